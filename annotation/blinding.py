@@ -60,7 +60,7 @@ def _free_places() -> QuerySet[LivePlace]:
 
 
 @blinding_rule
-def closed_by_open_items(user: User) -> Closed:
+def closed_by_open_items(user: User) -> ClosedRows:
     """All runs of these studies, and the tasks about whose candidates they ask.
 
     Not only the runs of the items that are open: agents of one study are told apart by comparison.
@@ -70,7 +70,7 @@ def closed_by_open_items(user: User) -> Closed:
     """
     found = dict(_blind(user.pk).values_list("pk", f"settings__{LIVE}"))
     if not found:
-        return Closed()
+        return ClosedRows()
     studies = list(found)
     items = Item.objects.filter(study__in=studies).order_by()
     judged = items.filter(trajectory__isnull=False).values("trajectory__run")
@@ -81,7 +81,7 @@ def closed_by_open_items(user: User) -> Closed:
     alike = Q(Exists(same.order_by()))
     if any(found.values()):
         alike |= _took_over(played)
-    return Closed(
+    return ClosedRows(
         Run.objects.filter(alike).order_by().values_list("pk", flat=True),
         asked.values_list("task", flat=True).distinct(),
     )
@@ -100,7 +100,7 @@ def _took_over(played: QuerySet[Any, Any]) -> Q:
 
 
 @blinding_duties
-def items_left(user: User) -> Iterable[Duty]:
+def items_left(user: User) -> Iterable[OpenDuty]:
     """What has to be submitted, skipped or played first, study by study."""
     places = counted(_own_places(user.pk), "session__study")
     blind = Study.objects.filter(pk__in=blind_studies(user))
@@ -113,4 +113,4 @@ def items_left(user: User) -> Iterable[Duty]:
         words = " and ".join(f"{n} {what}{pluralize(n)}" for what, n in counts if n)
         word = study.get_status_display().lower()
         title = study.name if study.status == Study.Status.OPEN else f"{study.name} ({word})"
-        yield Duty(title, words, reverse("annotation:study", args=[study.pk]))
+        yield OpenDuty(title, words, reverse("annotation:study", args=[study.pk]))

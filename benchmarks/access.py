@@ -1,4 +1,4 @@
-"""Who may see and do what: every view begins here."""
+"""Access checks: every view begins with one of these."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ from benchmarks.visibility import EVERYTHING, Visibility
 VIEW = "benchmarks.view_results"
 START = "benchmarks.start_runs"
 ANSWER = "benchmarks.answer_asks"
-# Nobody is given this one: administrators have it because they have all.
+# No role includes this permission; administrators have it because they have all.
 ENDPOINTS = "benchmarks.change_endpoint"
 
 M = TypeVar("M", bound=Model)
@@ -24,9 +24,9 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 def signed_in(view: View) -> View:
-    """Only for people who are signed in; others go to the sign-in page and come back.
+    """Let only signed-in people open a view; send others to the sign-in page and back.
 
-    A fragment cannot show that page, so a request for one is refused in words.
+    A fragment cannot show that page, so a request for a fragment gets a short message.
     """
 
     @wraps(view)
@@ -41,13 +41,13 @@ def signed_in(view: View) -> View:
 
 
 def allow(request: HttpRequest, *permissions: str) -> None:
-    """Refuse (403) who has none of the permissions."""
+    """Refuse the request (403) if the user has none of the permissions."""
     if not any(request.user.has_perm(permission) for permission in permissions):
         raise PermissionDenied("Your role does not include this.")
 
 
 def visibility(request: HttpRequest) -> Visibility:
-    """What the person behind a request may see now; found out once a request."""
+    """Return what the user of a request may see, computed once per request."""
     person = getattr(request, "user", None)
     if not isinstance(person, User):
         return EVERYTHING  # such a request is refused, or is the API's before its token was read
@@ -59,10 +59,10 @@ def visibility(request: HttpRequest) -> Visibility:
 
 
 def fetch(request: HttpRequest, rows: QuerySet[M], permission: str = VIEW, **lookup: object) -> M:
-    """One row for somebody who may have it: 403 without the permission, 404 without the row.
+    """Return one row: 403 without the permission, 404 without the row.
 
-    The permission comes first, so that nobody learns from the answer which rows exist. A row that
-    is closed to somebody who annotates blind is not there for them either: that it exists may tell.
+    The permission is checked first, so that the status does not reveal which rows exist. A row that
+    is hidden from a blinded annotator gives 404, too, because its existence may reveal something.
     """
     allow(request, permission)
     return get_object_or_404(visibility(request).of(rows), **lookup)

@@ -12,5 +12,5 @@ class BenchmarksConfig(AppConfig):
     verbose_name = "Benchmarks"
 
     def ready(self) -> None:
-        """Make the tasks known by name in every process: services ring for them."""
+        """Import the tasks, so that services in every process can send them by name."""
         from benchmarks import tasks  # noqa: F401

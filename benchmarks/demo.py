@@ -12,7 +12,7 @@ from benchmarks.core.digests import digest
 from benchmarks.core.types import Profile, Task
 from benchmarks.datasets.files import save_task_file
 from benchmarks.datasets.services import save_dataset
-from benchmarks.judging.selectors import Chosen
+from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import start_judging
 from benchmarks.models import Agent, Dataset, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
@@ -176,7 +176,7 @@ def start_demo_judging(dataset: Dataset, level: str) -> list[Run]:
     with transaction.atomic():
         runs = start_judging(
             name=AGAIN,
-            chosen=Chosen(ids=tuple(chosen)),
+            chosen=TrajectoryChoice(ids=tuple(chosen)),
             roles={"rubric_judge": AGAIN_JUDGES},
             settings=AGAIN_SETTINGS,
             seed=SEED,

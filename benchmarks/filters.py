@@ -17,7 +17,7 @@ def _select(label: str, anything: str, choices: Choices) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[("", anything), *choices], required=False)
 
 
-class Filter(forms.Form):
+class FilterForm(forms.Form):
     """A form that lives in the address; a value that is not on offer is named and left out."""
 
     use_required_attribute = False
@@ -43,7 +43,7 @@ class Filter(forms.Form):
         return found
 
 
-class RunFilter(Filter):
+class RunFilter(FilterForm):
     """What the list of runs can be narrowed to."""
 
     dataset = _select("Dataset", "Any dataset", ())

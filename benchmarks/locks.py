@@ -1,7 +1,6 @@
-"""Locks by name, for what looks first and writes then where a second one would do the same.
+"""Named locks for code that reads first and then writes, and locks on rows.
 
-Rows have the locks of the database: those of trajectories are taken before those of their run,
-so that nobody waits in a circle.
+Locks on trajectories are taken before the lock on their run, so that no deadlock can arise.
 """
 
 from collections.abc import Iterator
@@ -14,10 +13,10 @@ from benchmarks.models import Run, Trajectory
 
 
 @contextmanager
-def only_one(name: str) -> Iterator[None]:
-    """A transaction in which nobody else, on whatever machine, is in one of this name.
+def named_lock(name: str) -> Iterator[None]:
+    """Open a transaction that excludes all others of this name, on any machine.
 
-    SQLite needs no lock for that: its transactions are IMMEDIATE, so there is one at a time.
+    SQLite needs no lock for this: its transactions are IMMEDIATE, so there is one at a time.
     """
     with transaction.atomic():
         if connection.vendor == "postgresql":
@@ -27,8 +26,8 @@ def only_one(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def if_free(name: str) -> Iterator[bool]:
-    """As ``only_one``, but where somebody is in it already, False instead of waiting."""
+def try_named_lock(name: str) -> Iterator[bool]:
+    """Do as ``named_lock``, but yield False instead of waiting if the lock is taken."""
     with transaction.atomic():
         free = True
         if connection.vendor == "postgresql":
@@ -39,8 +38,8 @@ def if_free(name: str) -> Iterator[bool]:
 
 
 @contextmanager
-def one_after_the_other(name: str) -> Iterator[None]:
-    """As ``only_one``, for what has several transactions of its own, such as migrations."""
+def session_lock(name: str) -> Iterator[None]:
+    """Do as ``named_lock``, for code that has several transactions, such as migrations."""
     if connection.vendor != "postgresql":
         yield
         return
@@ -63,7 +62,7 @@ def lock_run(pk: int) -> None:
 
 
 def lock_trajectories_of(run_id: int) -> None:
-    """Hold the rows of all trajectories of a run until the transaction ends."""
+    """Lock the rows of all trajectories of a run until the transaction ends."""
     rows = Trajectory.objects.filter(run=run_id).select_for_update(no_key=True)
     list(rows.order_by("pk").values_list("pk", flat=True))
 

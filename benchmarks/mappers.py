@@ -1,4 +1,4 @@
-"""Rows to core values and back: the border between the database and everything without Django."""
+"""Map rows to values of the core and back, so that the core needs no Django."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -22,7 +22,7 @@ from benchmarks.models import (
     Violation,
 )
 
-# What an endpoint's row and the client's configuration have in common.
+# The fields that an endpoint's row and the client's configuration share.
 CONFIGURED = (
     "name", "base_url", "model", "parameters", "key_variable", "price_in", "price_out", "currency",
     "timeout", "concurrency", "requests_per_minute", "structured", "native_tools",
@@ -30,7 +30,7 @@ CONFIGURED = (
 
 
 def core_profile(profile: Profile) -> types.Profile:
-    """A profile with its constraints in stored order."""
+    """Return a profile with its constraints in stored order."""
     return types.Profile(
         profile.level,
         tuple(
@@ -41,7 +41,7 @@ def core_profile(profile: Profile) -> types.Profile:
 
 
 def core_task(task: Task, profile: Profile | None) -> types.Task:
-    """A task as its episode sees it."""
+    """Return a task as its episode sees it."""
     return types.Task(
         task.external_id,
         task.prompt,
@@ -53,19 +53,19 @@ def core_task(task: Task, profile: Profile | None) -> types.Task:
 
 
 def shared_content(dataset: Dataset) -> types.Json:
-    """What the tasks of a dataset have in common; read once by each process."""
+    """Return the data that a dataset's tasks share; each process reads it once."""
     return _content(dataset.shared_id) if dataset.shared_id else {}
 
 
 @lru_cache(maxsize=8)
 def _content(digest: str) -> types.Json:
-    # What stands under a digest never changes, so that nothing kept here goes out of date.
+    # Content under a digest never changes, so the cache cannot go stale.
     content: types.Json = SharedData.objects.values_list("content", flat=True).get(pk=digest)
     return content
 
 
 def core_outcome(trajectory: Trajectory) -> Outcome:
-    """The stored outcome of a trajectory that is done."""
+    """Return the stored outcome of a finished trajectory."""
     return Outcome(
         trajectory.termination, trajectory.metrics, trajectory.undefined, trajectory.payload
     )
@@ -78,14 +78,14 @@ def system_of_run(run: Run) -> System:
 
 
 def core_violations(rows: Iterable[Violation]) -> tuple[types.Violation, ...]:
-    """What was violated in a turn, in the order of these rows."""
+    """Return the violations of a turn, in the order of these rows."""
     return tuple(
         types.Violation(v.key, v.kind, v.text, v.revealed, v.new, v.repeated) for v in rows
     )
 
 
 def stored_trajectory(trajectory: Trajectory) -> Stored:
-    """A trajectory as judges look at it again; what stands in a file's header is no setting."""
+    """Return a stored trajectory for re-judging, without the header of an imported file."""
     run = trajectory.run
     return Stored(
         tuple(
@@ -104,14 +104,14 @@ def stored_trajectory(trajectory: Trajectory) -> Stored:
 
 
 def core_messages(digests: Iterable[str]) -> list[Message]:
-    """Stored messages in the order of their digests."""
+    """Return stored messages in the order of the given digests."""
     wanted = list(digests)
     rows = StoredMessage.objects.in_bulk(wanted)
     return [core_message(rows[d]) for d in wanted]
 
 
 def core_message(row: StoredMessage) -> Message:
-    """A stored message as it was told."""
+    """Return a stored message."""
     return Message(
         row.speaker,  # type: ignore[arg-type]
         row.text,
@@ -121,7 +121,7 @@ def core_message(row: StoredMessage) -> Message:
 
 
 def core_identity(row: AnswererVersion) -> Identity:
-    """Who answered, as a stored row has it."""
+    """Return the identity of an answerer from its row."""
     return Identity(
         row.kind,  # type: ignore[arg-type]
         row.name,
@@ -131,5 +131,5 @@ def core_identity(row: AnswererVersion) -> Identity:
 
 
 def endpoint_config(endpoint: Endpoint) -> EndpointConfig:
-    """What the client has to know; raises ``SettingError`` or ``EndpointRefused`` for nonsense."""
+    """Return the client's configuration; raises ``SettingError`` or ``EndpointRefused``."""
     return EndpointConfig(**{name: getattr(endpoint, name) for name in CONFIGURED})

@@ -1,6 +1,6 @@
-"""What is said when the disk is full or the database is locked: what happened, and what is safe.
+"""Error pages for a full disk or a locked database: what happened, and what is safe.
 
-Everything else that fails unexpectedly keeps Django's answer.
+All other unexpected errors keep Django's own page.
 """
 
 import errno

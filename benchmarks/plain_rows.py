@@ -1,4 +1,4 @@
-"""Rows as the database gives them, where converting each would cost more than finding it."""
+"""Read rows as the database returns them, where converting them costs more than finding them."""
 
 from typing import Any
 

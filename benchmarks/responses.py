@@ -10,14 +10,14 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 
-def wants_part(request: HttpRequest) -> bool:
+def wants_fragment(request: HttpRequest) -> bool:
     """Whether a script of ours asks, and wants the part that it will put into the page."""
     return request.headers.get("HX-Request") == "true"
 
 
 def respond(request: HttpRequest, page: str, part: str, context: Mapping[str, Any]) -> HttpResponse:
     """The whole page, or the part of it that changed."""
-    alone = wants_part(request)
+    alone = wants_fragment(request)
     response = render(request, part if alone else page, {**context, "alone": alone})
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -33,7 +33,7 @@ def clean_query(params: QueryDict) -> str:
     return kept.urlencode()
 
 
-def address(request: HttpRequest) -> str:
+def shown_url(request: HttpRequest) -> str:
     """This page's address without empty fields, to be shown in the browser."""
     query = clean_query(request.GET)
     return f"{request.path}?{query}" if query else request.path
@@ -48,7 +48,7 @@ def go_back(request: HttpRequest, otherwise: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(wanted if ours else otherwise)
 
 
-def tell(request: HttpRequest, error: Exception) -> None:
+def add_error_message(request: HttpRequest, error: Exception) -> None:
     """An error of a service as a message: its text is fit to be shown."""
     text = str(error)
     messages.error(request, text[:1].upper() + text[1:] + ("" if text.endswith(".") else "."))

@@ -1,4 +1,4 @@
-"""Celery tasks: reload by id, call a service. A message carries ids and nothing else."""
+"""Celery tasks: each reloads its row by id and calls a service; messages carry ids only."""
 
 import logging
 import os
@@ -10,13 +10,13 @@ from celery import shared_task
 from django.conf import settings
 from django.db import close_old_connections
 
-# Uploads, trials and verifications bring kinds of jobs of their own.
+# Importing these modules registers their kinds of jobs.
 from benchmarks.datasets import uploads as dataset_uploads  # noqa: F401
 from benchmarks.endpoints import trials  # noqa: F401
 from benchmarks.imports import uploads  # noqa: F401
 from benchmarks.jobs import services as jobs  # noqa: F401
 from benchmarks.judging import trials as trying  # noqa: F401
-from benchmarks.runs import worker as work  # noqa: F401
+from benchmarks.runs import worker  # noqa: F401
 from benchmarks.runs.threads import ProcessEnds, Threads
 from benchmarks.verification import services as background  # noqa: F401
 
@@ -24,26 +24,26 @@ logger = logging.getLogger(__name__)
 
 
 def owner_name() -> str:
-    """Who holds a lease: host, process and thread; unique among living workers."""
-    # Cut so that it fits, also behind the words that a job puts before it.
+    """Return the owner name for a lease: host, process and thread."""
+    # Cut to fit the column, also after a job has added its prefix.
     return f"{socket.gethostname()[-32:]}:{os.getpid()}:{threading.get_ident()}"
 
 
 @shared_task
 def carry_run(run_id: int) -> None:
-    """Work on runs, beginning with this one; not if enough threads of this process do already.
+    """Work on runs, this one first, unless enough threads of this process do so already.
 
-    They look for the next run whenever a trajectory has ended, so this one is not forgotten. The
-    threads that are left do the jobs that somebody waits for at a page. Runs on endpoints have
-    threads of their own, as many as the endpoints have room for.
+    Those threads choose the next run whenever a trajectory has ended, so this run gets its turn.
+    The other threads stay free for jobs that somebody waits for at a page. Runs on endpoints have
+    threads of their own, up to the endpoints' capacity.
     """
-    if work.waits_for_endpoints(run_id):
-        work.begin_carrying(first=run_id, owner=owner_name())
+    if worker.waits_for_endpoints(run_id):
+        worker.begin_carrying(first=run_id, owner=owner_name())
         return
     places = _places()
     if places.acquire(blocking=False):
         try:
-            work.work_on_runs(first=run_id, owner=owner_name())
+            worker.work_on_runs(first=run_id, owner=owner_name())
         except ProcessEnds:
             logger.info("the process ends; run %s is left to the sweep", run_id)
         finally:
@@ -52,25 +52,25 @@ def carry_run(run_id: int) -> None:
 
 @cache
 def _places() -> threading.BoundedSemaphore:
-    """As many as threads of this process may work on runs."""
+    """Return the semaphore that limits the threads which work on runs."""
     return threading.BoundedSemaphore(settings.RUN_THREADS)
 
 
 @shared_task
 def carry_reserved(trajectory_id: int) -> None:
-    """Carry a trajectory with people in it, in a thread of its own kind.
+    """Carry a live trajectory in one of the threads for live sessions.
 
     People must not wait for runs to end, and many of them wait at the same time for agents that
-    take seconds to reply. The message has done its part once a thread has it: what a dead process
-    held is found by the sweep.
+    take seconds to reply. The task ends once a thread has the work; if the process dies, the sweep
+    finds what it held.
     """
     _live().submit(_carry_reserved, trajectory_id)
 
 
 def _carry_reserved(trajectory_id: int) -> None:
     try:
-        if work.carry_reserved(pk=trajectory_id, owner=owner_name()):
-            # Elsewhere: a slow endpoint that suggests must not hold up those who have replied.
+        if worker.carry_reserved(pk=trajectory_id, owner=owner_name()):
+            # In another thread, so that a slow suggesting endpoint delays nobody's reply.
             _beside().submit(_suggest, trajectory_id)
     except ProcessEnds:
         logger.info("the process ends; trajectory %s is left to the sweep", trajectory_id)
@@ -82,7 +82,7 @@ def _carry_reserved(trajectory_id: int) -> None:
 
 def _suggest(trajectory_id: int) -> None:
     try:
-        work.suggest_beside(pk=trajectory_id)
+        worker.suggest_beside(pk=trajectory_id)
     except ProcessEnds:
         logger.info("the process ends; suggestions on trajectory %s are left out", trajectory_id)
     except Exception:
@@ -98,7 +98,7 @@ def _live() -> Threads:
 
 @cache
 def _beside() -> Threads:
-    """Threads in which suggestions are waited for; each takes a minute at most."""
+    """Return the threads that wait for suggestions; each takes a minute at most."""
     return Threads(settings.LIVE_THREADS, thread_name_prefix="beside")
 
 

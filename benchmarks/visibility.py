@@ -1,8 +1,8 @@
-"""What somebody must not see for now: runs that are closed to them, and all that would tell of one.
+"""Which rows a person may see: blinded annotators must not see runs, or anything that reveals them.
 
-Studies hide from their annotators who made what. This app knows nothing of studies: apps above it
-say by a rule which runs to close to whom, and for how long in words. What a closed run closes
-besides itself is said here, once, for pages, API and exports alike.
+This app knows nothing of studies. Apps above it register rules that name the runs hidden from a
+person, and the work the person has to finish first. What else a hidden run hides (its agent,
+endpoints, imports) is decided here, once, for pages, API and exports.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,42 +26,42 @@ from benchmarks.models import (
     Task,
     Trajectory,
 )
-from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.assignments import all_assignments
 
 M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
-class Duty:
-    """What somebody has to finish before closed runs open: ``words`` (2 items) of ``title``."""
+class OpenDuty:
+    """Work that a person must finish before hidden runs open: ``words`` (2 items) of ``title``."""
 
     title: str
     words: str
     url: str
 
 
-class Closed(NamedTuple):
-    """What is closed to somebody by itself, by id.
+class ClosedRows(NamedTuple):
+    """The ids of the rows that a rule hides from a person.
 
-    ``runs``: who made what must stay hidden. ``tasks``: those whose candidates somebody decides
-    about, without knowing what a checker decided; what was kept are the constraints, so all that
-    shows these is closed too.
+    ``runs``: runs whose agent must stay hidden. ``tasks``: tasks whose candidates the person
+    decides about without knowing the checker's decision. The kept candidates are the constraints,
+    so everything that shows the constraints is hidden, too.
     """
 
     runs: Iterable[int] = ()
     tasks: Iterable[int] = ()
 
 
-Rule = Callable[[User], Closed]
-Duties = Callable[[User], Iterable[Duty]]
+Rule = Callable[[User], ClosedRows]
+Duties = Callable[[User], Iterable[OpenDuty]]
 _rules: list[Rule] = []
 _duties: list[Duties] = []
 
 
 def blinding_rule(rule: Rule) -> Rule:
-    """Register a rule: from a person to what is closed to them.
+    """Register a rule: a function from a person to the rows hidden from them.
 
-    It is asked at every request, so it is to take one query where nothing is closed.
+    It is called at every request, so it should take one query if nothing is hidden.
     """
     if rule not in _rules:
         _rules.append(rule)
@@ -69,14 +69,14 @@ def blinding_rule(rule: Rule) -> Rule:
 
 
 def blinding_duties(duties: Duties) -> Duties:
-    """Register what says for how long: from a person to what they have to finish."""
+    """Register a function from a person to the work they have to finish first."""
     if duties not in _duties:
         _duties.append(duties)
     return duties
 
 
-def closed_to(user: User) -> Closed:
-    """What is closed to this person at this moment."""
+def closed_to(user: User) -> ClosedRows:
+    """Return the rows that all rules together hide from a person now."""
     found = [rule(user) for rule in _rules]
     return _with_constructions(
         frozenset(pk for closed in found for pk in closed.runs),
@@ -84,34 +84,34 @@ def closed_to(user: User) -> Closed:
     )
 
 
-def _with_constructions(runs: frozenset[int], tasks: frozenset[int]) -> Closed:
-    """What is closed, with the constructions that say what was decided about candidates of it.
+def _with_constructions(runs: frozenset[int], tasks: frozenset[int]) -> ClosedRows:
+    """Add the constructions that reveal decisions about hidden candidates.
 
-    The same tasks in other versions made of the same construction say it, too.
+    The same tasks in other datasets of the same construction reveal them, too.
     """
     rows = Task.objects.filter(pk__in=tasks, dataset__made_by__isnull=False).order_by()
     made_by = frozenset(rows.values_list("dataset__made_by", flat=True)) if tasks else frozenset()
     if not made_by:
-        return Closed(runs, tasks)
+        return ClosedRows(runs, tasks)
     here = rows.filter(
         external_id=OuterRef("external_id"), dataset__made_by=OuterRef("dataset__made_by")
     )
     again = Task.objects.filter(Exists(here), dataset__made_by__in=made_by).order_by()
-    return Closed(runs | made_by, tasks | frozenset(again.values_list("pk", flat=True)))
+    return ClosedRows(runs | made_by, tasks | frozenset(again.values_list("pk", flat=True)))
 
 
 def closed_runs(user: User) -> frozenset[int]:
-    """The runs that are closed to this person at this moment."""
+    """Return the runs hidden from a person now."""
     return frozenset(closed_to(user).runs)
 
 
 class Visibility:
-    """What one person may see at this moment: all but ``closed`` runs and what tells of them.
+    """What one person may see now: everything except ``closed`` runs and what reveals them.
 
-    ``tasks`` are closed by themselves, with what shows their constraints.
+    ``tasks`` are hidden by a rule of their own, with everything that shows their constraints.
 
-    Asked for once a request (``benchmarks.access.visibility``); a page never asks a second time,
-    so that it cannot show half of what it closes.
+    It is computed once per request (``benchmarks.access.visibility``), so that one page cannot
+    apply two different answers.
     """
 
     def __init__(
@@ -123,11 +123,11 @@ class Visibility:
 
     @classmethod
     def to(cls, user: User) -> "Visibility":
-        """What this person may see now, in one query for each rule."""
+        """Return what a person may see now, in one query for each rule."""
         return cls(user, *closed_to(user))
 
     def of(self, rows: QuerySet[M]) -> QuerySet[M]:
-        """These rows without the closed ones. A model that nothing is known of is an error."""
+        """Return these rows without the hidden ones; a model without a rule is an error."""
         closes = _CLOSED[rows.model]
         if self.closed:
             rows = rows.exclude(closes(self))
@@ -135,19 +135,19 @@ class Visibility:
         return rows.exclude(**{f"{task}__in": self.tasks}) if self.tasks and task else rows
 
     def counted(self, key: str) -> Q:
-        """The condition under which a sum counts the runs that rows name by ``key``."""
+        """Return the condition under which a sum counts the runs that rows name by ``key``."""
         return ~Q(**{f"{key}__in": self.closed}) if self.closed else Q()
 
     @cached_property
-    def duties(self) -> list[Duty]:
-        """What has to be finished before all is open again."""
+    def duties(self) -> list[OpenDuty]:
+        """Return the work to finish before everything opens again."""
         if self.user is None or not (self.closed or self.tasks):
             return []
         return [duty for duties in _duties for duty in duties(self.user)]
 
     @cached_property
     def endpoints(self) -> frozenset[str]:
-        """Endpoints that answer in closed runs and in no other, by name."""
+        """Return the names of endpoints that answer only in hidden runs."""
         runs = Run.objects.filter(pk__in=self.closed)
         closed = _endpoints_in(runs.order_by().values_list("roles", flat=True))
         closed |= _endpoints_in(recasts_in(self.closed))
@@ -159,7 +159,7 @@ class Visibility:
 
     @cached_property
     def imports(self) -> list[int]:
-        """Imports in the background that closed runs came from."""
+        """Return the import jobs that hidden runs came from."""
         jobs = Job.objects.filter(created_by=self.user).exclude(payload={})
         return [
             pk
@@ -172,23 +172,23 @@ EVERYTHING = Visibility()
 
 
 def recasts_in(runs: Iterable[int]) -> QuerySet[Trajectory, Any]:
-    """Who took over roles in trajectories of these runs, as trajectories store it."""
+    """Yield the stored role changes (``recast``) in trajectories of these runs."""
     rows = Trajectory.objects.filter(reserved=True, run__in=runs).exclude(recast={})
     return rows.order_by().values_list("recast", flat=True)
 
 
 def _endpoints_in(roles: QuerySet[Any, Any]) -> frozenset[str]:
-    """The endpoints that fill a role or suggest in one, by name."""
+    """Return the names of endpoints that fill a role or suggest in one."""
     return frozenset(
         row["endpoint"]
         for fillers in roles.iterator()
-        for row in all_fillers(fillers)
+        for row in all_assignments(fillers)
         if "endpoint" in row
     )
 
 
 def _only_in_closed(seen: Visibility, key: str) -> Q:
-    """Rows that runs name by ``key``, all of them closed. What an open run names is no secret."""
+    """Match rows that only hidden runs name by ``key``; what an open run names is no secret."""
     runs = Run.objects.filter(**{key: OuterRef("pk")}).order_by()
     inside = Exists(runs.filter(pk__in=seen.closed))
     return Q(inside) & ~Q(Exists(runs.exclude(pk__in=seen.closed)))
@@ -203,13 +203,13 @@ def _endpoints(seen: Visibility) -> Q:
 
 
 def _imported_into(seen: Visibility) -> QuerySet[Run, Any]:
-    """Datasets that closed runs were imported into: their names and notes come from the file."""
+    """Match datasets that hidden runs were imported into; their names come from the file."""
     runs = Run.objects.filter(pk__in=seen.closed, kind=Run.Kind.IMPORTED)
     return runs.order_by().values("dataset")
 
 
 def _tasks(seen: Visibility) -> Q:
-    """Their pages show the answers that recorded agents draw from, with authors and verdicts."""
+    """Match tasks whose pages show recorded answers with their authors and verdicts."""
     played = Trajectory.objects.filter(task=OuterRef("pk"), run__in=seen.closed)
     return Q(dataset__in=_imported_into(seen)) | Q(Exists(played))
 
@@ -222,7 +222,7 @@ _TASK_OF: Mapping[type[Model], str] = {
     OpenAsk: "trajectory__task",
 }
 
-# From what is seen to the rows that are not.
+# For each model, the condition that matches hidden rows.
 _CLOSED: Mapping[type[Model], Callable[[Visibility], Q]] = {
     Run: lambda seen: Q(pk__in=seen.closed),
     Trajectory: lambda seen: Q(run__in=seen.closed),
@@ -234,6 +234,6 @@ _CLOSED: Mapping[type[Model], Callable[[Visibility], Q]] = {
     Endpoint: _endpoints,
     Dataset: lambda seen: Q(pk__in=_imported_into(seen)),
     Task: _tasks,
-    # Titles are names of files, and these name models; who sent a file knows its name.
+    # Titles are file names, which often name a model; the person who sent the file knows it.
     Job: lambda seen: ~Q(created_by=seen.user) | Q(pk__in=seen.imports),
 }

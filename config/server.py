@@ -17,7 +17,7 @@ from django.db import OperationalError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerError
 
-from benchmarks.locks import one_after_the_other
+from benchmarks.locks import session_lock
 from benchmarks.source_digest import source_digest
 from config.celery import app
 from config.supervisor import Child, Supervisor
@@ -71,7 +71,7 @@ def migrate_if_needed() -> bool:
     """
     if not _is_behind():
         return False
-    with one_after_the_other("migrate"):
+    with session_lock("migrate"):
         if not _is_behind():
             return False
         call_command("migrate", interactive=False, verbosity=0)

@@ -18,7 +18,7 @@ from benchmarks.jobs import services as jobs  # noqa: E402
 from config import broker, server, supervisor  # noqa: E402
 
 server.SWEEP_SECONDS = broker.RECOVERY_SECONDS = 0.5
-jobs.RING_AGAIN = timedelta(seconds=1)
+jobs.WAKE_AGAIN_AFTER = timedelta(seconds=1)
 supervisor.LONGEST_DELAY_SECONDS = supervisor.FIRST_DELAY_SECONDS
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def _play() -> None:
     """What the demo's agents make of some of its tasks."""
     ensure_scripted_agents()
     agents = list(Agent.objects.filter(name__in=TEMPERAMENTS).order_by("name")[:AGENTS])
-    for run in start_runs(dataset=save_tasks(TASKS), agents=agents, levels=["high"], ring=False):
+    for run in start_runs(dataset=save_tasks(TASKS), agents=agents, levels=["high"], wake=False):
         work_on_run(run_id=run.pk, owner="pools")
 
 

@@ -16,7 +16,7 @@ from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.models import Trajectory
 from benchmarks.paging import Page
-from benchmarks.responses import address, clean_query, wants_part
+from benchmarks.responses import clean_query, shown_url, wants_fragment
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.selectors import TrajectoryRow
 from benchmarks.visibility import Visibility
@@ -84,11 +84,11 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "may_start": request.user.has_perm(START),
         "job": index_job() if found.state.unread else None,
     }
-    alone = wants_part(request)
+    alone = wants_fragment(request)
     name = "analysis/_trajectory_answer.html" if alone else "analysis/trajectory_list.html"
     response = render(request, name, {**context, "alone": alone})
     patch_vary_headers(response, ["HX-Request"])
-    response["HX-Push-Url"] = address(request)
+    response["HX-Push-Url"] = shown_url(request)
     return response
 
 
@@ -109,7 +109,7 @@ def _rows(found: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRo
     """The lines of a page in its order; what was deleted meanwhile is not among them."""
     columns, gaps = found.index.columns, found.annotations.gap
     rows = seen.of(Trajectory.objects.filter(pk__in=part.ids))
-    by_id = {row.pk: row for row in trajectories.with_parts(rows)}
+    by_id = {row.pk: row for row in trajectories.with_row_relations(rows)}
     there = [by_id[pk] for pk in part.ids if pk in by_id]
     (words,) = found.query.chosen.get("q", ("",))
     marked = snippets(words=words, trajectory_ids=[row.pk for row in there])

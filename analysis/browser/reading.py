@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.ratings.trajectory_ratings import RatedPlace, StudyRatings
 from annotation.remarks.selectors import Note, PutLabel
-from benchmarks.trajectories.timeline import Bin, Spread, Timeline, TurnLine, bins_of
+from benchmarks.trajectories.timeline import ScoreSpread, Timeline, TurnBin, TurnLine, bins_of
 from benchmarks.trajectories.turn_use import TurnUse
 from benchmarks.trajectories.turns import TurnView, final_marks
 
@@ -130,7 +130,7 @@ class LineGroup:
 
     stretch: Stretch
     lines: Sequence[TurnLine] | None
-    total: Bin | None = None
+    total: TurnBin | None = None
 
 
 def line_groups(lines: Sequence[TurnLine], open_at: int) -> list[LineGroup]:
@@ -171,8 +171,8 @@ class People:
 class Point:
     """One place of a drawing: scores of judges and people for a turn, or for neighbours."""
 
-    bin: Bin
-    judges: Spread | None
+    bin: TurnBin
+    judges: ScoreSpread | None
     people: People | None
 
     @property
@@ -219,7 +219,7 @@ class Panel:
 class Multiples:
     """All panels over the same turns; ``size`` turns make one point."""
 
-    bins: Sequence[Bin]
+    bins: Sequence[TurnBin]
     panels: Sequence[Panel]
     size: int
 

@@ -19,8 +19,8 @@ from benchmarks import paging
 from benchmarks.access import fetch, signed_in
 from benchmarks.core.digests import storable
 from benchmarks.models import Trajectory
-from benchmarks.responses import wants_part
-from benchmarks.trajectories.selectors import whole_trajectories
+from benchmarks.responses import wants_fragment
+from benchmarks.trajectories.selectors import with_page_relations
 
 # What a form of a note sends.
 DRAFT = ("text", "turn", "quote", "where", "start", "end")
@@ -29,7 +29,7 @@ DRAFT = ("text", "turn", "quote", "where", "start", "end")
 @signed_in
 @require_POST
 def label_put(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, with_page_relations(), pk=trajectory_id)
 
     def put(user: User) -> int | None:
         turn = _turn(request)
@@ -43,7 +43,7 @@ def label_put(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def label_off(request: HttpRequest, trajectory_id: int, put_id: int) -> HttpResponse:
-    found = fetch(request, whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, with_page_relations(), pk=trajectory_id)
     put = get_object_or_404(TrajectoryLabel, trajectory=found, pk=put_id)
 
     def take(user: User) -> int | None:
@@ -56,7 +56,7 @@ def label_off(request: HttpRequest, trajectory_id: int, put_id: int) -> HttpResp
 @signed_in
 @require_POST
 def note_add(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, with_page_relations(), pk=trajectory_id)
 
     def add(user: User) -> int | None:
         turn = _turn(request)
@@ -74,7 +74,7 @@ def note_add(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def note_change(request: HttpRequest, trajectory_id: int, note_id: int) -> HttpResponse:
-    found = fetch(request, whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, with_page_relations(), pk=trajectory_id)
     remark = get_object_or_404(Remark, trajectory=found, pk=note_id)
 
     def change(user: User) -> int | None:
@@ -113,7 +113,7 @@ def _answer(
     query = request.POST.get("query", "")
     if len(query) > LONGEST_QUERY:
         query = ""  # no list has such filters, and no address could hold them
-    if wants_part(request):
+    if wants_fragment(request):
         context = {
             "trajectory": found, "run": found.run, "query": query, "name": name, "changed": turn,
             **remarks_context(request, found), **refused,

@@ -17,12 +17,12 @@ from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in
 from benchmarks.models import Trajectory
-from benchmarks.responses import own_template, respond, wants_part
+from benchmarks.responses import own_template, respond, wants_fragment
 from benchmarks.roles.selectors import run_roles
 from benchmarks.runs.cautions import run_caution
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.timeline import timeline_of, turn_indices
-from benchmarks.trajectories.turn_texts import find_words
+from benchmarks.trajectories.turn_texts import find_text
 from benchmarks.trajectories.turn_use import turn_use
 from benchmarks.trajectories.turns import TurnView, hidden_kinds, turn_views
 
@@ -30,10 +30,10 @@ from benchmarks.trajectories.turns import TurnView, hidden_kinds, turn_views
 @signed_in
 @require_safe
 def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     if found.judged_id is not None:  # it has no turns of its own, only what judges were asked
         return redirect("benchmarks:trajectory_exchanges", found.pk)
-    if wants_part(request) and "find" in request.GET:
+    if wants_fragment(request) and "find" in request.GET:
         context = {"trajectory": found, "query": list_query(request.GET), **_search(request, found)}
         return respond(request, "", "analysis/_found.html", context)
     return render(request, "analysis/trajectory.html", page_context(request, found))
@@ -143,9 +143,9 @@ def _asked(request: HttpRequest) -> reading.Stretch | None:
 @require_safe
 def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """Turns of a gap, with the gaps that are left; or a folded group of the line of turns."""
-    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     query = list_query(request.GET)
-    if not wants_part(request):
+    if not wants_fragment(request):
         return HttpResponseRedirect(_page(found, query, asked_turn(request)))
     gap = reading.Stretch(*_bounds(request.GET.get("stretch", "")))
     indices = turn_indices(found, first=gap.first, last=gap.last)
@@ -167,7 +167,7 @@ def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 @require_safe
 def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """The small drawings as a table: every turn, every dimension."""
-    found = fetch(request, trajectories.whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     timeline = timeline_of(found)
     said = ratings_of_trajectory(
         trajectory=found.pk, profile=found.profile_id, user=person(request)
@@ -210,4 +210,4 @@ def _page(found: Trajectory, query: str, turn: int | None) -> str:
 def _search(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     """What the reader looks for in this trajectory, and where it stands."""
     wanted = " ".join(request.GET.get("find", "")[:200].split())
-    return {"wanted": wanted, "found_words": find_words(found, wanted) if wanted else []}
+    return {"wanted": wanted, "found_words": find_text(found, wanted) if wanted else []}

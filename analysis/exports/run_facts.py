@@ -89,7 +89,9 @@ def _results(run: Run, metrics: Mapping[str, Any] | None) -> list[Table]:
 def _failures(run: Run) -> list[Table]:
     """Trajectories that stopped for want of an answer or wait for somebody's decision."""
     kinds = [Trajectory.Status.FAILED, Trajectory.Status.DECISION]
-    found = trajectories.with_parts(run.trajectories.filter(status__in=kinds)).order_by("pk")
+    found = trajectories.with_row_relations(run.trajectories.filter(status__in=kinds)).order_by(
+        "pk"
+    )
     rows = tuple(
         (
             text_cell(row.task.external_id),

@@ -20,7 +20,7 @@ from django.core.cache import caches
 from django.db.models import Q
 
 from analysis.reports.content import Report
-from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, lease_kept
+from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.models import Job
 from benchmarks.visibility import Visibility
 
@@ -63,7 +63,7 @@ def _telling_to(progress: Progress) -> Iterator[None]:
     telling = _Telling()
     token = _telling.set(telling)
     try:
-        with lease_kept(progress, lambda: telling.words) as telling.lost:
+        with keep_lease(progress, lambda: telling.words) as telling.lost:
             yield
     finally:
         _telling.reset(token)

@@ -14,7 +14,7 @@ from benchmarks.datasets.selectors import find_dataset
 from benchmarks.experiments.checks import check_design
 from benchmarks.experiments.control import runs_lacking
 from benchmarks.experiments.design import Design
-from benchmarks.experiments.plans import Plan, plan_design
+from benchmarks.experiments.plans import ExperimentPlan, plan_design
 from benchmarks.experiments.selectors import experiment_runs
 from benchmarks.experiments.services import (
     HELD,
@@ -23,7 +23,7 @@ from benchmarks.experiments.services import (
     make_missing,
     stored_design,
 )
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 from benchmarks.models import Experiment, Run
 from benchmarks.runs.versions import current_pins
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -72,16 +72,16 @@ def _as_now(experiment: Experiment) -> bool:
     return all(run.pins == pins and run.status != Run.Status.CANCELLED for run in runs)
 
 
-def begin(plan: Plan, preset: str, *, take: bool, ring: bool) -> tuple[Experiment, bool]:
+def begin(plan: ExperimentPlan, preset: str, *, take: bool, wake: bool) -> tuple[Experiment, bool]:
     """The experiment with all its runs, and whether it was there. ``take``: runs that are the same
-    are taken as they are; ``ring``: workers are told.
+    are taken as they are; ``wake``: workers are woken.
     """
-    with only_one(f"reproduce {preset} {plan.checked.design.digest}"):
+    with named_lock(f"reproduce {preset} {plan.checked.design.digest}"):
         found = find_experiment(plan.checked.design, preset)
         if found is None:
-            made = make_experiment(plan=plan, take=take, preset=preset, ring=ring, at_once=True)
+            made = make_experiment(plan=plan, take=take, preset=preset, wake=wake, at_once=True)
             return made, False
-    make_missing(experiment=found, ring=ring)
+    make_missing(experiment=found, wake=wake)
     return found, True
 
 

@@ -144,7 +144,7 @@ def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
         found = TablePage(ask_for(table, found.part, person(request)), found.part, found.sections)
     elif found.later.moving and "waiting" in request.GET:
         return HttpResponse(status=204)
-    if not wants_part(request):
+    if not wants_fragment(request):
         return redirect(page_url)
     response = render(request, "analysis/_later.html", _context(table, found))
     if found.later.report is not None:

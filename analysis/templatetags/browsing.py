@@ -21,7 +21,7 @@ from benchmarks.templatetags.trajectory_rows import (
     task_head,
 )
 from benchmarks.templatetags.turn_parts import undefined
-from benchmarks.trajectories.selectors import Columns
+from benchmarks.trajectories.selectors import TrajectoryColumns
 
 if TYPE_CHECKING:  # arrays are slow to import, and tags are imported when the server starts
     from analysis.trajectory_index.listing import FacetChoice, FacetView
@@ -30,13 +30,13 @@ register = template.Library()
 
 
 @register.simple_tag
-def listed_rows(rows: Iterable[ListedRow], columns: Columns, query: str) -> SafeString:
+def listed_rows(rows: Iterable[ListedRow], columns: TrajectoryColumns, query: str) -> SafeString:
     """The rows of the list; ``query`` is the choice that links carry on."""
     compare = reverse("analysis:compare")
     return mark_safe("\n".join(_row(row, columns, query, compare) for row in rows))
 
 
-def _row(row: ListedRow, columns: Columns, query: str, compare: str) -> str:
+def _row(row: ListedRow, columns: TrajectoryColumns, query: str, compare: str) -> str:
     one = row.trajectory
     run, found = one.run, ""
     if row.snippet is not None:

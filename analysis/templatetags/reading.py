@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from analysis.browser.list_views import list_query
 from analysis.browser.reading import Multiples, Panel, People
 from benchmarks.templatetags.turn_parts import short, undefined
-from benchmarks.trajectories.timeline import Bin, Spread
+from benchmarks.trajectories.timeline import ScoreSpread, TurnBin
 
 register = template.Library()
 WIDTH, HEIGHT, EDGE = 200.0, 80.0, 7.0
@@ -78,7 +78,7 @@ def _link(turn: int, words: str, drawn: str, *, here: bool, at: str = "") -> str
 @register.inclusion_tag("analysis/_violation_strip.html")
 def violation_strip(multiples: Multiples, shown: Sequence[int]) -> dict[str, Any]:
     """Violations turn by turn: a row for new, repeated and withheld ones, bars where many."""
-    bins: Sequence[Bin] = multiples.bins
+    bins: Sequence[TurnBin] = multiples.bins
     most = max((n for one in bins for n in one.marks.values()), default=1)
     bars = len(bins) > MARKS
     marks = []
@@ -112,12 +112,12 @@ def _sign(kind: str, count: int) -> str:
 
 
 @register.simple_tag
-def score_cells(cells: Sequence[tuple[Spread | None, People | None]]) -> SafeString:
+def score_cells(cells: Sequence[tuple[ScoreSpread | None, People | None]]) -> SafeString:
     """A turn's cells: mean of the judges, lowest and highest, how many are missing; people's."""
     return mark_safe("".join(f'<td class="num">{_cell(*cell)}</td>' for cell in cells))
 
 
-def _cell(judges: Spread | None, people: People | None) -> str:
+def _cell(judges: ScoreSpread | None, people: People | None) -> str:
     if judges is None or judges.mean is None or judges.low is None or judges.high is None:
         told = undefined("no judge gave a score")
     else:

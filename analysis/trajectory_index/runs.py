@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from analysis.trajectory_index.columns import FORMAT
 from benchmarks.models import COUNTED, Run, Trajectory
-from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.assignments import all_assignments
 from benchmarks.roles.selectors import is_local
 
 # A run in one of these states changes every second and has trajectories that have not ended.
@@ -131,7 +131,7 @@ def _learn_markers(keys: list[tuple[int, datetime, int]]) -> None:
             for fillers in (roles or {}).values()
             for filler in fillers
         }
-        usual = CONSTRUCTED if any(map(_unreal, all_fillers(made or {}))) else REAL
+        usual = CONSTRUCTED if any(map(_unreal, all_assignments(made or {}))) else REAL
         _markers[new[pk]] = next((marker for marker in MARKERS if marker in labels), usual)
 
 

@@ -7,12 +7,12 @@ from django import forms
 from annotation.adjudication.disagreement import COMPARED
 from annotation.adjudication.queue import QueueSelection
 from annotation.questionnaires import Questionnaire
-from benchmarks.filters import Filter
+from benchmarks.filters import FilterForm
 
 OPEN, DECIDED, ALL = "open", "decided", "all"
 
 
-class QueueFilter(Filter):
+class QueueFilter(FilterForm):
     """What the queue of an adjudicator can be narrowed to."""
 
     question = forms.ChoiceField(label="Question", required=False)

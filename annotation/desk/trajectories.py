@@ -42,7 +42,7 @@ class DeskTurn:
     is_final: bool
     text: str
     steps: Sequence[str]
-    lines: Sequence[Line]
+    lines: Sequence[DiffLine]
     change: str
     decided: bool
     findings: Sequence[DeskFinding] | None
@@ -110,8 +110,8 @@ def _letters(text: str) -> str:
 
 
 def _change(
-    lines: Sequence[Line], index: int, earlier: Sequence[Sequence[str]], steps: Sequence[str]
-) -> tuple[str, Sequence[Line]]:
+    lines: Sequence[DiffLine], index: int, earlier: Sequence[Sequence[str]], steps: Sequence[str]
+) -> tuple[str, Sequence[DiffLine]]:
     """What changed since the turn before, in words, and the lines worth showing."""
     if not earlier:
         return "first plan", []
@@ -205,7 +205,7 @@ class DialogueTurn:
 
     index: int
     is_final: bool
-    said: Sequence[Said]
+    said: Sequence[MessageView]
     unfolded: bool = True
 
     @property
@@ -236,7 +236,7 @@ class HiddenDetail:
 class Dialogue:
     """What stood before the agent's first word, then the turns."""
 
-    opening: Sequence[Said]
+    opening: Sequence[MessageView]
     turns: Sequence[DialogueTurn]
     kept: Sequence[HiddenDetail]
     hides: bool
@@ -246,7 +246,7 @@ def load_dialogue(item: Assignment) -> Dialogue:
     """The messages of an item in two queries; ``hides``: something hidden is not shown here."""
     rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
     told = messages_of(rows)
-    opening: list[Said] = []
+    opening: list[MessageView] = []
     turns = []
     for row, messages in zip(rows, told, strict=True):
         before = len(row.payload.get("opening", ()))
@@ -264,7 +264,7 @@ def load_dialogue(item: Assignment) -> Dialogue:
     )
 
 
-def _shown(item: Assignment, messages: Sequence[Said]) -> list[Said]:
+def _shown(item: Assignment, messages: Sequence[MessageView]) -> list[MessageView]:
     return [said for said in messages if item.study.shows_hidden or not said.hidden]
 
 

@@ -34,7 +34,7 @@ from annotation.models import (
     StudyText,
 )
 from annotation.record.events import record_event
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 
 BATCH = 500
 State, Part = Assignment.State, Assignment.Part
@@ -67,7 +67,7 @@ def import_study(*, path: Path, by: User | None = None, partial: bool = False) -
     document, digest = read_document(path)
     questionnaires = read_questionnaires(document)
     check_whole(document, questionnaires)
-    with only_one("study import"):
+    with named_lock("study import"):
         known = Study.objects.filter(**{f"settings__{IMPORTED}__digest": digest}).first()
         if known is not None:
             return ImportResult(known, False, ItemMatch({}, {}, {}))

@@ -11,7 +11,7 @@ from annotation.models import Item, Study
 from annotation.questionnaires import NEEDS, Question, Questionnaire
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import Candidate, Constraint, Trajectory, Turn, Violation
-from benchmarks.trajectories.messages import talk_has
+from benchmarks.trajectories.messages import message_features
 
 CHUNK = 500
 
@@ -60,7 +60,7 @@ def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
         .iterator(chunk_size=200)
     )
     for pk, turns in groupby(rows, key=lambda row: row[0]):
-        found[pk] = talk_has(payload for _, payload in turns)
+        found[pk] = message_features(payload for _, payload in turns)
     return found
 
 

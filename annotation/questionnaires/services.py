@@ -15,7 +15,7 @@ from annotation.questionnaires import (
 )
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import read_yaml
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 
 LONGEST = 60_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
@@ -46,7 +46,7 @@ def check_questionnaire(*, name: str, text: str) -> Questionnaire:
 def store_questionnaire(*, name: str, text: str, by: User | None) -> Questionnaire:
     """Store a text as the next version of a questionnaire."""
     check_name(name)
-    with transaction.atomic(), only_one("questionnaire"):
+    with transaction.atomic(), named_lock("questionnaire"):
         version = next_version(name)
         questionnaire, whole = _read(name, version, text)
         StoredQuestionnaire.objects.create(name=name, version=version, text=whole, by=by)

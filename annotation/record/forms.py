@@ -7,12 +7,12 @@ from django import forms
 
 from annotation.models import Study
 from annotation.record.selectors import KINDS, RecordSelection, people_of_record
-from benchmarks.filters import Filter
+from benchmarks.filters import FilterForm
 
 MOMENTS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
 
 
-class RecordFilter(Filter):
+class RecordFilter(FilterForm):
     """What the record can be narrowed to."""
 
     who = forms.ChoiceField(label="Who", required=False)

@@ -19,7 +19,7 @@ from annotation.models import (
 )
 from annotation.remarks.selectors import standing_labels
 from benchmarks.models import Trajectory, Turn
-from benchmarks.trajectories.turn_texts import readable_texts, stands_in
+from benchmarks.trajectories.turn_texts import contains_quote, readable_texts
 
 LONGEST_NOTE = 5000
 LONGEST_QUOTE = 2000
@@ -86,7 +86,7 @@ def add_remark(
         if len(quote) > LONGEST_QUOTE:
             raise Refused("invalid", f"at most {LONGEST_QUOTE} characters can be quoted")
         place = _place(row, quote, where, start, end)
-        if place is None and not stands_in(row, quote):
+        if place is None and not contains_quote(row, quote):
             raise Refused("invalid", f"these words do not stand in turn {row.index}: copy them")
     where, start, end = place or ("", None, None)
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Who asks: a bearer token acts for its user, and never for more than that user may."""
+"""Authentication of the API: a bearer token has the permissions of its user, and no more."""
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -15,7 +15,7 @@ SAFE = ("GET", "HEAD")
 WINDOW_SECONDS = 60
 
 
-class Token(HttpBearer):
+class TokenAuth(HttpBearer):
     """``Authorization: Bearer pj_…``. Sessions of the browser are not accepted here."""
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
@@ -32,9 +32,9 @@ class Token(HttpBearer):
 
 
 def _count_wrong(request: HttpRequest) -> None:
-    """Wrong tokens from one address are slowed down; nobody can guess one anyway.
+    """Limit requests with wrong tokens from one address.
 
-    Right ones are never held up, so that nobody can lock out others behind the same address.
+    Valid tokens are never limited, so that nobody can lock out others behind the same address.
     """
     key = f"api-wrong-token:{request.META.get('REMOTE_ADDR', '')}"
     cache.add(key, 0, WINDOW_SECONDS)
@@ -47,6 +47,6 @@ def _count_wrong(request: HttpRequest) -> None:
 
 
 def user_of(request: HttpRequest) -> User:
-    """The user that the token acts for."""
+    """Return the user of the token."""
     assert isinstance(request.user, User)
     return request.user

@@ -1,4 +1,4 @@
-"""Putting the API together. Apps above this one hand in routers of their own."""
+"""Build the API from the routers of this app and those of other apps."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ from benchmarks.api import (
     scores,
     trajectories,
 )
-from benchmarks.api.auth import Token
+from benchmarks.api.auth import TokenAuth
 from benchmarks.api.reference import Reference
 from benchmarks.api.requests import StrictParser, know_fields
 
@@ -52,7 +52,7 @@ def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
         description=DESCRIPTION,
         urls_namespace="api",
         docs=Reference(),
-        auth=Token(),
+        auth=TokenAuth(),
         parser=StrictParser(),
     )
     errors.register(api)

@@ -20,7 +20,7 @@ from benchmarks.api.requests import (
     filled,
     one_page,
 )
-from benchmarks.asks.played import played
+from benchmarks.asks.played import people_part
 from benchmarks.models import Trajectory
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.exchanges import (
@@ -239,9 +239,9 @@ def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> di
     allow(request, VIEW)
     rows = visibility(request).of(trajectories.trajectory_list(chosen))
     page, following = one_page(
-        request, trajectories.with_parts(rows), query.limit, newest=query.order != OLDEST
+        request, trajectories.with_row_relations(rows), query.limit, newest=query.order != OLDEST
     )
-    known = trajectories.measured(page.rows)
+    known = trajectories.counted_metrics(page.rows)
     return {
         "items": [
             _row(row, known[row.trajectory.pk]) for row in trajectories.trajectory_rows(page.rows)
@@ -256,7 +256,7 @@ def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
     found = fetch(request, _whole(), pk=trajectory_id)
     turns = turn_views([found])[found.pk]
     (row,) = trajectories.trajectory_rows([found])
-    known = trajectories.measured([found])[found.pk]
+    known = trajectories.counted_metrics([found])[found.pk]
     return {
         **_row(row, known),
         "seed": found.seed,
@@ -268,7 +268,7 @@ def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
             for kind in hidden_constraints(found, turns)
         },
         "turn_list": [_turn(turn) for turn in turns],
-        "played": played(found),
+        "played": people_part(found),
     }
 
 
@@ -292,7 +292,7 @@ def list_exchanges(
     }
 
 
-def _row(row: trajectories.TrajectoryRow, known: trajectories.Measured) -> dict[str, Any]:
+def _row(row: trajectories.TrajectoryRow, known: trajectories.CountedMetrics) -> dict[str, Any]:
     found = row.trajectory
     return {
         "id": found.pk,

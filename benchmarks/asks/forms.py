@@ -6,12 +6,12 @@ from django import forms
 
 from benchmarks.core.people import FieldsRefused
 
-# More than anybody types, and less than would trouble a page.
+# More than anybody types, and little enough for a page.
 LONGEST = 100_000
 
 
 class ReplyForm(forms.Form):
-    """The reply as it is typed; whether it can be read is for the ask's parser to say."""
+    """The reply as typed; the ask's parser decides whether it can be read."""
 
     use_required_attribute = False
 
@@ -24,12 +24,12 @@ class ReplyForm(forms.Form):
     )
 
 
-# Says that a reply comes in the fields of a system's own form.
+# The field that marks a reply in the fields of a system's own form.
 FROM_FIELDS = "from_fields"
 
 
 def read_fields(posted: Mapping[str, str]) -> dict[str, str]:
-    """What was filled in, as texts that can be stored; raises ``FieldsRefused``."""
+    """Return the posted fields as texts that can be stored; raises ``FieldsRefused``."""
     fields = {name: value for name, value in posted.items() if name != "csrfmiddlewaretoken"}
     if sum(map(len, fields.values())) > LONGEST:
         raise FieldsRefused({"": f"A reply has at most {LONGEST:,} characters."})

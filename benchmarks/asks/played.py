@@ -1,4 +1,4 @@
-"""Trajectories in which people took part: who answered in which turn, and what was suggested."""
+"""The part of people in a trajectory: who answered in which turns, and what was suggested."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any
 
 from benchmarks.asks.suggestion_selectors import suggestions_of
 from benchmarks.models import Exchange, Trajectory
-from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.assignments import all_assignments
 from benchmarks.trajectories.exchanges import turn_steps
 
 
 @dataclass(frozen=True)
-class Answered:
-    """Who answered at a seat, from turn ``first`` to turn ``last``.
+class AnsweredSpan:
+    """An answerer of a seat from turn ``first`` to turn ``last``.
 
     ``by`` names a script or endpoint; people are numbered in the order in which they came.
     """
@@ -27,10 +27,10 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Suggested:
-    """What a script or model suggested to a person, and ``given``, what the person answered.
+class GivenSuggestion:
+    """A suggestion of a script or model, with ``given``, the person's own answer.
 
-    ``value`` is null where nothing came that could be read, for the ``reason`` that is named.
+    ``value`` is null if there was no readable suggestion; ``reason`` says why.
     """
 
     turn: int
@@ -45,26 +45,26 @@ class Suggested:
 
 
 @dataclass(frozen=True)
-class Played:
-    """Who answered, by role and seat in the order of turns, and all suggestions."""
+class PeoplePart:
+    """The answerers by role and seat in the order of turns, and all suggestions."""
 
-    answered: list[Answered]
-    suggested: list[Suggested]
+    answered: list[AnsweredSpan]
+    suggested: list[GivenSuggestion]
 
 
-def played(trajectory: Trajectory) -> Played | None:
-    """What people's part in a trajectory was; None, without a query, where they had none."""
-    fillers = all_fillers(trajectory.run.roles)
+def people_part(trajectory: Trajectory) -> PeoplePart | None:
+    """Return the part of people in a trajectory; None, without a query, if they had none."""
+    fillers = all_assignments(trajectory.run.roles)
     if not trajectory.recast and not any(filler["kind"] == "human" for filler in fillers):
         return None
-    return Played(list(_answered(trajectory)), list(_suggested(trajectory)))
+    return PeoplePart(list(_answered(trajectory)), list(_suggested(trajectory)))
 
 
-def _answered(trajectory: Trajectory) -> Iterator[Answered]:
+def _answered(trajectory: Trajectory) -> Iterator[AnsweredSpan]:
     starts = [steps.first for steps in turn_steps(trajectory)]
     rows = Exchange.objects.filter(trajectory=trajectory, state=Exchange.State.ANSWERED)
     people: dict[str, str] = {}
-    seats: dict[tuple[str, str], list[Answered]] = {}
+    seats: dict[tuple[str, str], list[AnsweredSpan]] = {}
     for row in (
         rows.select_related("answerer")
         .order_by("step", "slot", "attempt")
@@ -78,15 +78,15 @@ def _answered(trajectory: Trajectory) -> Iterator[Answered]:
         spans = seats.setdefault((row.role, row.seat), [])
         same = bool(spans) and (spans[-1].kind, spans[-1].by) == (who.kind, by)
         first = spans.pop().first if same else turn
-        spans.append(Answered(row.role, row.seat, who.kind, by, version, first, turn))
+        spans.append(AnsweredSpan(row.role, row.seat, who.kind, by, version, first, turn))
     for spans in seats.values():
         yield from spans
 
 
-def _suggested(trajectory: Trajectory) -> Iterator[Suggested]:
+def _suggested(trajectory: Trajectory) -> Iterator[GivenSuggestion]:
     for view in suggestions_of(trajectory):
         row, who = view.row, view.row.answerer
-        yield Suggested(
+        yield GivenSuggestion(
             view.turn, row.role, row.seat, who.kind, who.name, who.version, view.value, view.given,
             view.why_not,
         )  # fmt: skip

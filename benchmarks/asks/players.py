@@ -1,4 +1,4 @@
-"""Who played in which trajectory: whose replies as a person stand in its log."""
+"""Which people played in which trajectories, as the log has it."""
 
 from collections.abc import Iterable
 
@@ -11,18 +11,18 @@ PREFIX = "person-"
 
 
 def player_name(user: User) -> str:
-    """The name under which a person's replies are logged."""
+    """Return the name under which a person's replies are logged."""
     return f"{PREFIX}{user.pk}"
 
 
 def trajectories_played_by(user: User) -> QuerySet[Trajectory]:
-    """The trajectories in which this person filled a role, as a query to filter by."""
+    """Return the trajectories in which this person filled a role, as a query."""
     played = Exchange.objects.filter(answerer__kind="human", answerer__name=player_name(user))
     return Trajectory.objects.filter(pk__in=played.order_by().values("trajectory"))
 
 
 def players(users: Iterable[User]) -> dict[int, set[int]]:
-    """For each person (by id) the trajectories in which they played, in one query."""
+    """Return the trajectories in which each person played, by the person's id, in one query."""
     names = {player_name(user): user.pk for user in users}
     found: dict[int, set[int]] = {pk: set() for pk in names.values()}
     rows = Exchange.objects.filter(answerer__kind="human", answerer__name__in=list(names))

@@ -1,7 +1,7 @@
-"""Asks that wait for people: what is asked, and which reply is expected.
+"""Read the asks that wait for people: their messages, and the reply that is expected.
 
-A person is told what the ask's messages hold, and nothing else: not who the agent is, not what is
-hidden, not how the run goes.
+A person sees only the messages of the ask: not the agent's name, nothing hidden, no progress of
+the run.
 """
 
 import json
@@ -21,18 +21,18 @@ from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.selectors import STATES
 from benchmarks.visibility import EVERYTHING, Visibility
 
-# In paused runs as well: the reply is kept, and the run goes on with it.
+# Paused runs are included: the reply is stored, and the run resumes with it.
 _ALIVE = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
 _STUCK = (Trajectory.Status.FAILED, Trajectory.Status.DECISION, Trajectory.Status.CANCELLED)
 MOST = 200
-# What may come after a reply.
+# The states after a reply.
 OPEN, MOVING, PAUSED, ENDED, STUCK = "open", "moving", "paused", "ended", "stuck"
 
 
 def open_asks(seen: Visibility = EVERYTHING) -> QuerySet[OpenAsk]:
-    """The asks that a reply of anybody's would bring on, the oldest first.
+    """Return the asks that any person may answer, the oldest first.
 
-    Those of reserved trajectories are for the people of a session.
+    Those of reserved trajectories are left out: they are for the people of a session.
     """
     rows = seen.of(OpenAsk.objects.all()).filter(
         answered_at=None,
@@ -46,7 +46,7 @@ def open_asks(seen: Visibility = EVERYTHING) -> QuerySet[OpenAsk]:
 
 
 def open_ask_counts(runs: Sequence[int]) -> dict[int, int]:
-    """How many asks wait in these runs."""
+    """Count the open asks of each of these runs."""
     rows = open_asks().filter(trajectory__run__in=runs).order_by()
     return dict(rows.values_list("trajectory__run").annotate(n=Count("pk")))
 
@@ -69,8 +69,8 @@ def ask_rows(asks: Sequence[OpenAsk]) -> list[AskRow]:
 
 
 @dataclass(frozen=True)
-class ReplyWords:
-    """Which reply is expected, in words, with one that would do."""
+class ReplyFormat:
+    """The expected reply in words, with an example."""
 
     words: str
     example: str = ""
@@ -78,13 +78,13 @@ class ReplyWords:
 
 @dataclass(frozen=True)
 class AskView:
-    """An ask as the person sees it who is to answer. ``waits`` is false once it is too late."""
+    """An ask as its answerer sees it. ``waits`` is false once it is answered or cancelled."""
 
     row: OpenAsk
     role: str
     messages: Sequence[Message]
     tools: Sequence["ToolView"]
-    reply: ReplyWords
+    reply: ReplyFormat
     waits: bool
     answered: bool
     paused: bool
@@ -116,11 +116,11 @@ def ask_view(ask: OpenAsk) -> AskView:
 
 
 @dataclass(frozen=True)
-class OwnForm:
-    """A system's own form for a reply: its template, and what that shows.
+class SystemForm:
+    """A system's own form for a reply: its template and the context.
 
-    ``suggested`` are templates of which the first one that exists puts a suggestion beside the
-    form when it comes later.
+    ``suggested`` are templates; the first one that exists shows a suggestion beside the form when
+    it arrives later.
     """
 
     template: str
@@ -129,15 +129,15 @@ class OwnForm:
     suggested: Sequence[str] = ()
 
 
-def own_form(
+def system_form(
     ask: OpenAsk,
     given: Fields,
     errors: Mapping[str, str],
     suggestion: Mapping[str, Any] | None = None,
-) -> OwnForm | None:
-    """The form that the system brings for this reply; None where it is written as text.
+) -> SystemForm | None:
+    """Return the system's own form for this reply; None if the reply is plain text.
 
-    ``suggestion`` is shown beside it (``selectors.suggestions``).
+    ``suggestion`` is shown beside it (see ``suggestion_selectors``).
     """
     system, kind = ask.trajectory.run.dataset.system, ask.expect.get("kind", "")
     form = _form_of(ask)
@@ -145,7 +145,7 @@ def own_form(
         return None
     context = ask.context if suggestion is None else {**ask.context, "suggestion": suggestion}
     page = form.show(context, given, errors)
-    return OwnForm(
+    return SystemForm(
         f"systems/{system}/_reply_{kind}.html",
         page,
         form.about_hints,
@@ -154,7 +154,7 @@ def own_form(
 
 
 def composed_text(ask: OpenAsk, fields: Fields) -> str:
-    """The text of a reply that came in the fields of the system's own form."""
+    """Return the reply's text from the fields of the system's own form."""
     form = _form_of(ask)
     if form is None:
         raise FieldsRefused({"": "This reply has to be written as text."})
@@ -162,7 +162,7 @@ def composed_text(ask: OpenAsk, fields: Fields) -> str:
 
 
 def hints_on(ask: OpenAsk, text: str) -> Sequence[Hint]:
-    """What seems wrong with a reply, as the system's form sees it; its author may send it."""
+    """Return the form's hints about likely mistakes in a reply, which may be sent anyway."""
     form = _form_of(ask)
     return form.hints(ask.context, text) if form is not None else ()
 
@@ -173,10 +173,10 @@ def _form_of(ask: OpenAsk) -> ReplyForm | None:
 
 
 @dataclass(frozen=True)
-class Following:
-    """What comes after a reply: the next ask, or where its trajectory stands.
+class AfterReply:
+    """What comes after a reply: the next ask, or the state of the trajectory.
 
-    ``words`` say how it ended, or what keeps it from going on.
+    ``words`` say how it ended, or what it waits for.
     """
 
     ask: OpenAsk | None = None
@@ -188,20 +188,20 @@ class Following:
         return self.state in (MOVING, PAUSED)
 
 
-def what_follows(ask: OpenAsk) -> Following:
-    """Where the trajectory of an ask stands. ``ask.trajectory`` must be fresh."""
+def after_reply(ask: OpenAsk) -> AfterReply:
+    """Return the state of an ask's trajectory. ``ask.trajectory`` must be fresh."""
     following = open_asks().filter(trajectory=ask.trajectory_id).first()
     if following is not None:
-        return Following(following, OPEN)
+        return AfterReply(following, OPEN)
     trajectory, run = ask.trajectory, ask.trajectory.run
     state = Trajectory.Status(trajectory.status)
     if state == Trajectory.Status.DONE:
-        return Following(
+        return AfterReply(
             None, ENDED, find_system(run.dataset.system).people.end_message(trajectory.termination)
         )
     if state in _STUCK:
-        return Following(None, STUCK, STATES[state].sentence)
-    return Following(None, PAUSED if run.status == Run.Status.PAUSED else MOVING)
+        return AfterReply(None, STUCK, STATES[state].sentence)
+    return AfterReply(None, PAUSED if run.status == Run.Status.PAUSED else MOVING)
 
 
 def _role(ask: OpenAsk) -> str:
@@ -221,8 +221,8 @@ def _tool(tool: Mapping[str, Any]) -> ToolView:
     )
 
 
-def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> ReplyWords:
-    """What a system says about a kind of reply; else what can be told from its JSON schema."""
+def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> ReplyFormat:
+    """Return a system's description of a reply, else one made from its JSON schema."""
     kind, params = expect.get("kind", ""), expect.get("params", {})
     if tools:
         return _TOOLS
@@ -231,12 +231,12 @@ def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> R
         return ReplyWords(*describe(params))
     build = find_system(system).reply_schemas.get(kind)
     if build is None:
-        return ReplyWords("A reply in words, in the form that the messages ask for.")
+        return ReplyFormat("A reply in words, in the form that the messages ask for.")
     words = "One JSON object of this shape, and nothing else."
-    return ReplyWords(words, _indented(_sample(build(params))))
+    return ReplyFormat(words, _indented(_sample(build(params))))
 
 
-_TOOLS = ReplyWords(
+_TOOLS = ReplyFormat(
     "A message in words, or, to call a function, one JSON object as below. The result comes back "
     "as the next message.",
     json.dumps({"tool_calls": [{"name": "…", "arguments": {}}]}, ensure_ascii=False),
@@ -244,7 +244,7 @@ _TOOLS = ReplyWords(
 
 
 def _sample(schema: Mapping[str, Any]) -> Any:
-    """A value of a schema's shape, for an example."""
+    """Return an example value that fits a schema."""
     if schema.get("anyOf"):
         return _sample(schema["anyOf"][0])
     if schema.get("enum"):

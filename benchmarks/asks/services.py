@@ -1,4 +1,4 @@
-"""Replies of people: they settle an open ask, and the trajectory goes on from there."""
+"""Store the replies of people, and resume their trajectories."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -16,11 +16,11 @@ from benchmarks.runs.services import RunError, reopen_run
 
 
 def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) -> Exchange:
-    """Store a person's reply and let the trajectory go on once none of its asks is open.
+    """Store a person's reply, and resume the trajectory once none of its asks is open.
 
-    Raises ``UnreadableReply`` where the text cannot be read, so that the person can mend it, and
-    ``RunError`` where somebody has answered before or nobody waits; neither changes anything.
-    ``seated``: the caller has seen to it that the place in a reserved trajectory is this person's.
+    Raises ``UnreadableReply`` if the text cannot be read, so that the person can correct it, and
+    ``RunError`` if the ask is answered or cancelled; neither changes anything. With ``seated`` the
+    caller has checked that the seat in a reserved trajectory belongs to this person.
     """
     trajectory = ask.trajectory
     if trajectory.reserved and not seated:
@@ -30,8 +30,8 @@ def answer_open_ask(*, ask: OpenAsk, by: User, text: str, seated: bool = False) 
     value = storable(system.parsers[ask.expect["kind"]](reply, ask.expect["params"]))
     now = timezone.now()
     with transaction.atomic():
-        # Of two people who answer at once, or a person and the worker that lays the trajectory
-        # aside, the second must see what the first did.
+        # Of two people who answer at once, or a person and the worker that suspends the
+        # trajectory, the second must see what the first did.
         lock_trajectory(trajectory.pk)
         here = Trajectory.objects.filter(pk=trajectory.pk)
         if here.filter(status=Trajectory.Status.CANCELLED).exists():

@@ -1,6 +1,6 @@
-"""What scripts or models suggested where people answered: for players, and on trajectories.
+"""Read the suggestions that scripts or models made to people.
 
-Players may be blinded, so they are told what kind of thing suggests and never its name.
+Players may be blinded, so they see what kind of answerer suggests and never its name.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.core.labels import plain
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.models import Endpoint, Exchange, OpenAsk, Suggestion, Trajectory
-from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.assignments import all_assignments
 from benchmarks.roles.selectors import LABELS, policy_title, system_of
 from benchmarks.trajectories.exchanges import turn_steps
 
@@ -21,7 +21,7 @@ S = Exchange.State
 
 @dataclass(frozen=True)
 class SuggestedView:
-    """A suggestion beside what a person answered; ``given`` is None where nobody has."""
+    """A suggestion beside the person's answer; ``given`` is None while there is none."""
 
     row: Suggestion
     turn: int
@@ -32,7 +32,7 @@ class SuggestedView:
 
     @property
     def value(self) -> Any:
-        """The parsed suggestion, None where there is none."""
+        """Return the parsed suggestion, or None if there is none."""
         return self.row.value if self.row.state == S.ANSWERED else None
 
     @property
@@ -41,22 +41,22 @@ class SuggestedView:
 
 
 def suggestion_on(ask: OpenAsk) -> Mapping[str, Any] | None:
-    """What to show beside an ask to whoever answers it, in the form that reply forms take it."""
+    """Return the suggestion to show beside an ask, as reply forms take it."""
     rows = Suggestion.objects.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
     row = rows.select_related("answerer").first()
     if row is None:
         return None
     made, waits = row.state == S.ANSWERED, row.state == S.SENT
-    # Why there is none may name the endpoint.
+    # The reason is left out, because it may name the endpoint.
     why_not = "" if made or waits else "nothing came that could be read"
     by = _kind_of(ask, row)
     return {"by": by, "value": row.value if made else None, "why_not": why_not, "waits": waits}
 
 
 def _kind_of(ask: OpenAsk, row: Suggestion) -> str:
-    """What kind of thing suggests, in words; a fake endpoint is not passed off as a model."""
+    """Return the kind of the suggesting answerer in words; a fake endpoint is no model."""
     name = row.answerer.name
-    fillers = all_fillers(ask.trajectory.run.roles)
+    fillers = all_assignments(ask.trajectory.run.roles)
     filler = next((each for each in fillers if each.get("endpoint") == name), {})
     if filler.get("label") == "simulated":
         return "A fake endpoint"
@@ -66,8 +66,8 @@ def _kind_of(ask: OpenAsk, row: Suggestion) -> str:
 
 
 def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
-    """All suggestions of a trajectory, in order; no query where its run has none."""
-    if not any("suggests" in filler for filler in all_fillers(trajectory.run.roles)):
+    """Return all suggestions of a trajectory in order, without a query if its run has none."""
+    if not any("suggests" in filler for filler in all_assignments(trajectory.run.roles)):
         return []
     found = list(Suggestion.objects.filter(trajectory=trajectory).select_related("answerer"))
     people = Exchange.objects.filter(

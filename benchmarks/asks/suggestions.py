@@ -1,12 +1,12 @@
-"""Suggestions: what a script or model would have answered where a person answers.
+"""Suggestions: what a script or model would have answered in place of a person.
 
-They are made after the trajectory was laid aside, so that nobody waits for them who is asked, once
-for each ask that people were put, and stored apart from exchanges. They decide nothing and fail
-nothing: where none can be had, the reason is stored. Their cost counts against the run's cap, put
-aside before a call leaves as for every other call.
+One is made for each ask to a person, after the trajectory was suspended, so that the person does
+not wait for it. It is stored apart from exchanges, decides nothing, and cannot fail a trajectory:
+if there is none, the reason is stored. Its cost counts against the run's cap and is reserved before
+the call is sent.
 
-No lease holds them. Whoever stores the row of a suggestion as sent makes it, so of several workers
-one does; the row of a worker that died is taken over once that must have given up.
+Suggestions need no lease. The worker that stores the row as sent makes the suggestion; the row of a
+dead worker is taken over after the time limit.
 """
 
 import logging
@@ -31,16 +31,16 @@ from benchmarks.core.types import Ask, Expect, Task
 from benchmarks.endpoints.services import answerer_at
 from benchmarks.mappers import core_messages, core_task
 from benchmarks.models import Exchange, OpenAsk, Run, Suggestion, Trajectory
-from benchmarks.roles.assignments import Filler, suggesting_fillers
+from benchmarks.roles.assignments import RoleAssignment, suggesting_assignments
 from benchmarks.roles.services import build_answerer
-from benchmarks.runs.calls import answerer_version, put_aside, take_back
+from benchmarks.runs.calls import answerer_version, release_cost, reserve_cost
 
 logger = logging.getLogger(__name__)
 S = Exchange.State
 
-# What takes longer is of no use to anybody any more: it is given up, and counts as spent.
+# A suggestion that takes longer comes too late: it is given up, and counts as spent.
 MOST_SECONDS = 60.0
-# After so long whoever made it must have given up, or died.
+# After this time the worker that made it must have given up or died.
 FORSAKEN = timedelta(seconds=3 * MOST_SECONDS)
 
 
@@ -54,15 +54,15 @@ class _Wanted:
 
 
 def make_suggestions(*, pk: int, executor: Executor) -> int:
-    """Ask for the suggestions that a trajectory still lacks; returns how many it asked for.
+    """Ask for the missing suggestions of a trajectory; return how many were asked for.
 
-    It may be called at any time and by several workers at once. One that was under way when a
-    worker died is asked for once more. What was cancelled gets none.
+    It may be called at any time, by several workers at once. A suggestion that a dead worker had
+    begun is asked for again. A cancelled trajectory gets none.
     """
     rows = Trajectory.objects.select_related("run__dataset", "task", "profile")
     trajectory = rows.get(pk=pk)
     run = trajectory.run
-    suggesting = suggesting_fillers(run.roles, trajectory.recast)
+    suggesting = suggesting_assignments(run.roles, trajectory.recast)
     if not suggesting:
         return 0
     asks = _lacking(trajectory, sorted({role for role, _ in suggesting}))
@@ -88,7 +88,7 @@ def make_suggestions(*, pk: int, executor: Executor) -> int:
 
 
 def _lacking(trajectory: Trajectory, roles: Sequence[str]) -> list[OpenAsk]:
-    """Asks of these roles that were put to people, with no suggestion made or under way."""
+    """Return asks of these roles to people that have no suggestion yet, not even under way."""
     same = Suggestion.objects.filter(
         trajectory=trajectory, step=OuterRef("step"), slot=OuterRef("slot")
     )
@@ -97,16 +97,16 @@ def _lacking(trajectory: Trajectory, roles: Sequence[str]) -> list[OpenAsk]:
 
 
 def _forsaken() -> Q:
-    """Suggestions that were asked for by a worker that has died since."""
+    """Return suggestions that a dead worker has asked for."""
     return Q(state=S.SENT, at__lt=timezone.now() - FORSAKEN)
 
 
 def _send(
-    run: Run, open_ask: OpenAsk, filler: Filler, system: System, task: Task
+    run: Run, open_ask: OpenAsk, filler: RoleAssignment, system: System, task: Task
 ) -> _Wanted | None:
-    """Store that a suggestion is asked for; None where it cannot be, with the reason stored.
+    """Store a suggestion as sent; return None if it cannot be made, and store the reason.
 
-    None also where another worker asks for it.
+    It is None, too, if another worker makes it.
     """
     ask = _core_ask(open_ask)
     by, answerer, call, problem = _identity(filler), None, None, ""
@@ -132,7 +132,7 @@ def _send(
         if row is None:
             return None
         try:
-            put_aside(run.pk, most)
+            reserve_cost(run.pk, most)
         except CapReached as error:
             row.state, row.reason = S.FAILED, str(error)
             row.save(update_fields=["state", "reason"])
@@ -142,9 +142,9 @@ def _send(
 
 
 def _take_on(open_ask: OpenAsk, about: Mapping[str, Any]) -> Suggestion | None:
-    """The row of a suggestion, for whoever stores it first; None for all others.
+    """Create the row of a suggestion; return None if another worker was first.
 
-    None as well where nobody is to be asked any more.
+    It is None, too, if the suggestion is no longer needed.
     """
     dead = Trajectory.objects.filter(pk=open_ask.trajectory_id, status=Trajectory.Status.CANCELLED)
     if dead.exists():
@@ -164,7 +164,7 @@ def _take_on(open_ask: OpenAsk, about: Mapping[str, Any]) -> Suggestion | None:
 
 
 def _core_ask(row: OpenAsk) -> Ask:
-    """The ask as it was put to the person."""
+    """Return the ask as the person saw it."""
     return Ask(
         row.role,
         tuple(core_messages(row.messages)),
@@ -175,8 +175,8 @@ def _core_ask(row: OpenAsk) -> Ask:
     )
 
 
-def _identity(filler: Filler) -> Identity:
-    """Who was to be asked, as far as that can be told without them."""
+def _identity(filler: RoleAssignment) -> Identity:
+    """Return the identity of an answerer that could not be built, as far as it is known."""
     name = str(filler.get("endpoint") or filler.get("policy") or filler["kind"])
     return Identity(filler["kind"], name, str(filler.get("version", "")))
 
@@ -184,7 +184,7 @@ def _identity(filler: Filler) -> Identity:
 def _answers(
     wanted: Sequence[_Wanted], executor: Executor
 ) -> Iterator[tuple[_Wanted, Answer | AnswererFailed]]:
-    """Each with its answer; those that wait for an endpoint are asked at once."""
+    """Yield each suggestion with its answer; endpoints are asked in parallel."""
     until = time.monotonic() + MOST_SECONDS
     slow = [(one, executor.submit(_answer, one)) for one in wanted if not one.answerer.instant]
     for one in wanted:
@@ -208,7 +208,7 @@ def _answer(one: _Wanted) -> Answer | AnswererFailed:
 
 
 def _settle(run: Run, one: _Wanted, verdict: Verdict) -> None:
-    """Store what came back, and free what it did not cost."""
+    """Store the answer, and release the rest of the reserved cost."""
     answer = verdict.answer
     settled: Mapping[str, Any] = {
         "state": verdict.state,
@@ -221,6 +221,6 @@ def _settle(run: Run, one: _Wanted, verdict: Verdict) -> None:
         "latency": answer.latency,
     }
     with transaction.atomic():
-        # What another worker has settled meanwhile stays, and so does what that cost.
+        # If another worker has settled it meanwhile, that result and its cost stay.
         if Suggestion.objects.filter(pk=one.row.pk, state=S.SENT).update(**settled):
-            take_back(run.pk, (one.call.most or 0.0) - counted_cost(one.call, verdict))
+            release_cost(run.pk, (one.call.most or 0.0) - counted_cost(one.call, verdict))

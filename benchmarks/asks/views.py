@@ -1,4 +1,4 @@
-"""Open asks: what waits for a person, and the page on which a person answers."""
+"""Pages of open asks: the list, and the page on which a person answers one."""
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -16,7 +16,7 @@ from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.people import FieldsRefused
 from benchmarks.models import OpenAsk
-from benchmarks.responses import wants_part
+from benchmarks.responses import wants_fragment
 
 STOP_POLLING = 286
 
@@ -24,7 +24,7 @@ STOP_POLLING = 286
 @signed_in
 @require_safe
 def ask_list(request: HttpRequest) -> HttpResponse:
-    """What waits. Asked for by itself every few seconds: 204 while nothing has changed."""
+    """List the open asks; the page polls this every few seconds (204 if unchanged)."""
     allow(request, START, ANSWER)
     rows = asks.open_asks(visibility(request))
     run_id = request.GET.get("run", "")
@@ -36,7 +36,7 @@ def ask_list(request: HttpRequest) -> HttpResponse:
     shown = asks.ask_rows(found[: asks.MOST])
     version = "-".join(f"{item.row.pk}{'p' * item.paused}" for item in shown[:20])
     version = f"{len(found)}.{version}"
-    if wants_part(request) and request.GET.get("v") == version:
+    if wants_fragment(request) and request.GET.get("v") == version:
         return HttpResponse(status=204)
     context = {
         "rows": shown,
@@ -46,7 +46,9 @@ def ask_list(request: HttpRequest) -> HttpResponse:
         "sees_results": request.user.has_perm(VIEW),
     }
     part = (
-        "benchmarks/asks/_ask_rows.html" if wants_part(request) else "benchmarks/asks/ask_list.html"
+        "benchmarks/asks/_ask_rows.html"
+        if wants_fragment(request)
+        else "benchmarks/asks/ask_list.html"
     )
     response = render(request, part, context)
     patch_vary_headers(response, ["HX-Request"])
@@ -61,9 +63,9 @@ def _asks() -> QuerySet[OpenAsk]:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
-    """One ask. Who posts first answers it; a text that was not taken stays in the form.
+    """Show one ask. The first reply counts; a refused text stays in the form.
 
-    Where the system brings a form of its own, ``?as=text`` shows the messages and a text area.
+    If the system has a form of its own, ``?as=text`` shows the messages and a text area.
     """
     allow(request, START, ANSWER)
     found = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
@@ -87,7 +89,7 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
         except CoreError:
             found.refresh_from_db()
             status, late = 409, True
-    own = asks.own_form(found, fields, errors)
+    own = asks.system_form(found, fields, errors)
     as_text = request.GET.get("as") == "text" or form.errors
     context = {
         "ask": asks.ask_view(found),
@@ -104,10 +106,10 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
 
 
 def _on(request: HttpRequest, answered: OpenAsk) -> HttpResponse:
-    """To what waits next in the same trajectory, or to where one waits for it."""
+    """Redirect to the next ask of the trajectory, or to the page that waits for it."""
     following = asks.open_asks().filter(trajectory=answered.trajectory_id).first()
     if following is not None:
-        messages.success(request, "Your reply is stored, and the run goes on with it.")
+        messages.success(request, "Your reply is stored, and the run continues.")
         return HttpResponseRedirect(reverse("benchmarks:ask", args=[following.pk]))
     return HttpResponseRedirect(reverse("benchmarks:ask_next", args=[answered.pk]))
 
@@ -115,13 +117,13 @@ def _on(request: HttpRequest, answered: OpenAsk) -> HttpResponse:
 @signed_in
 @require_safe
 def ask_next(request: HttpRequest, ask_id: int) -> HttpResponse:
-    """On to the next ask of a trajectory as soon as it is there; until then, where it stands.
+    """Go to the next ask of a trajectory once there is one; until then, show its state.
 
-    Asked for by itself every second: 204 while nothing has changed, 286 at the end.
+    The page polls this every second: 204 if unchanged, 286 at the end.
     """
     allow(request, START, ANSWER)
     found = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
-    follows, part = asks.what_follows(found), wants_part(request)
+    follows, part = asks.after_reply(found), wants_fragment(request)
     if follows.ask is not None:
         url = reverse("benchmarks:ask", args=[follows.ask.pk])
         return HttpResponse(headers={"HX-Redirect": url}) if part else HttpResponseRedirect(url)

@@ -52,7 +52,7 @@ def save_candidates(*, dataset: Dataset, rows: Iterable[CandidateRow]) -> SavedC
     """
     problems = Problems()
     added = known = place = 0
-    with only_one(f"candidates of {dataset.pk}"):
+    with named_lock(f"candidates of {dataset.pk}"):
         for chunk in chunks(rows):
             new = list(_Chunk(dataset, chunk, place, problems).new())
             if not problems.total:
@@ -195,7 +195,7 @@ def core_candidate(row: Candidate) -> types.Candidate:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionCounts:
     """How candidates were decided. ``removed_share`` is undefined where nothing was decided."""
 
     tasks: int
@@ -230,7 +230,7 @@ def with_decisions(rows: QuerySet[Dataset]) -> QuerySet[Dataset]:
     )
 
 
-def dataset_decisions(dataset: Dataset, seen: Visibility = EVERYTHING) -> Decided | None:
+def dataset_decisions(dataset: Dataset, seen: Visibility = EVERYTHING) -> DecisionCounts | None:
     """How the candidates of a dataset (from ``with_decisions``) were decided; None without any.
 
     Also None for those who are deciding about some of them: the share would tell what to expect.
@@ -238,7 +238,9 @@ def dataset_decisions(dataset: Dataset, seen: Visibility = EVERYTHING) -> Decide
     if seen.tasks and dataset.tasks.filter(pk__in=seen.tasks).exists():
         return None
     read = vars(dataset)
-    found = Decided(read["candidate_tasks"], read["kept"], read["removed"], read["undecided"])
+    found = DecisionCounts(
+        read["candidate_tasks"], read["kept"], read["removed"], read["undecided"]
+    )
     return found if found.total else None
 
 
@@ -261,7 +263,7 @@ class TaskCandidates:
     ``by_round``: it is known in which round some of them came up.
     """
 
-    counts: Decided
+    counts: DecisionCounts
     groups: tuple[DecidedGroup, ...]
     decided_by: str
     by_round: bool
@@ -275,7 +277,7 @@ def task_candidates(task: Task) -> TaskCandidates | None:
     groups = [(title, [row for row in rows if row.decision == code]) for code, title in TITLES]
     deciders = {row.decided_by for row in rows if row.decision}
     return TaskCandidates(
-        Decided(1, *(len(group) for _, group in groups)),
+        DecisionCounts(1, *(len(group) for _, group in groups)),
         tuple(DecidedGroup(title, _by_kind(group)) for title, group in groups if group),
         deciders.pop() if len(deciders) == 1 else "",
         any(row.round for row in rows),

@@ -1,4 +1,4 @@
-"""Reading constructions: how far one is, what it came to, and how a task's profiles grew."""
+"""Read constructions: progress, results, and how a task's profiles were built."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ Decision = Candidate.Decision
 
 
 @dataclass(frozen=True)
-class Constructed:
-    """How many problems a construction has, and what became of them.
+class ConstructionCounts:
+    """The number of problems of a construction, and what became of them.
 
     ``left_out`` were refused by the filter; ``failed`` ended otherwise, or wait for somebody to
     decide; ``open`` have not ended.
@@ -33,24 +33,24 @@ class Constructed:
 
     @property
     def missing(self) -> int:
-        """Problems that may still become tasks."""
+        """Count the problems that may still become tasks."""
         return self.failed + self.open
 
 
 def latest_trajectories(run: Run) -> QuerySet[Trajectory]:
-    """The last attempt at each problem."""
+    """Return the last attempt at each problem."""
     newest = run.trajectories.order_by().values("task").annotate(last=Max("pk")).values("last")
     return run.trajectories.filter(pk__in=newest)
 
 
 def made_trajectories(run: Run, making: Making) -> QuerySet[Trajectory]:
-    """The trajectories that came to a task, in the order of problems."""
+    """Return the trajectories that made a task, in the order of problems."""
     done = latest_trajectories(run).filter(status=Trajectory.Status.DONE)
     return done.filter(termination=making.termination).order_by("task_id")
 
 
-def count_constructed(run: Run, making: Making) -> Constructed:
-    """What became of the problems of a construction so far."""
+def count_constructed(run: Run, making: Making) -> ConstructionCounts:
+    """Count what became of the problems of a construction so far."""
     S = Trajectory.Status
     rows = latest_trajectories(run).order_by().values_list("status", "termination")
     counts: dict[str, int] = dict.fromkeys(("made", "left_out", "failed", "open"), 0)
@@ -63,13 +63,13 @@ def count_constructed(run: Run, making: Making) -> Constructed:
             counts["failed"] += n
         else:
             counts["open"] += n
-    return Constructed(sum(counts.values()), **counts)
+    return ConstructionCounts(sum(counts.values()), **counts)
 
 
 def proposed_replies(
     trajectories: Sequence[Trajectory], roles: Sequence[str]
 ) -> Mapping[int, list[Any]]:
-    """What these roles replied, as it was read, by trajectory in the order of asks."""
+    """Return the parsed replies of these roles, by trajectory in the order of asks."""
     found: dict[int, list[Any]] = {trajectory.pk: [] for trajectory in trajectories}
     rows = Exchange.objects.filter(
         trajectory__in=found, role__in=roles, state=Exchange.State.ANSWERED
@@ -82,27 +82,27 @@ def proposed_replies(
 
 
 def dataset_name(run: Run) -> str:
-    """What a dataset of a construction is called, where nobody says otherwise."""
+    """Return the default name of a construction's dataset."""
     return f"{run.dataset.name}, constructed"[:120]
 
 
 def datasets_made(run: Run, seen: Visibility = EVERYTHING) -> list[Dataset]:
-    """The datasets that were made of a construction, the newest first."""
+    """Return the datasets made from a construction, the newest first."""
     return list(seen.of(run.datasets_made.all()).order_by("-pk"))
 
 
 def made_by(dataset: Dataset, seen: Visibility = EVERYTHING) -> Run | None:
-    """The construction that a dataset came from, where somebody may see it."""
+    """Return the construction of a dataset, if the person may see it."""
     return dataset.made_by if dataset.made_by_id not in seen.closed else None
 
 
 def made_caution(dataset: Dataset) -> Caution | None:
-    """What must be said over tasks that were constructed here."""
+    """Return the caution about constructed tasks."""
     return run_caution(dataset.made_by) if dataset.made_by else None
 
 
 def planner_titles(run: Run) -> Mapping[str, str]:
-    """Who planned in a construction, by the planners' numbers."""
+    """Return the planners of a construction by number."""
     fillers = [filler for role in run_roles(run)[:2] for filler in _seated(role)]
     return {str(number): title for number, title in enumerate(fillers, 1)}
 
@@ -114,14 +114,14 @@ def _seated(role: RoleView) -> list[str]:
 
 
 def trajectory_of(task: Task, seen: Visibility = EVERYTHING) -> Trajectory | None:
-    """The trajectory in which a task was constructed; None for tasks that came from elsewhere."""
+    """Return the trajectory that constructed a task; None for imported tasks."""
     rows = seen.of(Trajectory.objects.filter(run=task.dataset.made_by_id))
     rows = rows.filter(task__external_id=task.external_id, status=Trajectory.Status.DONE)
     return rows.order_by("-pk").first() if task.dataset.made_by_id else None
 
 
 @dataclass(frozen=True)
-class Grown:
+class GrownConstraint:
     """A constraint in the round in which it came up.
 
     ``planners`` are those whose plans brought it, by number; ``merged`` the wordings that went into
@@ -141,7 +141,7 @@ class GrowthKind:
     """The constraints of one kind that came up in a round; ``size`` counts all kept up to it."""
 
     title: str
-    rows: tuple[Grown, ...]
+    rows: tuple[GrownConstraint, ...]
     size: int
 
     @property
@@ -184,9 +184,9 @@ def task_growth(task: Task) -> list[GrowthRound]:
     return rounds
 
 
-def _grown(row: Candidate) -> Grown:
+def _grown(row: Candidate) -> GrownConstraint:
     told = row.payload
-    return Grown(
+    return GrownConstraint(
         row.text,
         str(told.get("about", "")).partition(":")[2],
         None if row.decision is None else row.decision == Decision.KEPT,

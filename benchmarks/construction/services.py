@@ -1,4 +1,4 @@
-"""Constructing datasets: problems stored, runs that construct, and what they come to as tasks."""
+"""Construct datasets: start construction runs, and turn their results into tasks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from django.db import transaction
 
 from benchmarks.construction.candidates import save_candidates
 from benchmarks.construction.selectors import (
-    Constructed,
+    ConstructionCounts,
     count_constructed,
     made_trajectories,
     proposed_replies,
@@ -25,7 +25,7 @@ from benchmarks.datasets.files import import_dataset
 from benchmarks.datasets.services import SavedDataset, save_dataset
 from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import Agent, Dataset, Run
-from benchmarks.roles.selectors import role_words
+from benchmarks.roles.selectors import describe_role
 from benchmarks.roles.services import AT, HUMAN, PERSON, ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 
@@ -33,7 +33,7 @@ PROBLEMS = "adaplanbench_construction"
 
 
 class ConstructionError(CoreError):
-    """A construction that cannot be started, or of which nothing can be made yet."""
+    """Raised if a construction cannot be started, or has no results yet."""
 
 
 def import_problems(
@@ -55,9 +55,9 @@ def start_construction(
     name: str = "",
     cost_cap: float | None = None,
     created_by: User | None = None,
-    ring: bool = True,
+    wake: bool = True,
 ) -> Run:
-    """A run that constructs profiles for the problems of a dataset, all of them pending.
+    """Create a run that constructs profiles for the problems of a dataset.
 
     ``planners`` name who plans, as ``named_filler`` takes it: the first is the run's agent and the
     others stand beside it; with fewer than are asked for they take turns. Left empty, planners are
@@ -79,7 +79,7 @@ def start_construction(
         name=name or f"Construction from {dataset}",
         cost_cap=cost_cap,
         created_by=created_by,
-        ring=ring,
+        wake=wake,
     )
     return run
 
@@ -123,7 +123,7 @@ class MadeDataset:
     """The dataset that a construction came to, and what became of its problems."""
 
     saved: SavedDataset
-    counts: Constructed
+    counts: ConstructionCounts
 
 
 def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -> MadeDataset:
@@ -167,14 +167,14 @@ def constructed_tasks(run: Run, making: Making) -> list[Made]:
     """What the construction made of each problem that it has finished."""
     rows = list(made_trajectories(run, making).select_related("task__dataset"))
     replies = proposed_replies(rows, making.proposing)
-    checker = role_words(run, making.checker)[:LONGEST_NAME]
+    checker = describe_role(run, making.checker)[:LONGEST_NAME]
     return [
         making.made_task(core_task(row.task, None), core_outcome(row), replies[row.pk], checker)
         for row in rows
     ]
 
 
-def _notes(run: Run, counts: Constructed) -> str:
+def _notes(run: Run, counts: ConstructionCounts) -> str:
     left = [f"{counts.left_out} left out by the filter"] * bool(counts.left_out)
     left += [f"{counts.missing} not constructed when it was made"] * bool(counts.missing)
     more = f"; {', '.join(left)}" if left else ""

@@ -24,7 +24,7 @@ _EXTERNAL_MODULE = "benchmarks.systems.external.system"
 _UNKNOWN = System()
 
 
-class NotJudgedAnew(CoreError):
+class NotRejudgeable(CoreError):
     """A system of which nobody can judge stored trajectories; the text says why."""
 
 
@@ -51,7 +51,7 @@ def find_system(key: str) -> System:
 
 
 def get_rejudging(key: str) -> Rejudging:
-    """Return how stored trajectories of a system are judged again, or raise ``NotJudgedAnew``."""
+    """Return how stored trajectories of a system are judged again, or raise ``NotRejudgeable``."""
     found = find_system(key).rejudging
     if found is None:
         title = "what was made elsewhere" if key == EXTERNAL else get_system(key).title

@@ -180,7 +180,7 @@ def task_neighbours(task: Task, seen: Visibility = EVERYTHING) -> dict[str, int 
 
 
 @dataclass(frozen=True)
-class Grown:
+class LevelConstraint:
     """A constraint at a level: ``added`` where the level before did not have it."""
 
     text: str
@@ -193,7 +193,7 @@ class TaskLevel:
     """One level of a task with its constraints by kind."""
 
     level: str
-    kinds: tuple[tuple[str, tuple[Grown, ...]], ...]
+    kinds: tuple[tuple[str, tuple[LevelConstraint, ...]], ...]
 
     @property
     def size(self) -> int:
@@ -218,7 +218,9 @@ def task_levels(task: Task) -> list[TaskLevel]:
                     (
                         plain(kind),
                         tuple(
-                            Grown(row.text, row.about.partition(":")[2], row.key not in before)
+                            LevelConstraint(
+                                row.text, row.about.partition(":")[2], row.key not in before
+                            )
                             for row in rows
                             if row.kind == kind
                         ),

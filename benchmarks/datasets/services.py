@@ -1,4 +1,4 @@
-"""Storing datasets: everything of one import in one transaction, or nothing."""
+"""Store datasets: an import is stored in one transaction, or not at all."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TypeVar
 from benchmarks.core import types
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 from benchmarks.models import Constraint, Dataset, Profile, SharedData, Task
 
 CHUNK = 200
@@ -18,7 +18,7 @@ TaskWithProfiles = tuple[types.Task, Sequence[types.Profile]]
 
 
 class ImportRefused(CoreError):
-    """An import that would contradict what is stored; nothing was changed."""
+    """Raised for an import that contradicts stored data; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def save_dataset(
     where ``version`` is left empty, and is refused where it names a version that exists.
     ``shared`` is what all tasks have in common.
     """
-    with only_one("dataset"):
+    with named_lock("dataset"):
         stored = Dataset.objects.filter(system=system, checksum=checksum).first()
         if stored is not None:
             return SavedDataset(stored, False, stored.tasks.count())

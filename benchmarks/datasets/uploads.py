@@ -24,7 +24,7 @@ from benchmarks.imports.uploads import (
     safe_name,
     store_upload,
 )
-from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, lease_kept
+from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.models import Job, Upload
 
 CHECKERS = {
@@ -142,7 +142,7 @@ def _import(job: Job, progress: Progress, system: str, format: str) -> None:
                 upload=largest,
                 progress=progress,
             )
-            with lease_kept(progress):
+            with keep_lease(progress):
                 saved = import_dataset(
                     system=system,
                     paths=paths,

@@ -23,7 +23,7 @@ from benchmarks.datasets.uploads import enqueue_dataset
 from benchmarks.imports.selectors import ImportView, dataset_jobs
 from benchmarks.imports.views import answer_progress, bounded_upload
 from benchmarks.models import Task
-from benchmarks.responses import own_template, wants_part
+from benchmarks.responses import own_template, wants_fragment
 from benchmarks.roles.selectors import system_of
 from benchmarks.runs.selectors import run_list, run_rows
 
@@ -101,7 +101,7 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
         if words or category
         else "",
     }
-    if wants_part(request):
+    if wants_fragment(request):
         return render(request, "benchmarks/datasets/_task_rows.html", context)
     runs = list(seen.of(run_list({"dataset": found.pk})).order_by("-pk")[:RUNS])
     context |= {

@@ -1,4 +1,4 @@
-"""Making and changing endpoints; what the rules of the client refuse stands beside its field."""
+"""The form of an endpoint; refusals of the client's rules appear beside their field."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from benchmarks.models import Agent, Endpoint
 
 
 class ParametersField(forms.CharField):
-    """Parameters as a JSON object; errors say where in the text they are."""
+    """A field for parameters as a JSON object; errors say where in the text they are."""
 
     widget = forms.Textarea(attrs={"rows": 6, "spellcheck": "false", "class": "code"})
 
@@ -52,7 +52,7 @@ class ParametersField(forms.CharField):
 
 
 def read_parameters(text: str) -> dict[str, Any]:
-    """A JSON object in which every name stands once; errors name line and column."""
+    """Parse a JSON object with unique names; errors name line and column."""
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
@@ -80,7 +80,7 @@ _KINDS = {
 
 
 class _NoParameter(Exception):
-    """Something that JSON readers let pass and endpoints do not."""
+    """Raised for JSON that Python accepts and endpoints do not."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _no_number(name: str) -> None:
 
 
 def in_words(error: SettingError) -> str:
-    """A refused setting, its name first."""
+    """Describe a refused setting, its name first."""
     return f"{error.name}: expected {error.expected}, found {error.found!r}."
 
 
@@ -106,7 +106,7 @@ _PRICE = {"min": "0", "step": "any", "inputmode": "decimal"}
 
 
 class EndpointForm(forms.Form):
-    """An endpoint. Fields that shape answers are locked once somebody was asked."""
+    """An endpoint. Fields that shape replies are locked once it has been asked."""
 
     use_required_attribute = False
 
@@ -297,7 +297,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _told_of_key(variable: str) -> str:
-    """Whether a variable is set on this machine, in words; never what it holds."""
+    """Say whether a variable is set on this machine, without its value."""
     if not variable.startswith(KEY_PREFIX):
         return ""
     try:

@@ -1,7 +1,6 @@
-"""Endpoints as pages show them: whether they can be asked, and what was used and paid.
+"""Read endpoints for pages: whether they can be asked, their use and cost, and trials of them.
 
-Amounts are sums of what was stored with each call. What nobody knows is left out and counted, never
-taken for 0.
+Amounts are sums over stored calls. Unknown values are left out and counted, never taken as 0.
 """
 
 import os
@@ -37,13 +36,13 @@ _SIMULATED = " (simulated)"
 
 
 @dataclass(frozen=True)
-class Use:
-    """What calls came to.
+class EndpointUse:
+    """The use and cost of calls.
 
-    ``cost`` sums the known costs of ``costed`` calls; ``assumed`` the most that calls can have cost
-    of which no cost is known but which were perhaps billed, those under way included; for
-    ``unknown`` calls nobody can tell. None is not known, and not 0. ``median`` and ``p95`` are
-    seconds, of calls that were answered.
+    ``cost`` sums the known costs of ``costed`` calls. ``assumed`` sums the maximum cost of calls
+    that may have been billed at an unknown cost, including those under way. ``unknown`` counts
+    calls without even a maximum. None means not known, not 0. ``median`` and ``p95`` are seconds
+    of answered calls.
     """
 
     calls: int = 0
@@ -67,21 +66,21 @@ class Use:
 
     @property
     def came_back(self) -> int:
-        """Calls that brought a reply, read or not."""
+        """Count the calls with a reply, readable or not."""
         return self.answered + self.unreadable + self.declined
 
     @property
     def untold(self) -> int:
-        """Replies that do not say how many tokens they used."""
+        """Count the replies that do not state their tokens."""
         return self.came_back - self.counted
 
 
 _MAYBE_BILLED = Q(cost=None) & ~Q(state=S.FAILED)
-# Names end in _ lest they be taken for the columns.
+# Names end in _ to differ from the columns.
 _FIGURES: Mapping[str, Any] = {
     "calls_": Count("pk"),
     **{f"{state.value}_": Count("pk", filter=Q(state=state)) for state in S},
-    # not sum(tries) - calls: what was given up before it was sent has no try at all
+    # not sum(tries) - calls: a call that was given up before it was sent has no try
     "retries_": Sum(F("tries") - 1, filter=Q(tries__gt=1), default=0),
     "tokens_in_": Sum("tokens_in"),
     "tokens_out_": Sum("tokens_out"),
@@ -93,8 +92,8 @@ _FIGURES: Mapping[str, Any] = {
 }
 
 
-def _use(row: Mapping[str, Any], currency: str = "", **more: Any) -> Use:
-    return Use(**{name[:-1]: row[name] for name in _FIGURES}, currency=currency, **more)
+def _use(row: Mapping[str, Any], currency: str = "", **more: Any) -> EndpointUse:
+    return EndpointUse(**{name[:-1]: row[name] for name in _FIGURES}, currency=currency, **more)
 
 
 def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
@@ -102,8 +101,8 @@ def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
     return rows.filter(answerer__name__in=names) if names else rows
 
 
-def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, Use]:
-    """Use by name of endpoint, of all of them where none is named; three queries in all."""
+def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, EndpointUse]:
+    """Return the use by endpoint name, of all endpoints by default, in three queries."""
     found = {
         row["answerer__name"]: row
         for row in _calls(*names, seen=seen).values("answerer__name").annotate(**_FIGURES)
@@ -119,13 +118,13 @@ def endpoint_use(*names: str, seen: Visibility = EVERYTHING) -> dict[str, Use]:
 
 
 def _latencies(calls: QuerySet[Exchange], percent: int) -> dict[str, float]:
-    """A percentile of the time that answers took, by endpoint: the nearest rank."""
+    """Return a percentile of the latency by endpoint, by the nearest-rank method."""
     name = F("answerer__name")
     answered = calls.filter(state__in=[S.ANSWERED, S.UNREADABLE], latency__isnull=False)
     total = Window(Count("pk"), partition_by=name)
     ranked = answered.annotate(
         rank=Window(RowNumber(), partition_by=name, order_by=F("latency").asc()),
-        # whole numbers throughout, so that it rounds up
+        # integers throughout, so that the rank is rounded up
         wanted=Cast((total * percent + 99) / 100, IntegerField()),
     )
     rows = ranked.filter(rank=F("wanted")).values_list("answerer__name", "latency")
@@ -137,22 +136,22 @@ def _latencies(calls: QuerySet[Exchange], percent: int) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class RunUse:
-    """What one run used of an endpoint."""
+    """The use of an endpoint by one run."""
 
     run: Run
-    use: Use
+    use: EndpointUse
 
 
 @dataclass(frozen=True)
 class DayUse:
-    """What was used on one day (UTC)."""
+    """The use of an endpoint on one day (UTC)."""
 
     day: date
-    use: Use
+    use: EndpointUse
 
 
 def use_by_run(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[RunUse]:
-    """The newest runs that asked an endpoint."""
+    """Return the use of the newest runs that asked an endpoint."""
     rows = (
         _calls(endpoint.name, seen=seen)
         .values("trajectory__run")
@@ -165,7 +164,7 @@ def use_by_run(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[RunUse
 
 
 def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse]:
-    """The last days on which an endpoint was asked, the newest first."""
+    """Return the use on the last days with calls, the newest first."""
     rows = (
         _calls(endpoint.name, seen=seen)
         .annotate(day=TruncDate("sent_at"))
@@ -176,8 +175,8 @@ def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse
     return [DayUse(row["day"], _use(row, endpoint.currency)) for row in rows]
 
 
-def run_use(run: Run) -> Use | None:
-    """What a run's calls to endpoints came to; None where it made none."""
+def run_use(run: Run) -> EndpointUse | None:
+    """Return the use of all endpoints by a run; None if it asked none."""
     calls = Exchange.objects.filter(trajectory__run=run, answerer__kind="endpoint")
     row = calls.aggregate(**_FIGURES)
     return _use(row, run.currency) if row["calls_"] else None
@@ -188,11 +187,11 @@ def run_use(run: Run) -> Use | None:
 
 @dataclass(frozen=True)
 class EndpointRow:
-    """An endpoint in a list. ``hindrances`` say why nobody can be asked there; secrets and
-    addresses are not in them, ``details`` has those for administrators."""
+    """An endpoint in a list. ``hindrances`` say why it cannot be asked, without secrets and
+    addresses; ``details`` has those for administrators."""
 
     endpoint: Endpoint
-    use: Use
+    use: EndpointUse
     host: str
     local: bool
     hindrances: tuple[str, ...]
@@ -202,17 +201,17 @@ class EndpointRow:
 def endpoint_rows(
     endpoints: Sequence[Endpoint], seen: Visibility = EVERYTHING
 ) -> list[EndpointRow]:
-    """These endpoints with their use; three queries however many there are."""
+    """Return list rows of endpoints with their use, in three queries."""
     use = endpoint_use(seen=seen)
-    return [endpoint_row(e, use.get(e.name, Use(currency=e.currency))) for e in endpoints]
+    return [endpoint_row(e, use.get(e.name, EndpointUse(currency=e.currency))) for e in endpoints]
 
 
 def endpoint_row(
-    endpoint: Endpoint, use: Use | None = None, seen: Visibility = EVERYTHING
+    endpoint: Endpoint, use: EndpointUse | None = None, seen: Visibility = EVERYTHING
 ) -> EndpointRow:
     if use is None:
         found = endpoint_use(endpoint.name, seen=seen)
-        use = found.get(endpoint.name, Use(currency=endpoint.currency))
+        use = found.get(endpoint.name, EndpointUse(currency=endpoint.currency))
     try:
         config: EndpointConfig | None = endpoint_config(endpoint)
     except CoreError as error:
@@ -239,7 +238,7 @@ def endpoint_row(
 
 
 def key_is_set(variable: str) -> bool:
-    """Whether a key's variable holds something here; other variables are not looked at."""
+    """Return whether a key's variable is set here; other variables are never read."""
     if not variable.startswith(KEY_PREFIX):
         return False
     check_key_variable(variable)
@@ -247,18 +246,18 @@ def key_is_set(variable: str) -> bool:
 
 
 def agent_title(endpoint: Endpoint) -> str:
-    """The title of an endpoint's agent: lists, figures and exports show it, often alone."""
+    """Return the title of an endpoint's agent, as lists, figures and exports show it."""
     room = 120 - len(_SIMULATED)
     return f"{endpoint.title[:room]}{_SIMULATED}" if endpoint.simulated else endpoint.title
 
 
 def endpoint_used(endpoint: Endpoint) -> bool:
-    """Whether anybody was asked there, or a run counts on it."""
+    """Return whether an endpoint has been asked, or a run uses it."""
     if AnswererVersion.objects.filter(kind="endpoint", name=endpoint.name).exists():
         return True
     if endpoint.agents.filter(runs__isnull=False).exists():
         return True
-    # as a judge, say, in a run that has not begun
+    # for example as a judge in a run that has not started
     roles = Run.objects.exclude(currency="").order_by().values_list("roles", flat=True)
     return any(
         row.get("endpoint") == endpoint.name
@@ -272,7 +271,7 @@ def endpoint_used(endpoint: Endpoint) -> bool:
 
 
 @dataclass(frozen=True)
-class TrialView:
+class EndpointTrialView:
     """A trial with its state: waiting, ok, failed, or given up by its worker."""
 
     row: EndpointTrial
@@ -283,10 +282,10 @@ class TrialView:
         return {"waiting": "info", "ok": "ok", "failed": "bad", "given up": "idle"}[self.state]
 
 
-def trials_of(endpoint: Endpoint) -> list[TrialView]:
-    """The last trials, the newest first."""
+def trials_of(endpoint: Endpoint) -> list[EndpointTrialView]:
+    """Return the last trials, the newest first."""
     rows = endpoint.trials.select_related("job", "asked_by")[:TRIALS]
-    return [TrialView(row, _state(row)) for row in rows]
+    return [EndpointTrialView(row, _state(row)) for row in rows]
 
 
 def _state(row: EndpointTrial) -> str:
@@ -298,7 +297,7 @@ def _state(row: EndpointTrial) -> str:
 
 @dataclass(frozen=True)
 class TrialUse:
-    """How often an endpoint was tried, and what that cost as far as it is known."""
+    """The number of trials of an endpoint, and their known cost."""
 
     count: int
     cost: float | None

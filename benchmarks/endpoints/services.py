@@ -1,4 +1,4 @@
-"""Endpoints: made and changed by administrators, and turned into answerers."""
+"""Create and change endpoints, build their answerers, and check cost caps."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -20,22 +20,22 @@ from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run
 from benchmarks.roles.assignments import Roles, all_fillers
 
-# What an answer depends on.
+# The fields that replies depend on.
 SHAPING = ("base_url", "model", "parameters", "structured", "native_tools")
-# What was spent is stored as plain amounts, so their currency stays as well.
+# Costs are stored as plain amounts, so the currency must not change either.
 LOCKED = (*SHAPING, "currency")
-# Also for endpoints that the rules do not allow any more.
+# Allowed even for endpoints that the rules no longer permit.
 _UNCHECKED = {"retired", "simulated"}
 
 
 class EndpointError(CoreError):
-    """An endpoint that cannot be made or changed like this; the text says what to do."""
+    """Raised if an endpoint cannot be created or changed; the text says what to do."""
 
 
 def create_endpoint(
     *, name: str, title: str, created_by: User | None = None, **values: Any
 ) -> Endpoint:
-    """An endpoint, and the agent of the same name that asks it, for runs on any system."""
+    """Create an endpoint, and the agent of the same name that asks it in runs of any system."""
     endpoint = Endpoint(name=name, title=title, created_by=created_by, **values)
     _check(endpoint)
     with transaction.atomic():
@@ -49,7 +49,7 @@ def create_endpoint(
 
 
 def change_endpoint(*, endpoint: Endpoint, **values: Any) -> Endpoint:
-    """Change an endpoint; once it was asked, only what shapes no answer and no amount."""
+    """Change an endpoint; once it has been asked, only fields that shape no reply and no cost."""
     with transaction.atomic():
         row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
         locked = [name for name in LOCKED if name in values and values[name] != getattr(row, name)]
@@ -73,14 +73,14 @@ def change_endpoint(*, endpoint: Endpoint, **values: Any) -> Endpoint:
 
 
 def endpoint_label(endpoint: Endpoint) -> str:
-    """What results are marked with: whether a model answers there, or a program in its place."""
+    """Return the label of an endpoint's results: model, or simulated by a program."""
     return "simulated" if endpoint.simulated else "endpoint"
 
 
 def _label_runs(endpoint: Endpoint) -> None:
-    """Mark what an endpoint has answered so far, once it is known to be simulated."""
+    """Relabel the earlier runs of an endpoint, once it is known to be simulated."""
     for run in Run.objects.exclude(currency="").select_for_update():
-        mine = [row for row in all_fillers(run.roles) if row.get("endpoint") == endpoint.name]
+        mine = [row for row in all_assignments(run.roles) if row.get("endpoint") == endpoint.name]
         for row in mine:
             row["label"] = endpoint_label(endpoint)
         if mine:
@@ -93,7 +93,7 @@ def _check(endpoint: Endpoint) -> None:
 
 
 def answerer_at(system: str) -> Callable[[str, str], Answerer]:
-    """A function from an endpoint's name and version to its answerer; looks each up once."""
+    """Return a function from an endpoint's name and version to its answerer, with a cache."""
 
     @cache
     def build(name: str, version: str) -> Answerer:
@@ -114,13 +114,13 @@ def answerer_at(system: str) -> Callable[[str, str], Answerer]:
 
 
 def endpoints_in(fillers: Roles) -> list[Endpoint]:
-    """The endpoints that may be asked in a run, by title."""
-    names = {row["endpoint"] for row in all_fillers(fillers) if "endpoint" in row}
+    """Return the endpoints that these roles are assigned to, by title."""
+    names = {row["endpoint"] for row in all_assignments(fillers) if "endpoint" in row}
     return list(Endpoint.objects.filter(name__in=names).order_by("title")) if names else []
 
 
 def currency_of(endpoints: Iterable[Endpoint]) -> str:
-    """The currency in which a run is paid; a run cannot add up amounts in several."""
+    """Return the currency of a run; endpoints of several currencies are refused."""
     found = {endpoint.currency for endpoint in endpoints}
     if len(found) > 1:
         raise EndpointError(
@@ -130,11 +130,11 @@ def currency_of(endpoints: Iterable[Endpoint]) -> str:
 
 
 class CapError(EndpointError):
-    """A cap on cost that could not be kept."""
+    """Raised for a cost cap that could not be enforced."""
 
 
 def check_cap(cap: float | None, endpoints: Iterable[Endpoint]) -> None:
-    """Refuse a cap where nobody could tell beforehand what a call may cost."""
+    """Refuse a cap if the maximum cost of a call is unknown."""
     lacking = {e.title: _lacking(endpoint_config(e)) for e in endpoints} if cap is not None else {}
     told = [f"{title} has no {' and no '.join(parts)}" for title, parts in lacking.items() if parts]
     if told:
@@ -144,12 +144,12 @@ def check_cap(cap: float | None, endpoints: Iterable[Endpoint]) -> None:
 
 
 def _lacking(config: EndpointConfig) -> list[str]:
-    """What is missing to know the most that a call can cost."""
+    """Name what is missing to compute the maximum cost of a call."""
     parts = [
         words
         for words, price in (("input price", config.price_in), ("output price", config.price_out))
         if price is None
     ]
-    # a reply that costs nothing may be of any length
+    # a reply that is free may have any length
     bounded = config.price_out == 0 or config.max_tokens(config.parameters) is not None
     return parts if bounded else [*parts, "max_tokens"]

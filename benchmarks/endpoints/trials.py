@@ -1,4 +1,4 @@
-"""Trying an endpoint: a few harmless questions, put in the background, and what came back."""
+"""Try an endpoint with a few harmless questions in the background."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from benchmarks.models import Endpoint, EndpointTrial, Job
 logger = logging.getLogger(__name__)
 
 KIND = "endpoint_trial"
-# Seconds for one try; an endpoint may be slower in runs, but nobody watches those.
+# Seconds for one try; runs may wait longer, because nobody watches them.
 LONGEST = 120.0
 REPORT_SECONDS = 5.0
 _POLICY = RetryPolicy(tries=2, base=0.5, longest=2.0, patience=5.0, total=LONGEST + 10)
@@ -61,14 +61,14 @@ _SCHEMAS = {Q.JSON.value: lambda params: object_of({"city": _TEXT, "country": _T
 
 
 def questions_for(config: EndpointConfig) -> list[str]:
-    """What to ask an endpoint: in words, and for what else it is said to be able to do."""
+    """Return the questions for an endpoint: one in words, and one for each declared ability."""
     asked = [Q.WORDS.value]
     asked += [Q.JSON.value] * (config.structured != "none")
     return asked + [Q.TOOL.value] * config.native_tools
 
 
 def start_trial(*, endpoint: Endpoint, asked_by: User | None = None) -> Job:
-    """Have a worker try an endpoint; the rows that it will fill are there at once."""
+    """Let a worker try an endpoint; the rows to fill are created at once."""
     with transaction.atomic():
         row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
         if row.retired:
@@ -97,7 +97,7 @@ def start_trial(*, endpoint: Endpoint, asked_by: User | None = None) -> Job:
 
 @job_kind(KIND)
 def perform_trial(job: Job, progress: Progress) -> None:
-    """Put the questions of a trial that have no answer yet."""
+    """Ask the questions of a trial that have no answer yet."""
     endpoint = Endpoint.objects.get(pk=job.payload["endpoint"])
     waiting = EndpointTrial.objects.filter(job=job, ok=None).order_by("pk")
     try:
@@ -120,7 +120,7 @@ def perform_trial(job: Job, progress: Progress) -> None:
 
 
 def _put(answerer: EndpointAnswerer, question: str, progress: Progress) -> Answer | AnswererFailed:
-    """The answer to one question; meanwhile the job is kept alive, and may be cancelled."""
+    """Ask one question while the job's lease is renewed; the job can be cancelled."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="trial")
     try:
         future = pool.submit(answerer.answer, _ask(question), 0)
@@ -148,7 +148,7 @@ def _ask(question: str) -> Ask:
 
 
 def _fill(trial: EndpointTrial, answer: Answer | AnswererFailed) -> None:
-    """Store what came back, unless somebody else has."""
+    """Store the answer, unless another worker has."""
     found: dict[str, Any]
     if isinstance(answer, AnswererFailed):
         found = {"ok": False, "problem": storable(str(answer)), "tries": answer.tries}
@@ -171,7 +171,7 @@ def _fill(trial: EndpointTrial, answer: Answer | AnswererFailed) -> None:
 
 
 def _fault(question: str, answer: Answer) -> str:
-    """What is wrong with an answer; nothing if it is what was asked for."""
+    """Describe what is wrong with an answer; "" if it fits the question."""
     if answer.finish == "length":
         return "The reply was cut off: it reached the most tokens that a reply may have."
     if answer.finish == "content_filter":
@@ -190,7 +190,7 @@ def _fault(question: str, answer: Answer) -> str:
 
 
 def _poses(config: EndpointConfig) -> bool:
-    """Whether the list of models there is that of PlanJury's own fake endpoint."""
+    """Return whether this is PlanJury's own fake endpoint, by its list of models."""
     from benchmarks.llm.transport import timeouts
 
     try:

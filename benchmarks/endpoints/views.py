@@ -1,4 +1,4 @@
-"""Endpoints: who can be asked, what it cost, and, for administrators, making and trying them."""
+"""Pages of endpoints: the list, one with its use and cost, and forms for administrators."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from benchmarks.endpoints.services import change_endpoint, create_endpoint
 from benchmarks.endpoints.trials import QUESTIONS, start_trial
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Endpoint
-from benchmarks.responses import tell
+from benchmarks.responses import add_error_message
 
 STOP_POLLING = 286
 
@@ -69,7 +69,7 @@ def _trials(found: Endpoint) -> dict[str, Any]:
 @signed_in
 @require_safe
 def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    """The fragment, asked for every second while a trial is under way."""
+    """Return the fragment of trials, polled every second while one is under way."""
     found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
     context = _trials(found)
     if context["trying"] and request.GET.get("v") == context["version"]:
@@ -87,14 +87,14 @@ def endpoint_try(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     try:
         start_trial(endpoint=found, asked_by=_person(request))
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
     return HttpResponseRedirect(_url(found) + "#trials")
 
 
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def endpoint_new(request: HttpRequest) -> HttpResponse:
-    """A new endpoint, empty or filled in from another one (``?copy=ID``)."""
+    """Show the form of a new endpoint, empty or copied from another one (``?copy=ID``)."""
     allow(request, ENDPOINTS)
     copied = _copied(request)
     if request.method == "POST":
@@ -106,7 +106,7 @@ def endpoint_new(request: HttpRequest) -> HttpResponse:
                 form.add_error(None, str(error))
             else:
                 if endpoint_config(made).address.loopback:
-                    # At once, lest what a fake endpoint makes up be taken for a model's.
+                    # At once, so that made-up replies are never taken for a model's.
                     start_trial(endpoint=made, asked_by=_person(request))
                     messages.success(request, f"{made.title} is there and is being tried.")
                 else:
@@ -156,7 +156,7 @@ def endpoint_retire(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     try:
         change_endpoint(endpoint=found, retired=retired)
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
     else:
         words = "is retired: no new run can ask it" if retired else "can be asked again"
         messages.success(request, f"{found.title} {words}.")

@@ -1,4 +1,4 @@
-"""Holding a design against what is there: dataset, agents, levels, settings, roles and tasks."""
+"""Check a design against the database: dataset, agents, levels, settings, roles and tasks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from benchmarks.experiments.variants import takes_temperature
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.roles.judge_fit import misfit_words, unfit_judges, unrecorded
 from benchmarks.roles.selectors import agents_for, system_of
-from benchmarks.roles.services import AT, assign_roles, ensure_scripted_agents, named_filler
+from benchmarks.roles.services import AT, assign_by_name, assign_roles, ensure_scripted_agents
 from benchmarks.runs.selectors import run_size
 from benchmarks.visibility import EVERYTHING, Visibility
 
@@ -26,8 +26,8 @@ _NAMED = 12
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A design of which everything is there.
+class CheckedDesign:
+    """A design whose names have all been found.
 
     ``levels`` is never empty ("" where tasks have no profiles); ``conditions`` are complete
     settings, each once; ``tasks`` are ids, empty for all; ``sizes`` says how many trajectories a
@@ -44,15 +44,15 @@ class Checked:
     sizes: Mapping[str, int]
 
 
-def read_checked(text: str, seen: Visibility = EVERYTHING) -> Checked:
-    """The design of a YAML text, checked as a whole; `FileRefused` names the line of each fault."""
+def read_checked(text: str, seen: Visibility = EVERYTHING) -> CheckedDesign:
+    """Read and check the design of a YAML text; `FileRefused` names the line of each fault."""
     found = read_yaml(text)
     checked = check_design(design_of(found.value, found.lines), lines=found.lines, seen=seen)
     _refuse_unfit(checked, found.lines)
     return checked
 
 
-def _refuse_unfit(checked: Checked, lines: Mapping[Path, int]) -> None:
+def _refuse_unfit(checked: CheckedDesign, lines: Mapping[Path, int]) -> None:
     """Refuse a new design whose judges cannot read what its agents write."""
     design = checked.design
     if design.accept_undefined:
@@ -77,22 +77,22 @@ def _refuse_unfit(checked: Checked, lines: Mapping[Path, int]) -> None:
 
 def check_design(
     design: Design, *, lines: Mapping[Path, int] | None = None, seen: Visibility = EVERYTHING
-) -> Checked:
-    """Refuse, with every fault, what cannot be run; changes nothing but missing scripted agents.
+) -> CheckedDesign:
+    """Check a design and refuse it with all its faults; only missing scripted agents are created.
 
-    What is closed to somebody who annotates blind is not there for them.
+    For a blinded annotator, hidden rows count as missing.
     """
     ensure_scripted_agents()
     return _Checker(design, lines or {}, seen).check()
 
 
 class _Checker:
-    """Checks field by field and collects what is wrong."""
+    """Check a design field by field and collect its faults."""
 
     def __init__(self, design: Design, lines: Mapping[Path, int], seen: Visibility) -> None:
         self.design, self.lines, self.seen, self.problems = design, lines, seen, Problems()
 
-    def check(self) -> Checked:
+    def check(self) -> CheckedDesign:
         design = self.design
         dataset = self.dataset()
         system = system_of(dataset.system)
@@ -117,7 +117,7 @@ class _Checker:
         if runs > MOST_RUNS:
             self.fault((), f"at most {MOST_RUNS:,} runs", Said(f"{runs:,}"))
         self.problems.check()
-        return Checked(design, dataset, system, agents, levels, conditions, tasks, sizes)
+        return CheckedDesign(design, dataset, system, agents, levels, conditions, tasks, sizes)
 
     def fault(self, path: Path, expected: str, found: Any) -> None:
         where = place_of(path, self.lines) if path else "the whole"
@@ -200,7 +200,7 @@ class _Checker:
                     told = [AT + one for one in rows.values_list("name", flat=True)]
                     self.fault(path, f"an endpoint among {_listed(told, name)}", name)
                 else:
-                    self.attempt(path, name, partial(named_filler, system, role, name))
+                    self.attempt(path, name, partial(assign_by_name, system, role, name))
 
     def endpoint(self, name: str) -> bool:
         return self.seen.of(Endpoint.objects.filter(name=name, retired=False)).exists()
@@ -228,7 +228,7 @@ class _Checker:
         agents: Sequence[Agent],
         conditions: Sequence[Mapping[str, Any]],
     ) -> None:
-        """One currency in each run, a cap that can be kept, and somebody in every role."""
+        """Check each run: one currency, an enforceable cap, an answerer in every role."""
         for place, settings in enumerate(conditions):
             path: Path = ("conditions", place)
             try:
@@ -246,7 +246,7 @@ class _Checker:
                 self.attempt(("roles",), agent.name, partial(currency_of, asked))
 
     def attempt(self, path: Path, found: Any, act: Callable[[], Any]) -> None:
-        """Do something that may raise; what it says becomes a fault, once for each place."""
+        """Call a function; its refusal becomes a fault, once for each field."""
         try:
             act()
         except SettingError as error:
@@ -271,7 +271,7 @@ def _read_setting(system: System, name: str, value: Any) -> None:
 
 
 def _listed(names: Iterable[str], near: str = "") -> str:
-    """Names for a message, those that are spelt like ``near`` first."""
+    """List names for a message, those spelt like ``near`` first."""
     rows = list(names)
     alike = get_close_matches(near, rows)
     rows = [*alike, *(name for name in rows if name not in alike)]

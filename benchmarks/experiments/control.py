@@ -1,6 +1,6 @@
-"""Pausing, resuming and cancelling all runs of an experiment; its common cap shared out anew.
+"""Pause, resume and cancel all runs of an experiment, and redistribute its cost cap.
 
-Runs that were taken from elsewhere are left alone: they belong to whoever started them.
+Runs that were taken from elsewhere are left alone: they belong to the person who started them.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from benchmarks.experiments.services import (
     stored_design,
 )
 from benchmarks.jobs.services import cancel_job
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 from benchmarks.models import Experiment, Job, Run
 from benchmarks.runs.services import RunError, cancel_run, change_cost_cap, pause_run, resume_run
 
@@ -27,21 +27,21 @@ _OVER = (S.DONE, S.CANCELLED, S.ATTENTION)
 
 
 def making_jobs(experiment: Experiment) -> QuerySet[Job]:
-    """Jobs that make runs of the experiment and are not over."""
+    """Return the unfinished jobs that create runs of the experiment."""
     jobs = Job.objects.filter(kind=KIND, payload__experiment=experiment.pk)
     return jobs.filter(status__in=[Job.Status.QUEUED, Job.Status.RUNNING])
 
 
 def pause_experiment(*, experiment: Experiment) -> int:
-    """Pause every run that is under way, and those that are yet to be made; returns how many."""
+    """Pause every run under way and every run not created yet; return how many."""
     _hold(experiment, S.PAUSED)
     return _each(experiment.runs.filter(status__in=_OPEN), pause_run)
 
 
 def resume_experiment(*, experiment: Experiment, person: User | None = None) -> int:
-    """Go on with every run that is paused, and with making those that are missing.
+    """Resume every paused run, and create the missing ones.
 
-    A run that was paused at its cap stays so, because it would only stop again.
+    A run that was paused at its cap stays paused, because it would only stop again.
     """
     _hold(experiment, "")
     done = _each(experiment.runs.filter(status=S.PAUSED, problem=""), resume_run)
@@ -52,7 +52,7 @@ def resume_experiment(*, experiment: Experiment, person: User | None = None) -> 
 
 
 def cancel_experiment(*, experiment: Experiment) -> int:
-    """Cancel every run that has not ended, and make no further ones; what has ended is kept."""
+    """Cancel every unfinished run and create no more; finished trajectories are kept."""
     _hold(experiment, S.CANCELLED)
     for job in making_jobs(experiment):
         cancel_job(job=job)
@@ -60,7 +60,7 @@ def cancel_experiment(*, experiment: Experiment) -> int:
 
 
 def runs_lacking(experiment: Experiment) -> int:
-    """How many runs of the design are not made yet; none are wanted of one that is cancelled."""
+    """Count the runs of the design that are not created yet; 0 if it is cancelled."""
     made = experiment.design.get(MADE, {})
     if not made or made.get(HELD) == S.CANCELLED:
         return 0
@@ -69,15 +69,15 @@ def runs_lacking(experiment: Experiment) -> int:
 
 
 def share_out(*, experiment: Experiment) -> float:
-    """Divide what is left of the common cap among the runs that go on, by trajectories left.
+    """Divide the rest of the common cap among unfinished runs, by trajectories left.
 
-    Returns the amount. A run that had reached its cap goes on where it has room now.
+    Return the amount. A run that had reached its cap resumes if its new cap is higher.
     """
     found = stored_design(experiment)
     cap = found[0].cost_cap if found is not None else None
     if cap is None:
         raise ExperimentError(f"{experiment} has no cap in common")
-    with only_one(f"experiment {experiment.pk}"):
+    with named_lock(f"experiment {experiment.pk}"):
         runs = list(experiment.runs.exclude(currency=""))
         going = [run for run in runs if run.status not in _OVER]
         left = cap - sum(run.committed for run in runs)
@@ -99,8 +99,8 @@ def _left(run: Run) -> int:
 
 
 def _hold(experiment: Experiment, how: str) -> None:
-    """Note how runs are to be that are yet to be made."""
-    with only_one(f"experiment {experiment.pk}"):
+    """Store the status for runs that are not created yet."""
+    with named_lock(f"experiment {experiment.pk}"):
         experiment.refresh_from_db()
         if not experiment.design:
             return
@@ -112,7 +112,7 @@ def _hold(experiment: Experiment, how: str) -> None:
 
 
 def _each(runs: QuerySet[Run], act: Callable[..., None]) -> int:
-    """Do it to every run; one that has moved on meanwhile is passed over."""
+    """Apply an action to every run; skip runs whose status has changed meanwhile."""
     done = 0
     for run in runs.order_by("pk"):
         try:

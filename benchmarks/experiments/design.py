@@ -1,7 +1,7 @@
-"""The design of an experiment: the matrix of its runs, as a file says it.
+"""The design of an experiment: the matrix of its runs, read from a file.
 
-Reading looks at the text alone; whether there are such agents, levels, settings and roles is found
-out by `benchmarks.experiments.checks`.
+Only the text is read here; `benchmarks.experiments.checks` finds out whether the agents, levels,
+settings and roles exist.
 """
 
 import math
@@ -35,9 +35,9 @@ class Design:
     ``levels`` empty: the first of the dataset. A condition holds the settings that differ from the
     system's defaults. A temperature of None leaves the agent as it is. Each seed is a replicate.
     ``roles`` names who fills the other roles; those left out are filled as usual. ``tasks``: None
-    for all, so many of the first, or ids. ``cost_cap`` is for all runs together.
+    for all, the number of first tasks, or ids. ``cost_cap`` is for all runs together.
     ``endpoint_parameters`` are sent by agents at endpoints; scripts are left as they are.
-    ``accept_undefined``: run it even where judges cannot read what an agent writes.
+    ``accept_undefined``: start it even if judges cannot read what an agent writes.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Design:
 
     @property
     def data(self) -> dict[str, Any]:
-        """As JSON, fields in the order of the file; what is left at its default is left out."""
+        """Return the design as JSON values in the order of the file, without defaults."""
         told: dict[str, Any] = {
             "name": self.name,
             "dataset": self.dataset,
@@ -77,17 +77,17 @@ class Design:
 
     @property
     def text(self) -> str:
-        """As YAML; reading it gives an equal design."""
+        """Return the design as YAML; reading it gives an equal design."""
         return yaml.dump(self.data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)
 
     @property
     def digest(self) -> str:
-        """Equal for designs that ask for the same, whatever the layout of their files."""
+        """Return a digest that is equal for equal designs, whatever the layout of their files."""
         return digest(self.data)
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists of words and numbers on one line, everything else a line each."""
+    """Write lists of words and numbers on one line, everything else one per line."""
 
 
 def _dump_list(dumper: yaml.SafeDumper, rows: list[Any]) -> yaml.Node:
@@ -99,18 +99,18 @@ _Dumper.add_representer(list, _dump_list)
 
 
 def read_design(text: str) -> Design:
-    """The design that a YAML text describes; raises `FileRefused` that names every fault's line."""
+    """Read the design of a YAML text; raises `FileRefused` with the line of every fault."""
     found = read_yaml(text)
     return design_of(found.value, found.lines)
 
 
 def design_of(data: Any, lines: Mapping[Path, int] | None = None) -> Design:
-    """The design that plain values describe, such as `Design.data` gives them."""
+    """Read the design of plain values, such as `Design.data` returns."""
     return _Reader(data, lines or {}).read()
 
 
 class _Reader:
-    """Reads field by field and collects what is wrong."""
+    """Read a design field by field and collect its faults."""
 
     def __init__(self, data: Any, lines: Mapping[Path, int]) -> None:
         self.data, self.lines, self.problems = data, lines, Problems()
@@ -258,7 +258,7 @@ class _Reader:
 
 
 def place_of(path: Path, lines: Mapping[Path, int]) -> str:
-    """Where something stands, such as ``line 7, conditions 2, refinement``; lists count from 1."""
+    """Describe a position, such as ``line 7, conditions 2, refinement``; lists count from 1."""
     words: list[str] = []
     for part in path:
         if isinstance(part, int) and words:

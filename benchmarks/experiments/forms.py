@@ -1,4 +1,4 @@
-"""Designs of experiments: written or uploaded as YAML, or put together from a few choices."""
+"""Forms for designs of experiments: as YAML text or file, or from a few choices."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,12 +16,12 @@ from benchmarks.visibility import EVERYTHING, Visibility
 MOST_REPLICATES = 20
 
 
-# Bytes of a design: a character takes at most four.
+# The limit in bytes: a character takes at most four.
 LONGEST_FILE = 4 * LONGEST
 
 
 class DesignForm(forms.Form):
-    """A design as text; a file stands in for what is in the field."""
+    """A design as text; an uploaded file replaces the text field."""
 
     use_required_attribute = False
 
@@ -61,7 +61,7 @@ class DesignForm(forms.Form):
 
 
 class ChoicesForm(forms.Form):
-    """The simple case: agents and levels of one dataset, replicates, perhaps temperatures."""
+    """The simple case: agents and levels of one dataset, replicates and temperatures."""
 
     use_required_attribute = False
 
@@ -123,7 +123,7 @@ class ChoicesForm(forms.Form):
 
     @property
     def design(self) -> Design:
-        """The design that the choices mean."""
+        """Return the design of these choices."""
         chosen = self.cleaned_data
         return Design(
             name=f"{self.dataset.name}, {chosen['replicates']} runs of each",

@@ -1,5 +1,6 @@
-"""What a design comes to: its runs, how many trajectories and calls, for how much, and which of
-them are there already. Nothing is made, and nothing is counted trajectory by trajectory.
+"""The plan of a design: its runs with their size and likely cost, and which of them exist already.
+
+Planning creates nothing, and counts nothing trajectory by trajectory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from benchmarks.core.digests import digest
-from benchmarks.experiments.checks import Checked
+from benchmarks.experiments.checks import CheckedDesign
 from benchmarks.experiments.variants import (
     changes_of,
     find_variant,
@@ -18,22 +19,22 @@ from benchmarks.experiments.variants import (
 )
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
 from benchmarks.roles.assignments import Roles
-from benchmarks.roles.services import agent_filler, assign_roles
+from benchmarks.roles.services import assign_agent, assign_roles
 from benchmarks.runs.estimates import Estimate, Part, calls_estimate, cost_estimate
 from benchmarks.runs.estimates import known_costs as costs_known
 from benchmarks.runs.services import condition_name
 from benchmarks.runs.versions import current_pins
 from benchmarks.visibility import EVERYTHING, Visibility
 
-# What a run is recognised by within its experiment: who plays, level, settings, seed.
+# The identity of a run within its experiment: agent, level, settings, seed.
 Key = tuple[int | None, str, str, int]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One run of the matrix. ``agent`` is the design's, ``player`` who plays in fact: a variant
-    with ``changes`` to its parameters where a ``temperature`` or others are asked for, None while
-    that one does not exist.
+class ExperimentCell:
+    """One run of the matrix. ``agent`` is the design's, ``player`` the agent that runs: a variant
+    with ``changes`` to the parameters if a ``temperature`` or others are asked for, None while that
+    variant does not exist.
     """
 
     agent: Agent
@@ -49,31 +50,31 @@ class Cell:
 
     @property
     def key(self) -> Key | None:
-        """None while nobody can have played it."""
+        """Return the run's key; None while its player does not exist."""
         if self.player is None:
             return None
         return run_key(self.player.pk, self.level, self.settings, self.seed)
 
 
 def run_key(agent: int, level: str, settings: Mapping[str, Any], seed: int) -> Key:
-    """What a run is recognised by within its experiment."""
+    """Return the identity of a run within its experiment."""
     return agent, level, digest(dict(settings)), seed
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The runs of a design, each once; ``there`` has those that exist, by the cell's place.
+class ExperimentPlan:
+    """The runs of a design, each once; ``there`` has those that exist, by the cell's index.
 
-    ``duplicates`` is how many cells of the matrix were the same as another one.
+    ``duplicates`` counts the cells of the matrix that equal another one.
     """
 
-    checked: Checked
-    cells: tuple[Cell, ...]
+    checked: CheckedDesign
+    cells: tuple[ExperimentCell, ...]
     duplicates: int
     there: Mapping[int, int]
 
     @property
-    def missing(self) -> list[Cell]:
+    def missing(self) -> list[ExperimentCell]:
         return [cell for place, cell in enumerate(self.cells) if place not in self.there]
 
     @property
@@ -88,8 +89,8 @@ class Plan:
     def paid(self) -> bool:
         return any(cell.parts for cell in self.cells)
 
-    def calls(self, cells: Sequence[Cell]) -> int | None:
-        """How many calls these are likely to take; None where a level has too few that ended."""
+    def calls(self, cells: Sequence[ExperimentCell]) -> int | None:
+        """Estimate the calls of these cells; None if too few trajectories of a level have ended."""
         total = 0.0
         for level in dict.fromkeys(cell.level for cell in cells):
             if (known := self._calls.get(level)) is None:
@@ -101,8 +102,8 @@ class Plan:
     def _calls(self) -> dict[str, tuple[float, int] | None]:
         return {level: calls_estimate(self.checked.dataset, level) for level in self.checked.levels}
 
-    def cost(self, cells: Sequence[Cell]) -> Estimate | None:
-        """What these are likely to cost; a variant is taken to cost what its agent does."""
+    def cost(self, cells: Sequence[ExperimentCell]) -> Estimate | None:
+        """Estimate the cost of these cells; a variant is assumed to cost as much as its agent."""
         parts: dict[str, list[Sequence[Part]]] = {level: [] for level in self.checked.levels}
         for cell in cells:
             parts[cell.level].append(cell.parts)
@@ -111,8 +112,8 @@ class Plan:
         return cost_estimate(self.checked.dataset, asked, parts, self.checked.sizes)
 
 
-def plan_design(checked: Checked, seen: Visibility = EVERYTHING) -> Plan:
-    """Expand the matrix, drop what is twice in it, and look for runs that are the same."""
+def plan_design(checked: CheckedDesign, seen: Visibility = EVERYTHING) -> ExperimentPlan:
+    """Expand the matrix, drop duplicates, and look for runs that exist already."""
     others = [_other_roles(checked, settings) for settings in checked.conditions]
     cells = list(_cells(checked, others))
     once = {_identity(cell): cell for cell in reversed(cells)}
@@ -120,23 +121,23 @@ def plan_design(checked: Checked, seen: Visibility = EVERYTHING) -> Plan:
     design = checked.design
     asked = len(design.agents) * max(1, len(design.levels)) * len(design.conditions)
     asked *= len(design.temperatures) * len(design.seeds)
-    return Plan(checked, kept, asked - len(kept), _runs_there(checked, kept, seen))
+    return ExperimentPlan(checked, kept, asked - len(kept), _runs_there(checked, kept, seen))
 
 
-def _identity(cell: Cell) -> tuple[Any, ...]:
+def _identity(cell: ExperimentCell) -> tuple[Any, ...]:
     who = cell.player.name if cell.player is not None else (cell.agent.name, cell.temperature)
     return who, cell.level, digest(dict(cell.settings)), cell.seed
 
 
-def _other_roles(checked: Checked, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Who fills the roles but the agent's, which is the same for all agents."""
+def _other_roles(checked: CheckedDesign, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the assignments of the other roles, which are the same for all agents."""
     return assign_roles(
         checked.system, checked.dataset, checked.agents[0], settings, checked.design.roles
     )
 
 
-def _cells(checked: Checked, others: Sequence[Roles]) -> Iterator[Cell]:
-    """All runs: by condition, level and agent, with the seeds of each next to each other."""
+def _cells(checked: CheckedDesign, others: Sequence[Roles]) -> Iterator[ExperimentCell]:
+    """Yield all cells by condition, level and agent, with their seeds in sequence."""
     changes = {
         (agent.pk, temperature): changes_of(
             checked.system, agent, temperature, checked.design.endpoint_parameters
@@ -163,7 +164,7 @@ def _cells(checked: Checked, others: Sequence[Roles]) -> Iterator[Cell]:
                 own = [("agent", agent.endpoint.name)] if agent.endpoint else []
                 for temperature in checked.design.temperatures:
                     for seed in checked.design.seeds:
-                        yield Cell(
+                        yield ExperimentCell(
                             agent,
                             _differing(checked, agent, temperature),
                             changes[agent.pk, temperature],
@@ -177,14 +178,14 @@ def _cells(checked: Checked, others: Sequence[Roles]) -> Iterator[Cell]:
                         )
 
 
-def _differing(checked: Checked, agent: Agent, temperature: float | None) -> float | None:
-    """The temperature, or None where the agent has it anyway."""
+def _differing(checked: CheckedDesign, agent: Agent, temperature: float | None) -> float | None:
+    """Return the temperature, or None if the agent has it already."""
     return None if temperature == own_temperature(checked.system, agent) else temperature
 
 
-def cost_weights(plan: Plan, cells: Sequence[Cell]) -> list[float]:
-    """How a cap is shared: by the likely cost of each run where all are known, else by its
-    trajectories times the seats that endpoints fill; 0 for runs that cost nothing.
+def cost_weights(plan: ExperimentPlan, cells: Sequence[ExperimentCell]) -> list[float]:
+    """Return the weights for dividing a cap: the likely cost of each run if all are known, else its
+    trajectories times the seats of endpoints; 0 for free runs.
     """
     names = sorted({name for cell in cells for _, name in cell.parts})
     known = costs_known(plan.checked.dataset, names) if names else {}
@@ -194,11 +195,13 @@ def cost_weights(plan: Plan, cells: Sequence[Cell]) -> list[float]:
     return [cell.size * sum(known[cell.level, *part][0] for part in cell.parts) for cell in cells]
 
 
-# --- Runs that are there --------------------------------------------------------------------------
+# --- Existing runs --------------------------------------------------------------------------------
 
 
-def _runs_there(checked: Checked, cells: Sequence[Cell], seen: Visibility) -> dict[int, int]:
-    """For cells by their place the newest run that is the same in all that shapes it."""
+def _runs_there(
+    checked: CheckedDesign, cells: Sequence[ExperimentCell], seen: Visibility
+) -> dict[int, int]:
+    """Return, by cell index, the newest run that equals the cell in everything that matters."""
     players = {cell.player.pk: cell.player for cell in cells if cell.player is not None}
     rows = seen.of(
         Run.objects.filter(
@@ -225,7 +228,7 @@ def _runs_there(checked: Checked, cells: Sequence[Cell], seen: Visibility) -> di
         if cell.player is None or cell.key not in found:
             continue
         roles = {**wanted[digest(dict(cell.settings))]}
-        roles["agent"] = [agent_filler(checked.system, cell.player)]
+        roles["agent"] = [assign_agent(checked.system, cell.player)]
         who = _who(roles)
         candidates[place] = [pk for pk, filled in found[cell.key] if filled == who]
     whole = _complete(checked, [pk for pks in candidates.values() for pk in pks])
@@ -237,15 +240,15 @@ def _runs_there(checked: Checked, cells: Sequence[Cell], seen: Visibility) -> di
 
 
 def _who(roles: Roles) -> str:
-    """Who fills the roles, without titles and labels, which may change."""
+    """Return the assignments without titles and labels, which may change."""
     names = ("kind", "policy", "version", "endpoint", "parameters", "suggests")
     return digest(
         {role: [[row.get(name) for name in names] for row in rows] for role, rows in roles.items()}
     )
 
 
-def _complete(checked: Checked, runs: Sequence[int]) -> dict[int, int]:
-    """How many of the tasks each run has, if it has no others."""
+def _complete(checked: CheckedDesign, runs: Sequence[int]) -> dict[int, int]:
+    """Count the tasks of each run, for runs that have no other tasks."""
     inside = Q(task__external_id__in=checked.tasks) if checked.tasks else Q()
     rows = (
         Trajectory.objects.filter(run__in=runs, attempt=1)

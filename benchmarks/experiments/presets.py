@@ -1,4 +1,4 @@
-"""Designs that ship with systems: YAML files in a folder ``experiments`` beside the system."""
+"""Experiment designs that systems ship: YAML files in a system's folder ``experiments``."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -10,8 +10,8 @@ from benchmarks.experiments.design import read_design
 
 
 @dataclass(frozen=True)
-class Preset:
-    """A shipped design: its key, its name, what it is in a line, and its text."""
+class ExperimentPreset:
+    """A shipped design with its key, name, one-line description and text."""
 
     key: str
     title: str
@@ -20,8 +20,8 @@ class Preset:
 
 
 @cache
-def presets() -> tuple[Preset, ...]:
-    """All shipped designs, by system and name of file."""
+def presets() -> tuple[ExperimentPreset, ...]:
+    """Return all shipped designs, by system and file name."""
     return tuple(_read(path) for key in SYSTEMS for path in sorted(_folder(key).glob("*.yaml")))
 
 
@@ -31,8 +31,8 @@ def _folder(system: str) -> Path:
     return Path(spec.origin).parent / "experiments"
 
 
-def _read(path: Path) -> Preset:
+def _read(path: Path) -> ExperimentPreset:
     text = path.read_text(encoding="utf-8")
     first = text.partition("\n")[0]
     about = first.removeprefix("#").strip() if first.startswith("#") else ""
-    return Preset(path.stem, read_design(text).name, about, text)
+    return ExperimentPreset(path.stem, read_design(text).name, about, text)

@@ -1,4 +1,4 @@
-"""Experiments as pages show them: their cells, how far their runs are, and what came of these."""
+"""Read experiments: the list, the matrix of runs with their progress, cost and results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from benchmarks.visibility import EVERYTHING, Visibility
 T = Trajectory.Status
 _ENDED = (T.DONE, T.FAILED, T.DECISION, T.CANCELLED)
 _FAILED = (T.FAILED, T.DECISION)
-# What stands beside the fields of a design; see services.experiments.making.
+# The values stored beside the fields of a design; see experiments/services.py.
 MADE = "made"
 
 
 def experiments(seen: Visibility = EVERYTHING) -> QuerySet[Experiment]:
-    """All experiments that have runs, or will have, with the number of runs that may be seen."""
+    """Return all experiments with visible or future runs, and the number of visible runs."""
     rows = seen.of(Experiment.objects.all()).annotate(
         run_count=counted(seen.of(Run.objects.exclude(kind=Run.Kind.JUDGING)), "experiment")
     )
@@ -29,12 +29,12 @@ def experiments(seen: Visibility = EVERYTHING) -> QuerySet[Experiment]:
 
 
 def taken_runs(experiment: Experiment) -> list[int]:
-    """Runs of others that the experiment took as they were."""
+    """Return the existing runs that the experiment reuses."""
     return list(experiment.design.get(MADE, {}).get("taken", ()))
 
 
 def experiment_runs(experiment: Experiment, seen: Visibility = EVERYTHING) -> list[Run]:
-    """Its own runs and those that it took, in the order in which they were made."""
+    """Return its own and reused runs, in the order of their creation."""
     rows = Run.objects.filter(Q(experiment=experiment) | Q(pk__in=taken_runs(experiment)))
     rows = seen.of(rows).select_related("agent__endpoint", "dataset", "primary_judging")
     return list(rows.order_by("pk"))
@@ -42,7 +42,7 @@ def experiment_runs(experiment: Experiment, seen: Visibility = EVERYTHING) -> li
 
 @dataclass(frozen=True)
 class UnitCount:
-    """Trajectories of a run: how many, how many are over, how many of those failed."""
+    """The numbers of all, ended and failed trajectories of a run."""
 
     total: int = 0
     ended: int = 0
@@ -51,7 +51,7 @@ class UnitCount:
 
 
 def run_counts(runs: Sequence[Run]) -> dict[int, UnitCount]:
-    """Trajectories of each run by how they stand; from an index alone, so quick for many."""
+    """Count the trajectories of each run by status, from an index alone."""
     rows = (
         Trajectory.objects.filter(run__in=[run.pk for run in runs])
         .order_by()
@@ -74,8 +74,8 @@ def _count(by: Mapping[str, int]) -> UnitCount:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A run in the matrix."""
+class MatrixRun:
+    """A run in the matrix, with its seed and progress."""
 
     run: Run
     count: UnitCount
@@ -87,29 +87,29 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Runs that differ in their seed alone. ``temperature`` is the one that was asked for."""
+class MatrixGroup:
+    """Runs that differ only in their seed. ``temperature`` is the one asked for."""
 
     agent: str
     title: str
     temperature: float | None
     level: str
     condition: str
-    places: tuple[Place, ...]
+    places: tuple[MatrixRun, ...]
 
     @property
     def runs(self) -> tuple[Run, ...]:
         return tuple(place.run for place in self.places)
 
-    def at(self, seed: int) -> list[Place]:
+    def at(self, seed: int) -> list[MatrixRun]:
         return [place for place in self.places if place.run.seed == seed]
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """The groups of an experiment by condition, level and agent, and the seeds that occur."""
+class ExperimentMatrix:
+    """The groups of an experiment by condition, level and agent, with all seeds."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[MatrixGroup, ...]
     seeds: tuple[int, ...]
     total: int
     ended: int
@@ -117,30 +117,30 @@ class Matrix:
     waiting: int
 
     @property
-    def lines(self) -> list[tuple[Group, list[list[Place]]]]:
-        """Each group with its runs under every seed."""
+    def lines(self) -> list[tuple[MatrixGroup, list[list[MatrixRun]]]]:
+        """Return each group with its run under every seed."""
         return [(group, [group.at(seed) for seed in self.seeds]) for group in self.groups]
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[MatrixRun]:
         return [place for group in self.groups for place in group.places]
 
 
-def experiment_matrix(experiment: Experiment, runs: Sequence[Run]) -> Matrix:
-    """The runs by what they differ in; of an experiment without a design as well."""
+def experiment_matrix(experiment: Experiment, runs: Sequence[Run]) -> ExperimentMatrix:
+    """Return the matrix of runs, for experiments with or without a design."""
     asked = _asked(experiment)
     taken, counts = set(taken_runs(experiment)), run_counts(runs)
-    found: dict[tuple[Any, ...], list[Place]] = {}
+    found: dict[tuple[Any, ...], list[MatrixRun]] = {}
     for run in runs:
         who = asked.get(run.agent_id, (run.agent.name, None))
         key = (*who, run.level, run.condition)
-        found.setdefault(key, []).append(Place(run, counts[run.pk], run.pk in taken))
+        found.setdefault(key, []).append(MatrixRun(run, counts[run.pk], run.pk in taken))
     groups = []
     for (name, temperature, level, condition), places in found.items():
         title = places[0].run.agent.title
-        groups.append(Group(name, title, temperature, level, condition, tuple(places)))
+        groups.append(MatrixGroup(name, title, temperature, level, condition, tuple(places)))
     every = list(counts.values())
-    return Matrix(
+    return ExperimentMatrix(
         tuple(groups),
         tuple(sorted({run.seed for run in runs})),
         sum(count.total for count in every),
@@ -151,7 +151,7 @@ def experiment_matrix(experiment: Experiment, runs: Sequence[Run]) -> Matrix:
 
 
 def _asked(experiment: Experiment) -> dict[int, tuple[str, float | None]]:
-    """For the id of each player the agent of the design, and the temperature asked for."""
+    """Map each player's id to the design's agent and the temperature asked for."""
     found = {}
     for words, pk in experiment.design.get(MADE, {}).get("players", {}).items():
         name, _, temperature = words.rpartition(" ")
@@ -160,8 +160,8 @@ def _asked(experiment: Experiment) -> dict[int, tuple[str, float | None]]:
 
 
 @dataclass(frozen=True)
-class ExperimentRow:
-    """A line of the list: what it holds, and how far it is."""
+class ExperimentListRow:
+    """A row of the list: an experiment's contents and progress."""
 
     experiment: Experiment
     runs: int
@@ -178,8 +178,8 @@ class ExperimentRow:
 
 def experiment_rows(
     rows: Sequence[Experiment], seen: Visibility = EVERYTHING
-) -> list[ExperimentRow]:
-    """Lines for these experiments, with runs that they took; the trajectories in one query."""
+) -> list[ExperimentListRow]:
+    """Return list rows, including reused runs; trajectories are counted in one query."""
     taken = {one.pk: taken_runs(one) for one in rows}
     every = {pk for found in taken.values() for pk in found}
     runs = seen.of(Run.objects.filter(Q(experiment__in=rows) | Q(pk__in=every)))
@@ -200,9 +200,9 @@ def experiment_rows(
 
 def _row(
     experiment: Experiment, runs: Sequence[Run], counts: Mapping[int, UnitCount]
-) -> ExperimentRow:
+) -> ExperimentListRow:
     found = [counts[run.pk] for run in runs]
-    return ExperimentRow(
+    return ExperimentListRow(
         experiment,
         len(runs),
         len({run.agent_id for run in runs}),
@@ -214,7 +214,7 @@ def _row(
 
 
 def experiment_spent(experiment: Experiment, runs: Sequence[Run]) -> Spent | None:
-    """What its own runs have cost together, beside their common cap; None where nothing is paid."""
+    """Return the total cost of its own runs and the common cap; None if nothing is paid."""
     own = [run for run in runs if run.experiment_id == experiment.pk and run.currency]
     cap = experiment.design.get("cost_cap")
     amount = sum(max(0.0, run.committed) for run in own)
@@ -224,7 +224,7 @@ def experiment_spent(experiment: Experiment, runs: Sequence[Run]) -> Spent | Non
 
 
 def experiment_results(experiment: Experiment) -> dict[str, Any]:
-    """Every group with its runs' metrics, and mean and spread across them; for programs."""
+    """Return every group with its runs' metrics, their mean and spread, as JSON values."""
     groups = []
     for group in experiment_matrix(experiment, experiment_runs(experiment)).groups:
         metrics = [run_metrics(run) for run in group.runs]

@@ -1,7 +1,7 @@
-"""Making the runs of an experiment, at once or in the background, and never one of them twice.
+"""Create the runs of an experiment, at once or in the background, each exactly once.
 
-What is missing is always found out anew from the runs that are there, within the lock of the
-experiment; so whoever was cut off goes on where it was left.
+The missing runs are always computed from the existing ones, under the experiment's lock, so an
+interrupted job continues where it stopped.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,48 +13,47 @@ from django.db import transaction
 from django.db.models import Q
 
 from benchmarks.core.errors import CoreError
-from benchmarks.experiments.checks import Checked, check_design
+from benchmarks.experiments.checks import CheckedDesign, check_design
 from benchmarks.experiments.design import Design, design_of
 from benchmarks.experiments.plans import (
-    Cell,
-    Plan,
+    ExperimentCell,
+    ExperimentPlan,
     cost_weights,
     plan_design,
     run_key,
 )
 from benchmarks.experiments.variants import ensure_variant
-from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs import wake_up
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 from benchmarks.models import Agent, Experiment, Job, Run
 from benchmarks.runs.services import start_runs
 
 KIND = "make-experiment"
-# Beside the fields of the design stands what came of them: the dataset as it was found, how many
-# runs there will be, who plays for which agent under which temperature, runs that were taken as
-# they are, and whether runs that are yet to be made must wait.
+# Values stored beside the fields of the design: the dataset as found, the number of runs, the
+# player for each agent and temperature, the reused runs, and the status of runs not created yet.
 MADE = "made"
 HELD = "held"
-# As many trajectories are made while a page waits; as many runs and trajectories at once.
+# The trajectories created while a page waits, and the runs and trajectories per transaction.
 AT_ONCE, RUNS_A_PORTION, A_PORTION = 3_000, 20, 5_000
 
 
 class ExperimentError(CoreError):
-    """An experiment that cannot be made or changed like this; the text says what to do."""
+    """Raised if an experiment cannot be created or changed; the text says what to do."""
 
 
 def make_experiment(
     *,
-    plan: Plan,
+    plan: ExperimentPlan,
     created_by: User | None = None,
     take: bool = False,
     preset: str = "",
-    ring: bool = True,
+    wake: bool = True,
     at_once: bool = False,
 ) -> Experiment:
-    """The experiment of a plan, with its runs, or with a job that makes them where they are many.
+    """Create the experiment of a plan with its runs, or with a job that creates many runs.
 
-    With ``take`` runs that are there already are taken as they are, and not made anew.
+    With ``take`` existing equal runs are reused instead of creating new ones.
     """
     taken = sorted(plan.there.values()) if take else []
     cells = plan.missing if take else list(plan.cells)
@@ -76,14 +75,14 @@ def make_experiment(
             created_by=created_by,
         )
         if small:
-            make_missing(experiment=experiment, ring=ring)
+            make_missing(experiment=experiment, wake=wake)
         else:
             enqueue_making(experiment, total=len(plan.cells), created_by=created_by)
     return experiment
 
 
-def _shares(plan: Plan, cells: Sequence[Cell]) -> dict[str, float]:
-    """The part of the common cap that each run gets, by the words of its cell."""
+def _shares(plan: ExperimentPlan, cells: Sequence[ExperimentCell]) -> dict[str, float]:
+    """Return the share of the common cap for each run, by its cell's name."""
     cap = plan.checked.design.cost_cap
     weights = cost_weights(plan, cells) if cap is not None else []
     total = sum(weights)
@@ -96,18 +95,18 @@ def _shares(plan: Plan, cells: Sequence[Cell]) -> dict[str, float]:
     }
 
 
-def _words(cell: Cell) -> str:
-    """A cell by what does not change when its agent's variant is made."""
+def _words(cell: ExperimentCell) -> str:
+    """Name a cell by what stays the same when its agent's variant is created."""
     _, level, settings, seed = run_key(0, cell.level, cell.settings, cell.seed)
     return f"{_who(cell)} {level} {settings} {seed}"
 
 
-def _who(cell: Cell) -> str:
+def _who(cell: ExperimentCell) -> str:
     return f"{cell.agent.name} {cell.temperature}"
 
 
 def enqueue_making(experiment: Experiment, *, total: int, created_by: User | None) -> Job:
-    """Have a worker make the runs that are missing."""
+    """Let a worker create the missing runs."""
     return enqueue_job(
         kind=KIND,
         title=f"Runs of {experiment.name}"[:200],
@@ -119,14 +118,14 @@ def enqueue_making(experiment: Experiment, *, total: int, created_by: User | Non
 
 @job_kind(KIND)
 def make_later(job: Job, progress: Progress) -> None:
-    """Make what is missing, a portion at a time; begun anew it goes on."""
+    """Create the missing runs in portions; a restarted job continues."""
     experiment = Experiment.objects.get(pk=job.payload["experiment"])
     progress.report(message="Making runs")
     make_missing(experiment=experiment, tell=lambda done: progress.report(done=done))
 
 
 def stored_design(experiment: Experiment) -> tuple[Design, Mapping[str, Any]] | None:
-    """The design of an experiment and what was found out when it was made; None without one."""
+    """Return an experiment's design and the values stored beside it; None without one."""
     if not experiment.design:
         return None
     data = dict(experiment.design)
@@ -134,16 +133,16 @@ def stored_design(experiment: Experiment) -> tuple[Design, Mapping[str, Any]] | 
     return design_of(data), made
 
 
-def stored_plan(experiment: Experiment) -> Plan | None:
-    """The plan of an experiment on the very dataset that it was made for; its own runs apart.
+def stored_plan(experiment: Experiment) -> ExperimentPlan | None:
+    """Return the plan of an experiment on its own dataset, without regard to its own runs.
 
-    Raises `FileRefused` where something that it names is not there any more.
+    Raises `FileRefused` if something that it names no longer exists.
     """
     found = stored_design(experiment)
     return None if found is None else plan_design(_checked(*found))
 
 
-def _checked(design: Design, made: Mapping[str, Any]) -> Checked:
+def _checked(design: Design, made: Mapping[str, Any]) -> CheckedDesign:
     pinned = replace(
         design,
         dataset=str(made.get("dataset", design.dataset)),
@@ -155,23 +154,23 @@ def _checked(design: Design, made: Mapping[str, Any]) -> Checked:
 def make_missing(
     *,
     experiment: Experiment,
-    ring: bool = True,
+    wake: bool = True,
     tell: Callable[[int], None] = lambda done: None,
 ) -> int:
-    """Make the runs that an experiment lacks; returns how many it made."""
+    """Create the missing runs of an experiment; return how many."""
     plan = stored_plan(experiment)
     if plan is None:
         raise ExperimentError(f"{experiment} has no design, so it lacks no runs")
     made = 0
     while True:
-        with only_one(f"experiment {experiment.pk}"):
+        with named_lock(f"experiment {experiment.pk}"):
             experiment.refresh_from_db()
             found = missing_cells(experiment, plan)
             if experiment.design[MADE].get(HELD) == Run.Status.CANCELLED or not found:
                 break
             runs = _make_portion(experiment, plan.checked, found)
-            if ring:
-                _ring_on_commit([run.pk for run in runs if run.status == Run.Status.QUEUED])
+            if wake:
+                _wake_on_commit([run.pk for run in runs if run.status == Run.Status.QUEUED])
         made += len(runs)
         tell(len(plan.cells) - len(found) + len(runs))
         if len(runs) == len(found):
@@ -179,10 +178,10 @@ def make_missing(
     return made
 
 
-def missing_cells(experiment: Experiment, plan: Plan) -> list[Cell]:
-    """The cells that have no run yet, neither of the experiment nor taken into it.
+def missing_cells(experiment: Experiment, plan: ExperimentPlan) -> list[ExperimentCell]:
+    """Return the cells that have no run yet, neither an own nor a reused one.
 
-    Players are those that the experiment has noted: a variant may have been retired since.
+    Players are those stored with the experiment, because a variant may have been retired since.
     """
     made = experiment.design.get(MADE, {})
     rows = Run.objects.filter(Q(experiment=experiment) | Q(pk__in=made.get("taken", ())))
@@ -197,8 +196,10 @@ def missing_cells(experiment: Experiment, plan: Plan) -> list[Cell]:
     return [cell for cell in cells if cell.key is None or cell.key not in there]
 
 
-def _make_portion(experiment: Experiment, checked: Checked, cells: Sequence[Cell]) -> list[Run]:
-    """The first of the cells as runs, within a transaction."""
+def _make_portion(
+    experiment: Experiment, checked: CheckedDesign, cells: Sequence[ExperimentCell]
+) -> list[Run]:
+    """Create the runs of the first cells, within a transaction."""
     made: list[Run] = []
     size = 0
     for cell in cells[:RUNS_A_PORTION]:
@@ -213,7 +214,7 @@ def _make_portion(experiment: Experiment, checked: Checked, cells: Sequence[Cell
     return made
 
 
-def _make_run(experiment: Experiment, checked: Checked, cell: Cell) -> Run:
+def _make_run(experiment: Experiment, checked: CheckedDesign, cell: ExperimentCell) -> Run:
     player = cell.player
     if player is None:
         assert cell.changes
@@ -235,11 +236,11 @@ def _make_run(experiment: Experiment, checked: Checked, cell: Cell) -> Run:
         tasks=checked.tasks,
         cost_cap=experiment.design[MADE].get("shares", {}).get(_words(cell)),
         created_by=experiment.created_by,
-        ring=False,
+        wake=False,
         experiment=experiment,
     )
     return run
 
 
-def _ring_on_commit(runs: Sequence[int]) -> None:
-    transaction.on_commit(lambda: doorbell.ring_runs(runs))
+def _wake_on_commit(runs: Sequence[int]) -> None:
+    transaction.on_commit(lambda: wake_up.wake_for_runs(runs))

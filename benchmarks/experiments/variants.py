@@ -1,6 +1,6 @@
-"""Variants of agents: the same one under other parameters, made when an experiment needs it.
+"""Variants of agents: the same agent with other parameters, created for an experiment.
 
-A variant of an endpoint names the same variable for its key; keys themselves are nowhere stored.
+A variant of an endpoint names the same variable for its key; keys themselves are never stored.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,14 +15,14 @@ from benchmarks.experiments.design import TEMPERATURE
 from benchmarks.mappers import CONFIGURED
 from benchmarks.models import Agent, Endpoint
 
-# Either of these bounds a reply; an endpoint takes one of them.
+# Either of these limits a reply; an endpoint accepts one of them.
 _MAX_TOKENS, _MAX_COMPLETION = "max_tokens", "max_completion_tokens"
 _LONGEST_NAME, _LONGEST_TITLE = 60, 120
 _SAME = tuple(name for name in CONFIGURED if name not in ("name", "parameters"))
 
 
 def takes_temperature(system: System, agent: Agent) -> bool:
-    """Whether there can be variants: of endpoints unless they must not be sent one, of scripts
+    """Return whether an agent can have other temperatures: endpoints that accept one, and scripts
     whose policy has such a parameter.
     """
     if agent.endpoint is not None:
@@ -33,7 +33,7 @@ def takes_temperature(system: System, agent: Agent) -> bool:
 
 
 def own_temperature(system: System, agent: Agent) -> float | None:
-    """The temperature that an agent has as it is; None where nobody has said one."""
+    """Return the temperature of an agent; None if it is not set."""
     if agent.endpoint is not None:
         given = agent.endpoint.parameters.get(TEMPERATURE)
     else:
@@ -46,9 +46,9 @@ def own_temperature(system: System, agent: Agent) -> float | None:
 def changes_of(
     system: System, agent: Agent, temperature: float | None, parameters: Mapping[str, float]
 ) -> dict[str, float]:
-    """What a variant has otherwise than its agent; empty where the agent itself will do.
+    """Return the parameters that differ in a variant; empty if the agent itself fits.
 
-    ``parameters`` are for endpoints. One that must not be sent a temperature is not sent any.
+    ``parameters`` are for endpoints. An endpoint that accepts no temperature gets none.
     """
     wanted = {} if temperature is None else {TEMPERATURE: temperature}
     if agent.endpoint is None:
@@ -63,7 +63,7 @@ def changes_of(
 
 
 def find_variant(agent: Agent, changes: Mapping[str, float]) -> Agent | None:
-    """The variant that is there already, whoever made it."""
+    """Return the existing variant, whoever created it."""
     endpoint = agent.endpoint
     if endpoint is None:
         alike = Agent.objects.filter(kind=agent.kind, system=agent.system, policy=agent.policy)
@@ -79,7 +79,7 @@ def find_variant(agent: Agent, changes: Mapping[str, float]) -> Agent | None:
 def ensure_variant(
     *, agent: Agent, changes: Mapping[str, float], experiment: str, created_by: User | None
 ) -> Agent:
-    """The agent under other parameters, found or made; a made one says for which experiment."""
+    """Return the variant of an agent, created if needed with a note about the experiment."""
     found = find_variant(agent, changes)
     if found is not None:
         return found

@@ -1,4 +1,4 @@
-"""Experiments: the list, a new one with what it comes to, and one with all of its runs."""
+"""Pages of experiments: the list, the editor with size and cost, and one with its runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,12 +19,12 @@ from benchmarks.experiments import selectors as experiments
 from benchmarks.experiments.checks import read_checked
 from benchmarks.experiments.design import Design
 from benchmarks.experiments.forms import LONGEST_FILE, ChoicesForm, DesignForm
-from benchmarks.experiments.plans import Plan, plan_design
+from benchmarks.experiments.plans import ExperimentPlan, plan_design
 from benchmarks.experiments.presets import presets
 from benchmarks.experiments.services import make_experiment, stored_design
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Experiment
-from benchmarks.responses import tell
+from benchmarks.responses import add_error_message
 from benchmarks.roles.selectors import system_of
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.cautions import runs_caution
@@ -49,14 +49,14 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
     return render(request, "benchmarks/experiments/experiment_list.html", context)
 
 
-# --- A new one ------------------------------------------------------------------------------------
+# --- New experiment -------------------------------------------------------------------------------
 
 
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 @bounded_upload(lambda: 2 * LONGEST_FILE, "Split the design into several experiments.")
 def experiment_new(request: HttpRequest) -> HttpResponse:
-    """The editor; once it was asked, what the design comes to, and the button that starts it."""
+    """Show the editor, and on request the size and cost of the design with the start button."""
     allow(request, START)
     ensure_scripted_agents()
     if request.method != "POST":
@@ -94,8 +94,8 @@ def experiment_new(request: HttpRequest) -> HttpResponse:
     return render(request, "benchmarks/experiments/experiment_new.html", context)
 
 
-def _start(request: HttpRequest, plan: Plan, form: DesignForm) -> HttpResponse:
-    """Make it, and go to its page."""
+def _start(request: HttpRequest, plan: ExperimentPlan, form: DesignForm) -> HttpResponse:
+    """Create the experiment and redirect to its page."""
     known = next((one for one in presets() if one.text == form.cleaned_data["text"]), None)
     try:
         made = make_experiment(
@@ -105,15 +105,15 @@ def _start(request: HttpRequest, plan: Plan, form: DesignForm) -> HttpResponse:
             preset=known.key if known is not None else "",
         )
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
         return HttpResponseRedirect(reverse("benchmarks:experiment_new"))
     messages.success(request, f"The experiment “{made.name}” began.")
     return HttpResponseRedirect(reverse("benchmarks:experiment", args=[made.pk]))
 
 
 def _first_text(request: HttpRequest) -> tuple[str, dict[str, Any]]:
-    """What stands in the editor at first: a shipped design, that of another experiment, or choices
-    that were made here or on the form for runs.
+    """Return the initial text of the editor: a shipped design, another experiment's, or the choices
+    made here or on the form for runs.
     """
     context = _choices(request)
     if key := request.GET.get("preset", ""):
@@ -130,7 +130,7 @@ def _first_text(request: HttpRequest) -> tuple[str, dict[str, Any]]:
 
 
 def _choices(request: HttpRequest) -> dict[str, Any]:
-    """The form for the simple case, for the dataset that the address names or the newest."""
+    """Return the form of the simple case, for the dataset in the URL or the newest one."""
     seen = visibility(request)
     known = [one for one in seen.of(Dataset.objects.all()) if system_of(one.system)]
     wanted = request.GET.get("dataset", "")
@@ -141,7 +141,7 @@ def _choices(request: HttpRequest) -> dict[str, Any]:
 
 
 def _text_of_run_form(request: HttpRequest) -> str:
-    """The design that the form for runs describes, three runs of each; empty without one."""
+    """Return the design of the form for runs, with three seeds; empty without one."""
     seen = visibility(request)
     wanted = paging.as_id(request.GET.get("dataset", ""))
     dataset = seen.of(Dataset.objects.all()).filter(pk=wanted or 0).first()
@@ -170,7 +170,7 @@ def _text_of_run_form(request: HttpRequest) -> str:
 
 
 def _open(request: HttpRequest, pk: int, permission: str = VIEW) -> tuple[Experiment, bool]:
-    """The experiment, and whether all of its runs are open to this person."""
+    """Return the experiment, and whether all of its runs are visible to this person."""
     rows = Experiment.objects.select_related("created_by")
     found = fetch(request, rows, permission, pk=pk)
     seen = visibility(request)
@@ -181,7 +181,7 @@ def _open(request: HttpRequest, pk: int, permission: str = VIEW) -> tuple[Experi
 
 
 def _design_text(request: HttpRequest, pk: int) -> str:
-    """The design of an experiment as YAML; it names all agents, so it is closed with any run."""
+    """Return the design as YAML; it names all agents, so one hidden run hides it."""
     found, whole = _open(request, pk)
     stored = stored_design(found)
     if stored is None or not whole:
@@ -241,7 +241,7 @@ def _progress(request: HttpRequest, found: Experiment, whole: bool) -> dict[str,
 @signed_in
 @require_safe
 def experiment_progress(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    """The fragment, asked for every two seconds: 204 while nothing moved, 286 at the end."""
+    """Return the progress fragment, polled every two seconds: 204 if unchanged, 286 at the end."""
     found, whole = _open(request, experiment_id)
     context = _progress(request, found, whole)
     if context["moving"] and request.GET.get("v") == context["version"]:
@@ -256,7 +256,7 @@ def experiment_progress(request: HttpRequest, experiment_id: int) -> HttpRespons
 @signed_in
 @require_safe
 def experiment_design(request: HttpRequest, experiment_id: int) -> HttpResponse:
-    """The design as a YAML file."""
+    """Return the design as a YAML file."""
     allow(request, VIEW)
     text = _design_text(request, experiment_id)
     response = HttpResponse(text, content_type="application/yaml; charset=utf-8")
@@ -273,7 +273,7 @@ def _change(
     try:
         messages.success(request, act(found))
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
     return HttpResponseRedirect(reverse("benchmarks:experiment", args=[found.pk]))
 
 

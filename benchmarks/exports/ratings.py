@@ -1,6 +1,6 @@
-"""What people said about trajectories, as files tell it.
+"""People's ratings of trajectories for exports.
 
-This app knows nothing of studies: apps above it say by a source what was rated in a run.
+This app knows nothing of studies: another app registers a source of ratings.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from benchmarks.models import Run
 
 @dataclass(frozen=True)
 class PersonRating:
-    """What one rater said to one question about a trajectory or a part of it.
+    """One rater's answer to one question about a trajectory or a part of it.
 
     ``turn`` is None where it is about the whole trajectory, ``question`` empty for a remark on all
     of it. ``chosen`` are marks: an empty tuple says that nothing is to be marked, None that the
@@ -40,13 +40,13 @@ _sources: list[RatingSource] = []
 
 
 def rating_source(source: RatingSource) -> RatingSource:
-    """Register a source: from a run to the ratings that people have given in it, one by one."""
+    """Register a source: a function from a run to the ratings of its trajectories."""
     if source not in _sources:
         _sources.append(source)
     return source
 
 
 def ratings_of(run: Run) -> Iterator[PersonRating]:
-    """All ratings of a run."""
+    """Yield all ratings of a run."""
     for source in _sources:
         yield from source(run)

@@ -1,4 +1,4 @@
-"""Stored trajectories as the values that exporters take, one by one."""
+"""Read stored trajectories as the values that exporters take."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from benchmarks.asks.played import played
+from benchmarks.asks.played import people_part
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
@@ -20,7 +20,7 @@ from benchmarks.models import Exchange, JudgeScore, Run, StoredMessage, Trajecto
 
 
 def exported(run: Run) -> Iterator[ImportedTrajectory]:
-    """The trajectories of a run that are done, a few at a time."""
+    """Yield the finished trajectories of a run, read in portions."""
     rows = (
         run.trajectories.filter(status=Trajectory.Status.DONE)
         .select_related("task", "profile")
@@ -65,14 +65,14 @@ def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:
 
 
 def _people(run: Run, row: Trajectory) -> dict[str, Any]:
-    """The part of people in it, where they had one."""
+    """Return the part of people in it, if any."""
     row.run = run
-    found = played(row)
+    found = people_part(row)
     return {} if found is None else {"played": asdict(found)}
 
 
 def _rubric(row: Trajectory) -> Iterator[RubricScore]:
-    """The scores of judges, turn by turn."""
+    """Return the judges' scores by turn."""
     for score in row.scores.all():
         yield RubricScore(
             turn=score.turn_index,
@@ -88,7 +88,7 @@ def _rubric(row: Trajectory) -> Iterator[RubricScore]:
 
 
 def _constraints(row: Trajectory) -> dict[str, list[str]]:
-    """The hidden conditions of a profile by kind."""
+    """Return the hidden conditions of a profile by kind."""
     kinds: dict[str, list[str]] = defaultdict(list)
     for constraint in row.profile.constraints.all() if row.profile else ():
         kinds[constraint.kind].append(constraint.text)
@@ -96,7 +96,7 @@ def _constraints(row: Trajectory) -> dict[str, list[str]]:
 
 
 def _made(row: Trajectory) -> Iterator[ImportedMessage]:
-    """What the agent was first told, as logged, and then turn by turn."""
+    """Return the agent's opening messages from the log, followed by the turns."""
     first = Exchange.objects.filter(trajectory=row, role="agent").order_by("step", "slot").first()
     opening = core_messages(first.messages) if first else []
     for message in opening:

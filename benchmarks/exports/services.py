@@ -1,4 +1,4 @@
-"""Writing runs into files that other tools read."""
+"""Write runs into files that other tools read."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ from benchmarks.models import Run
 
 
 class ExportRefused(CoreError):
-    """An export that would write over what is there."""
+    """Raised for an export that would overwrite a file."""
 
 
 def check_exportable(run: Run) -> None:
@@ -35,19 +35,19 @@ def trajectory_rows(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def rating_rows(run: Run) -> Iterator[dict[str, Any]] | None:
-    """What people said of a run, one row an answer; None where nobody said anything."""
+    """Return a row for each answer of people about a run; None if there are none."""
     rows = map(asdict, ratings_of(run))
     first = next(rows, None)
     return None if first is None else chain([first], rows)
 
 
 def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Rows as lines of JSON."""
+    """Yield rows as lines of JSON."""
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def folder_texts(run: Run, title: str) -> Iterator[tuple[str, Iterable[str]]]:
-    """(name, text piece by piece) of the files of a data set folder."""
+    """Yield (name, pieces of text) for each file of a dataset folder."""
     ratings = rating_rows(run)
     about = {"agent": str(run.agent), "dataset": str(run.dataset), "ending": "jsonl"}
     yield "README.md", [card(title, **about, rated=ratings is not None)]
@@ -105,7 +105,7 @@ WRITERS: dict[str, Callable[[Run, Path], int]] = {
 
 
 def export_run(*, run: Run, format: str, target: Path) -> int:
-    """Write what is done of a run; the number of trajectories written. Nothing is overwritten."""
+    """Write the finished trajectories of a run; return their number. Nothing is overwritten."""
     if format not in WRITERS:
         raise UnknownName("format", format, sorted(WRITERS))
     check_exportable(run)

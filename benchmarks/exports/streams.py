@@ -1,4 +1,4 @@
-"""Exports while they are being written: nothing is kept in memory or on disk as a whole."""
+"""Stream exports without holding a whole file in memory or on disk."""
 
 import io
 import json
@@ -13,9 +13,9 @@ from benchmarks.formats import atif
 from benchmarks.models import Run
 
 Member = tuple[str, Iterable[str]]
-# Characters that are packed at once.
+# The number of characters to compress at once.
 PIECE = 1 << 16
-# Rows repeat each other so much that to look harder saves little.
+# Rows are so repetitive that a higher level saves little.
 LEVEL = 3
 
 
@@ -38,7 +38,7 @@ def _stream_folder(run: Run) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Stream:
-    """How a format is sent: the kind and the ending of the file, and what writes it."""
+    """How a format is sent: media type, file ending, and the function that writes it."""
 
     content_type: str
     ending: str
@@ -53,14 +53,14 @@ STREAMS: dict[str, Stream] = {
 
 
 def stream_of(format: str) -> Stream:
-    """The way in which a format is sent."""
+    """Return how a format is sent."""
     if format not in STREAMS:
         raise UnknownName("format", format, sorted(STREAMS))
     return STREAMS[format]
 
 
 class _Sink(io.RawIOBase):
-    """Takes what the archive writes, until it is sent on."""
+    """Collect what the archive writes until it is sent."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -80,7 +80,7 @@ class _Sink(io.RawIOBase):
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[bytes]:
-    """Texts put together: to pack every line for itself takes twice the time."""
+    """Join texts into larger pieces: compressing line by line takes twice the time."""
     waiting: list[str] = []
     size = 0
     for text in texts:
@@ -93,7 +93,7 @@ def _pieces(texts: Iterable[str]) -> Iterator[bytes]:
 
 
 def zipped(members: Iterable[Member]) -> Iterator[bytes]:
-    """Members as a ZIP archive, piece by piece."""
+    """Yield the members as a ZIP archive, piece by piece."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
         for name, texts in members:

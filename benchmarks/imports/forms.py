@@ -7,7 +7,7 @@ from benchmarks.imports.selectors import import_formats
 
 
 class TrajectoryImportForm(forms.Form):
-    """A file of trajectories made elsewhere, and what it does not say itself."""
+    """A file of trajectories made elsewhere, with what the file itself may not say."""
 
     use_required_attribute = False
 
@@ -22,13 +22,13 @@ class TrajectoryImportForm(forms.Form):
         required=False,
         max_length=120,
         help_text="Files of one format under one name share their tasks, so that their agents can "
-        "be compared. Left empty, it is the file’s name.",
+        "be compared. If empty, the file’s name is used.",
     )
     agent = forms.CharField(
         label="Agent",
         required=False,
         max_length=120,
-        help_text="Who it was, where the file does not say. Left empty, it is the file’s name.",
+        help_text="The agent, if the file does not name it. If empty, the file’s name is used.",
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -39,7 +39,7 @@ class TrajectoryImportForm(forms.Form):
         field = self.fields["format"]
         assert isinstance(field, forms.ChoiceField)
         offered = [(one.name, one.title) for one in import_formats()]
-        field.choices = [("", "Recognise it"), *offered]
+        field.choices = [("", "Detect automatically"), *offered]
 
     def clean_file(self) -> object:
         file = self.cleaned_data["file"]
@@ -49,7 +49,7 @@ class TrajectoryImportForm(forms.Form):
 
 
 def too_large() -> str:
-    """What to do about a file above the bound."""
+    """Say what to do about a file above the limit."""
     return (
         f"The file is larger than {settings.UPLOAD_BYTES >> 20} MB. Gzip it, or import it on the "
         "server: manage.py import_trajectories."

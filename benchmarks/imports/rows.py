@@ -1,4 +1,4 @@
-"""Rows of trajectories made elsewhere, stored chunk by chunk inside the import's transaction."""
+"""Store imported trajectories chunk by chunk inside the import's transaction."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _plain, _figures = attrgetter(*_PLAIN), attrgetter(*_FIGURES)
 
 
 def chunks(found: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTrajectory]]:
-    """Lists of trajectories with about CHUNK messages each."""
+    """Yield lists of trajectories with about CHUNK messages each."""
     chunk: list[ImportedTrajectory] = []
     size = 0
     for trajectory in found:
@@ -54,7 +54,7 @@ def chunks(found: Iterable[ImportedTrajectory]) -> Iterator[list[ImportedTraject
 
 @dataclass
 class RowSaver:
-    """Stores chunks; keeps the runs, the counts, and which system prompts are stored."""
+    """Store chunks; remember the runs, the counts, and the system prompts stored so far."""
 
     dataset: Dataset
     format: str
@@ -92,7 +92,7 @@ class RowSaver:
         self.turns += len(made)
 
     def finish(self) -> tuple[Run, ...]:
-        """The runs, with what the file said at its end."""
+        """Return the runs, completed with what the file says at its end."""
         runs = tuple(self.runs.values())
         for run in runs:
             run.settings = self._settings()
@@ -103,7 +103,7 @@ class RowSaver:
         return {"format": self.format, **_flat(self.header)}
 
     def _tasks(self, given: Sequence[ImportedTask]) -> dict[str, int]:
-        """The ids of the tasks' rows; new ones are made, contradicting ones refused."""
+        """Return the ids of the tasks; create new ones, refuse contradicting ones."""
         first: dict[str, ImportedTask] = {}
         for task in given:
             if first.setdefault(task.id, task).hidden != task.hidden:
@@ -161,7 +161,7 @@ class RowSaver:
                 "metadata": given.metadata,
                 "tools": given.tools,
                 "times": [given.started, given.finished],
-                # as the file has them; the metrics hold more, which was counted
+                # as the file states them; the metrics also hold what was counted
                 "scores": given.scores,
                 "undefined": given.undefined,
                 **({"opening": [_stored_message(m) for m in opening]} if opening else {}),
@@ -192,7 +192,7 @@ class RowSaver:
         return run
 
     def _store_prompts(self, texts: set[str]) -> None:
-        """What the system said, once each: the same text opens every trajectory."""
+        """Store each system message once: the same text opens every trajectory."""
         new = {_digest(text): text for text in texts if text not in self.prompts}
         StoredMessage.objects.bulk_create(
             [
@@ -207,7 +207,7 @@ class RowSaver:
 
 @lru_cache(maxsize=32)
 def _digest(text: str) -> str:
-    """The digest under which a text of the system is stored."""
+    """Return the digest under which a system message is stored."""
     return Message("system", text).digest
 
 
@@ -228,7 +228,7 @@ def _turn(
 
 
 def _stored_message(message: ImportedMessage) -> dict[str, Any]:
-    """A message as JSON, without what is empty; a system's text is named by its digest."""
+    """Return a message as JSON without empty fields; a system message is a digest."""
     kept: dict[str, Any] = {"speaker": message.speaker}
     if message.speaker == "system":
         kept["digest"] = _digest(message.text)
@@ -257,7 +257,7 @@ def _stored_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _flat(value: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """A file's header as settings: one line for each value, nothing left out."""
+    """Return a file's header as settings: one entry for each value, nothing left out."""
     flat: dict[str, Any] = {}
     for name, inner in value.items():
         key = f"{above}.{name}" if above else str(name)
@@ -271,7 +271,7 @@ def _flat(value: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def _moment(text: str) -> datetime | None:
-    """A point in time as files write it; without a zone it is taken for UTC."""
+    """Parse a time as files write it; without a zone it is UTC."""
     if not text:
         return None
     try:
@@ -284,7 +284,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _agent(title: str, note: str) -> Agent:
-    """The agent of this title among those made elsewhere."""
+    """Return the imported agent of this title, which is created if needed."""
     found = Agent.objects.filter(kind=Agent.Kind.IMPORTED, title=title).first()
     if found is not None:
         return found

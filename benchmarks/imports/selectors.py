@@ -1,4 +1,4 @@
-"""Imports under way, as pages and programs ask after them."""
+"""Read imports: their progress, their result, and the formats that can be imported."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,19 +21,19 @@ STATES = {
 
 
 def import_jobs() -> QuerySet[Job]:
-    """Imports of trajectories, the newest first."""
+    """Return imports of trajectories, the newest first."""
     return Job.objects.filter(kind=IMPORT).select_related("created_by").order_by("-pk")
 
 
 def dataset_jobs() -> QuerySet[Job]:
-    """Imports of datasets and of problems, the newest first."""
+    """Return imports of datasets and of problems, the newest first."""
     kinds = (DATASET, PROBLEMS)
     return Job.objects.filter(kind__in=kinds).select_related("created_by").order_by("-pk")
 
 
 @dataclass(frozen=True)
 class ImportView:
-    """An import: how far it is, and what came of it. ``mark`` changes with what is shown."""
+    """The progress and result of an import. ``mark`` changes whenever the page would."""
 
     job: Job
 
@@ -47,7 +47,7 @@ class ImportView:
 
     @property
     def state(self) -> tuple[str, str]:
-        """One word and its tone."""
+        """Return the state in one word, with its colour."""
         if self.result:
             return ("imported", "ok") if self.result["created"] else ("imported before", "idle")
         if self.refused:
@@ -56,7 +56,7 @@ class ImportView:
 
     @property
     def words(self) -> str:
-        """How far it is, for the progress bar."""
+        """Return the text of the progress bar."""
         if self.job.status == Job.Status.QUEUED:
             return "Waiting for a worker"
         total = self.job.total
@@ -86,24 +86,24 @@ class ImportView:
 
     @property
     def url(self) -> str:
-        """The address of its page."""
+        """Return the URL of its page."""
         name = "import_job" if self.job.kind == IMPORT else "dataset_job"
         return reverse(f"benchmarks:{name}", args=[self.job.pk])
 
     @property
     def progress_url(self) -> str:
-        """The address of the fragment that says how far it is."""
+        """Return the URL of the progress fragment."""
         return f"{self.url}progress/"
 
     @property
     def form_url(self) -> str:
-        """The address of the form that such a file is sent with."""
+        """Return the URL of the form for such files."""
         names = {DATASET: "dataset_import", PROBLEMS: "problems_import"}
         return reverse(f"benchmarks:{names.get(self.job.kind, 'trajectory_import')}")
 
     @property
     def dataset(self) -> Dataset | None:
-        """What an import of a dataset became."""
+        """Return the dataset that was imported."""
         return Dataset.objects.filter(pk=(self.result or {}).get("dataset", 0)).first()
 
     @property
@@ -134,6 +134,6 @@ class FormatView:
 
 
 def import_formats() -> list[FormatView]:
-    """All formats by title."""
+    """Return all formats by title."""
     found = [FormatView(name, title, ABOUT.get(name, "")) for name, (title, _) in FORMATS.items()]
     return sorted(found, key=lambda view: view.title.lower())

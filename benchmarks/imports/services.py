@@ -1,4 +1,4 @@
-"""Storing trajectories made elsewhere: a file is stored as a whole, or not at all."""
+"""Import trajectories made elsewhere: a file is stored as a whole, or not at all."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from benchmarks.datasets.services import ImportRefused
 from benchmarks.formats.registry import FORMATS, check_file, open_source, read_source, settle
 from benchmarks.formats.source import refused
 from benchmarks.imports.rows import RowSaver, chunks
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 from benchmarks.models import Dataset, Run
 
 _SUFFIXES = (".gz", ".json", ".jsonl", ".ndjson", ".eval", ".zip", ".parquet", ".slice")
@@ -48,10 +48,10 @@ def import_trajectories(
 ) -> SavedImport:
     """Import a file or a folder; the same content a second time adds nothing.
 
-    Without a ``format`` it is recognised. Files of one format under one ``name`` share their
-    dataset, so that their agents can be compared on the same tasks. ``agent`` names who is not
-    named in the file. ``others`` are files that belong to the first one. ``progress`` is told the
-    number of turns stored so far, which still wait for the end of the transaction.
+    Without a ``format`` it is detected. Files of one format under one ``name`` share their
+    dataset, so that their agents can be compared on the same tasks. ``agent`` names the
+    agent if the file does not. ``others`` are files that belong to the first one. ``progress`` is
+    called with the number of turns stored so far, before the transaction ends.
     """
     format, source = settle(open_source(path, others), format)
     checksum = source.checksum()
@@ -61,7 +61,7 @@ def import_trajectories(
     unnamed = str(storable(agent)) or stem
     header: dict[str, Any] = {}
     try:
-        with only_one("import"):
+        with named_lock("import"):
             if stored := _stored(checksum):  # another process was quicker
                 return stored
             saver = RowSaver(
@@ -87,7 +87,7 @@ def import_trajectories(
 
 
 def plain_stem(path: Path) -> str:
-    """``gpt-4o-airline`` of ``gpt-4o-airline.json.gz``."""
+    """Return a file name without its endings: ``gpt-4o-airline`` for ``gpt-4o-airline.json.gz``."""
     stem = str(storable(path.name))
     while (suffix := Path(stem).suffix) in _SUFFIXES:
         stem = stem.removesuffix(suffix)
@@ -105,7 +105,7 @@ def _stored(checksum: str) -> SavedImport | None:
 
 
 def _dataset(format: str, checksum: str, name: str, file: str) -> Dataset:
-    """The dataset of this name, made at the first file; it holds tasks of one format."""
+    """Return the dataset of this name, created with its first file; it holds one format only."""
     title = FORMATS[format][0]
     dataset, created = Dataset.objects.get_or_create(
         system=EXTERNAL,

@@ -1,6 +1,6 @@
-"""Files that people or programs send: kept in the database until a worker has imported them.
+"""Uploaded files: stored in the database until a worker has imported them.
 
-A worker may run on another machine than the web server, and the database is all that both see.
+A worker may run on another machine than the web server, and both see only the database.
 """
 
 import hashlib
@@ -29,29 +29,29 @@ from benchmarks.jobs.services import (
     Progress,
     enqueue_job,
     job_kind,
-    lease_kept,
+    keep_lease,
 )
 from benchmarks.models import Job, Upload, UploadChunk
 
 CHUNK = 1 << 20
-# What a file may take to read grows with its size.
+# The time limit for reading a file grows with its size.
 SECONDS_PER_MB = 2
 LONGEST_NAME = 100
 ROOM_FOR_FIELDS = 1 << 16
-# What was stored but never got its job belongs to a request that was cut off.
+# An upload without a job after this time belongs to a request that was cut off.
 FORGOTTEN = timedelta(hours=1)
 ENDED = (Job.Status.DONE, Job.Status.FAILED, Job.Status.CANCELLED)
-# How gzip, ZIP, Parquet and Zstandard files begin.
+# The first bytes of gzip, ZIP, Parquet and Zstandard files.
 PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"\x28\xb5\x2f\xfd")
 _UNSAFE = re.compile(r"[^\w.+@=,()\[\] -]")
 
 
 class TooLarge(CoreError):
-    """A file above the bound that the operator set."""
+    """Raised for a file above the limit that the operator set."""
 
 
 def safe_name(name: str) -> str:
-    """A file name that can lie in a folder of ours: no path, no control, not too long."""
+    """Return a file name without path and control characters, not too long for a folder."""
     plain = unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2])
     plain = _UNSAFE.sub("_", plain).strip(" .")
     stem, dot, ending = plain.partition(".")
@@ -71,16 +71,16 @@ def check_size(upload: "UploadedFile[bytes]") -> None:
 
 
 def announces_too_much(length: str, most: int | None = None) -> bool:
-    """Whether the length that a request announces leaves no doubt, before any of it is read.
+    """Return whether a request announces too long a body, before any of it is read.
 
-    ``most``: bytes of a file, where it is not ``PLANJURY_UPLOAD_MB``.
+    ``most`` is the limit in bytes; the default is ``PLANJURY_UPLOAD_MB``.
     """
     announced = int(length) if length.isascii() and length.isdigit() and len(length) < 19 else 0
     return announced > (most or settings.UPLOAD_BYTES) + ROOM_FOR_FIELDS
 
 
 def _pieces(upload: "UploadedFile[bytes]") -> Iterator[bytes]:
-    """The content from its beginning; small files would come as one by Django's own ``chunks``."""
+    """Yield a file's content in pieces; Django's ``chunks`` gives a small file as one."""
     upload.seek(0)
     while piece := upload.read(CHUNK):
         yield piece
@@ -92,9 +92,9 @@ def store_upload(
     created_by: User | None,
     check: "Callable[[UploadedFile[bytes]], None]" = check_size,
 ) -> Upload:
-    """Keep a file piece by piece; each piece is a transaction, so nobody waits for all of it.
+    """Store a file in chunks; each is a transaction, so that other writers wait only briefly.
 
-    ``check`` refuses what is too large.
+    ``check`` refuses files that are too large.
     """
     check(upload)
     forget_uploads()
@@ -109,7 +109,7 @@ def store_upload(
 
 
 def forget_uploads() -> None:
-    """Delete what no job needs any more."""
+    """Delete uploads that no job needs any more."""
     waiting = Job.objects.filter(payload__has_key="upload").exclude(status__in=ENDED)
     payloads = waiting.values_list("payload", flat=True)
     needed = [payload.get(name) for payload in payloads for name in ("upload", "results")]
@@ -119,7 +119,7 @@ def forget_uploads() -> None:
 
 
 def upload_digest(upload: "UploadedFile[bytes]") -> str:
-    """SHA-256 of a file that was sent."""
+    """Return the SHA-256 of an uploaded file."""
     sha = hashlib.sha256()
     for piece in _pieces(upload):
         sha.update(piece)
@@ -129,7 +129,7 @@ def upload_digest(upload: "UploadedFile[bytes]") -> str:
 def enqueue_import(
     *, upload: Upload, format: str, name: str, agent: str, created_by: User | None
 ) -> Job:
-    """Have a worker import an upload."""
+    """Let a worker import an upload."""
     return enqueue_job(
         kind=IMPORT,
         title=f"Importing {upload.name}",
@@ -146,7 +146,7 @@ def enqueue_import(
 
 
 def is_quick(upload: "UploadedFile[bytes]") -> bool:
-    """Whether a file is imported while its sender waits: small, and what it holds is no larger."""
+    """Return whether a file is small enough to import it while its sender waits."""
     if (upload.size or 0) > settings.IMPORT_AT_ONCE_BYTES:
         return False
     upload.seek(0)
@@ -175,16 +175,16 @@ def import_now(
 
 @job_kind(IMPORT)
 def import_upload(job: Job, progress: Progress) -> None:
-    """Put the file together, import it, say in the job's payload what came of it.
+    """Assemble the file, import it, and store the result in the job's payload.
 
-    Begun anew it finds the same file; what was imported already is found by its checksum.
+    A restarted job finds the same file; what is imported already is found by its checksum.
     """
     given = job.payload
     upload = upload_of(job)
     with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
         path = Path(folder) / safe_name(upload.name)
         put_together(upload, path, progress)
-        progress.report(message="Checking and storing; nothing is shown until all of it is there")
+        progress.report(message="Checking and storing; results appear when all of it is stored")
         try:
             check_upload_apart(
                 "benchmarks.formats.registry:check_upload",
@@ -215,12 +215,12 @@ def import_upload(job: Job, progress: Progress) -> None:
 def check_upload_apart(
     checker: str, arguments: list[str], *, upload: Upload, progress: Progress
 ) -> None:
-    """Have a child process read a file within limits, while the job keeps its lease.
+    """Let a child process read a file within limits, while the job keeps its lease.
 
-    Raises what the checker refuses, and ``LimitReached`` where the child had to be stopped.
+    Raises the checker's refusals, and ``LimitReached`` if the child had to be stopped.
     """
     seconds = settings.READING_SECONDS + SECONDS_PER_MB * (upload.size >> 20)
-    with lease_kept(progress) as lost:
+    with keep_lease(progress) as lost:
 
         def goes_on() -> None:
             if lost.is_set():
@@ -236,7 +236,7 @@ def check_upload_apart(
 
 
 def import_result(saved: SavedImport) -> dict[str, Any]:
-    """What came of an import, as it is stored and told."""
+    """Return the result of an import as JSON values."""
     return {
         "created": saved.created,
         "dataset": saved.dataset.pk,
@@ -247,7 +247,7 @@ def import_result(saved: SavedImport) -> dict[str, Any]:
 
 
 def refusal(error: CoreError) -> dict[str, Any]:
-    """Why a file was refused, as it is stored with its job."""
+    """Return the reasons for refusing a file as JSON values."""
     if isinstance(error, FileRefused):
         faults = [[p.where, p.expected, p.found] for p in error.problems]
         return {"faults": faults, "total": error.total, "message": ""}
@@ -263,12 +263,12 @@ def find_upload(number: int) -> Upload:
     """Return a stored file by its id, or refuse one that is not kept any more."""
     upload = Upload.objects.filter(pk=number).first()
     if upload is None:
-        raise CoreError("the file is not kept any more; send it again")
+        raise CoreError("the file is no longer stored; upload it again")
     return upload
 
 
 def put_together(upload: Upload, path: Path, progress: Progress) -> None:
-    """Write the pieces of a file where it can be read as one."""
+    """Write the chunks of an upload into one file."""
     indexes = list(upload.chunks.order_by("index").values_list("index", flat=True))
     with path.open("wb") as file:
         for done, index in enumerate(indexes):
@@ -278,7 +278,7 @@ def put_together(upload: Upload, path: Path, progress: Progress) -> None:
 
 
 def conclude(job: Job, upload: Upload, outcome: dict[str, Any], *others: Upload) -> None:
-    """Note the outcome and delete the files, all or nothing."""
+    """Store the outcome and delete the uploads in one transaction."""
     with transaction.atomic():
         job.payload = {**job.payload, **outcome}
         Job.objects.filter(pk=job.pk).update(payload=job.payload, message="")
@@ -288,17 +288,17 @@ def conclude(job: Job, upload: Upload, outcome: dict[str, Any], *others: Upload)
 
 @contextmanager
 def _told(progress: Progress) -> Iterator[Callable[[int], None]]:
-    """Tell of the import while its transaction is open, and keep the job's lease meanwhile.
+    """Report progress while the import's transaction is open, and renew the job's lease.
 
-    SQLite takes one writer at a time, so there the words stay as they were. Where the lease is
-    lost all the same, another worker finds the import by its checksum.
+    SQLite takes one writer at a time, so there the progress stays as it was. If the lease is lost
+    even so, another worker finds the import by its checksum.
     """
     turns = 0
 
     def words() -> str | None:
         return f"{turns:,} turns stored so far" if turns else None
 
-    with lease_kept(progress, words) as lost:
+    with keep_lease(progress, words) as lost:
 
         def note(stored: int) -> None:
             nonlocal turns

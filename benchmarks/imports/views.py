@@ -1,4 +1,4 @@
-"""Importing trajectories made elsewhere: the form, and how far an import is."""
+"""Pages that import trajectories: the form, and the progress of an import."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,8 +20,8 @@ from benchmarks.imports.uploads import announces_too_much, enqueue_import, store
 STOP_POLLING = 286
 LATEST = 5
 BLOCK = 1 << 20
-# So much of a file that is too large is read and thrown away, because browsers show an answer only
-# when all is sent; a connection that brings more than this is cut off.
+# Browsers show a response only after they have sent everything, so this much of a file that is too
+# large is read and discarded; a connection that sends more is cut off.
 PATIENCE = 5
 
 
@@ -39,7 +39,7 @@ def trajectory_import(request: HttpRequest) -> HttpResponse:
 
 
 def throw_away(request: HttpRequest, most: int) -> None:
-    """Read a file that is refused for its length, up to some times of what is taken."""
+    """Read and discard a body that is too long, up to a multiple of the limit."""
     for _ in range(PATIENCE * most // BLOCK):
         if not request.read(BLOCK):
             break
@@ -48,10 +48,10 @@ def throw_away(request: HttpRequest, most: int) -> None:
 def bounded_upload(
     most: Callable[[], int], todo: str
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Make a decorator that refuses a POST for the length it announces, before anything is read.
+    """Make a decorator that refuses too long a POST before its body is read.
 
-    A form sees a file only when all of it is on the disk. ``most`` is how many bytes of files the
-    view takes, ``todo`` what to do about more. Views so decorated are for who may start runs.
+    A form sees a file only when all of it is on the disk. ``most`` returns the limit in bytes,
+    ``todo`` says what to do with a larger file. The views are for people who may start runs.
     """
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -108,7 +108,7 @@ def _form(
 @signed_in
 @require_safe
 def import_job(request: HttpRequest, job_id: int) -> HttpResponse:
-    """One import; where it was refused, the form again with all but the file."""
+    """Show one import; if it was refused, also the form with all values but the file."""
     view = ImportView(fetch(request, import_jobs(), START, pk=job_id))
     payload = view.job.payload
     kept = {name: payload.get(name, "") for name in ("format", "name", "agent")}
@@ -123,12 +123,12 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def import_progress(request: HttpRequest, job_id: int) -> HttpResponse:
-    """The fragment, asked for every second: 204 while nothing moved; the page anew at the end."""
+    """Return the progress fragment, polled every second: 204 if unchanged, a reload at the end."""
     return answer_progress(request, ImportView(fetch(request, import_jobs(), START, pk=job_id)))
 
 
 def answer_progress(request: HttpRequest, view: ImportView) -> HttpResponse:
-    """How far an import is, if that differs from what is shown."""
+    """Return the progress of an import if it differs from what is shown."""
     if not view.over and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
     response = render(request, "benchmarks/imports/_import_progress.html", {"view": view})

@@ -1,6 +1,6 @@
-"""Background jobs: rows are the truth, messages are doorbells, a sweep rings again.
+"""Background jobs: the rows are the truth, Celery messages only wake workers.
 
-Also the sweep of runs: whatever a dead worker held, or a lost message forgot, is taken up again.
+A sweep wakes workers again for jobs and runs that a dead worker held or a lost message forgot.
 """
 
 import logging
@@ -17,22 +17,22 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from benchmarks.core.errors import CoreError
-from benchmarks.jobs import wake_up as doorbell
-from benchmarks.locks import if_free
+from benchmarks.jobs import wake_up
+from benchmarks.locks import try_named_lock
 from benchmarks.models import Job, Run, Trajectory
 from benchmarks.runs.worker import WORKABLE
 
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
-RING_AGAIN = timedelta(seconds=20)
+WAKE_AGAIN_AFTER = timedelta(seconds=20)
 MAX_ATTEMPTS = 5
 BEAT_SECONDS = 2.0
-MOST_RESERVED = 200
+MAX_RESERVED = 200
 
 
 class JobCancelled(Exception):
-    """Raised at a progress report when somebody asked for the job to be cancelled."""
+    """Raised at a progress report once the job was cancelled or its lease lost."""
 
 
 def enqueue_job(
@@ -43,7 +43,7 @@ def enqueue_job(
     total: int | None = None,
     created_by: User | None = None,
 ) -> Job:
-    """Store a job and ring for a worker once the transaction is committed."""
+    """Store a job, and wake a worker once the transaction is committed."""
     job = Job.objects.create(
         kind=kind,
         title=title,
@@ -52,16 +52,16 @@ def enqueue_job(
         created_by=created_by,
         rung_at=timezone.now(),
     )
-    _ring(job.pk)
+    _wake_on_commit(job.pk)
     return job
 
 
-def _ring(job_id: int) -> None:
-    transaction.on_commit(lambda: doorbell.ring_job(job_id))
+def _wake_on_commit(job_id: int) -> None:
+    transaction.on_commit(lambda: wake_up.wake_for_job(job_id))
 
 
 class Progress:
-    """Handed to a job's work: reports progress, keeps the lease, notices a wish to cancel."""
+    """Given to a job's work: reports progress, renews the lease, notices a cancellation."""
 
     def __init__(self, job: Job, owner: str) -> None:
         self.job, self.owner = job, owner
@@ -82,14 +82,14 @@ class Progress:
 
 
 @contextmanager
-def lease_kept(
+def keep_lease(
     progress: Progress, words: Callable[[], str | None] = lambda: None
 ) -> Iterator[threading.Event]:
-    """Keep a job's lease while its work reports nothing itself; ``words`` say how far it is.
+    """Renew a job's lease while its work reports nothing; ``words`` returns a progress text.
 
-    A thread does so on a connection of its own, since nobody sees what an open transaction of the
-    work writes. The event that is given is set once the lease is lost: the job was cancelled, or
-    another worker took it over.
+    A thread does so on a connection of its own, because the work's open transaction hides what it
+    writes. The yielded event is set once the lease is lost: the job was cancelled, or another
+    worker took it over.
     """
     over, lost = threading.Event(), threading.Event()
 
@@ -119,7 +119,7 @@ WORK: dict[str, Work] = {}
 
 
 def job_kind(name: str) -> Callable[[Work], Work]:
-    """Register the work of a kind of job. It may be begun anew at any time: it must resume."""
+    """Register the work of a kind of job. It can be restarted at any time, so it must resume."""
 
     def register(work: Work) -> Work:
         WORK[name] = work
@@ -129,7 +129,7 @@ def job_kind(name: str) -> Callable[[Work], Work]:
 
 
 def perform(*, job_id: int, owner: str) -> None:
-    """Claim a job and do its work; a second doorbell for the same job finds nothing to claim."""
+    """Claim a job and do its work; a second message for the same job finds nothing to claim."""
     now = timezone.now()
     free = Q(status=Job.Status.QUEUED) | Q(status=Job.Status.RUNNING, lease_until__lt=now)
     claimed = Job.objects.filter(free, pk=job_id).update(
@@ -176,41 +176,41 @@ def cancel_job(*, job: Job) -> None:
 
 
 def sweep() -> int:
-    """Ring for jobs and runs that nobody works on though they should be; returns how many.
+    """Wake workers for jobs and runs that wait without one; return how many there were.
 
-    Every server command calls it every ten seconds, on however many machines. Ringing twice is
-    harmless, for work is claimed; so that it stays rare, one sweeps at a time, and only while no
-    message waits to be heard.
+    Every server command calls this every ten seconds, on any number of machines. Waking twice does
+    no harm, because work is claimed. To keep it rare, one process sweeps at a time, and only while
+    the queue is empty.
     """
-    with if_free("sweep") as free:
-        if not free or not doorbell.nobody_waits():
+    with try_named_lock("sweep") as free:
+        if not free or not wake_up.queue_is_empty():
             return 0
         jobs, runs, reserved = _unattended_jobs(), _unattended_runs(), _unattended_reserved()
         if runs:
-            transaction.on_commit(lambda: doorbell.ring_runs(runs))
+            transaction.on_commit(lambda: wake_up.wake_for_runs(runs))
         for pk in reserved:
-            transaction.on_commit(partial(doorbell.ring_trajectory, pk))
+            transaction.on_commit(partial(wake_up.wake_for_trajectory, pk))
         return jobs + len(runs) + len(reserved)
 
 
 def _unattended_jobs() -> int:
     now = timezone.now()
-    stale = Q(status=Job.Status.QUEUED, rung_at__lt=now - RING_AGAIN) | Q(
+    stale = Q(status=Job.Status.QUEUED, rung_at__lt=now - WAKE_AGAIN_AFTER) | Q(
         status=Job.Status.RUNNING, lease_until__lt=now
     )
     jobs = list(Job.objects.filter(stale).values_list("pk", flat=True))
     Job.objects.filter(pk__in=jobs).update(rung_at=now)
     for pk in jobs:
-        _ring(pk)
+        _wake_on_commit(pk)
     return len(jobs)
 
 
 def _unattended_reserved() -> list[int]:
-    """Trajectories that people wait for: each was rung for by itself, so each is looked at."""
+    """Return live trajectories without a worker; each has a message of its own, so check each."""
     lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=timezone.now())
     free = Trajectory.objects.filter(Q(status=Trajectory.Status.PENDING) | lapsed)
     rows = free.filter(reserved=True, run__status__in=WORKABLE).order_by("pk")
-    return list(rows.values_list("pk", flat=True)[:MOST_RESERVED])
+    return list(rows.values_list("pk", flat=True)[:MAX_RESERVED])
 
 
 def _unattended_runs() -> list[int]:
@@ -225,4 +225,4 @@ def _unattended_runs() -> list[int]:
     idle = Run.objects.filter(status__in=WORKABLE).filter(
         Exists(free) & ~Exists(held) | Q(status=Run.Status.RUNNING) & ~Exists(left)
     )
-    return list(idle.filter(created_at__lt=now - RING_AGAIN).values_list("pk", flat=True))
+    return list(idle.filter(created_at__lt=now - WAKE_AGAIN_AFTER).values_list("pk", flat=True))

@@ -1,7 +1,7 @@
-"""Ringing for workers. Tasks are found by name, so that services need not import their callers.
+"""Wake-up messages to workers. Tasks are found by name, so that services do not import them.
 
-A ring that is lost or comes twice does no harm: work is claimed, and the sweep rings again. So a
-broker that cannot be reached is noted, and what was stored stays stored.
+A message that is lost or sent twice does no harm: work is claimed, and the sweep sends another. So
+an unreachable broker is only logged.
 """
 
 import logging
@@ -17,36 +17,36 @@ logger = logging.getLogger(__name__)
 _TRIES = {"max_retries": 1, "interval_start": 0}
 
 
-def ring_job(job_id: int) -> None:
+def wake_for_job(job_id: int) -> None:
     """Wake a worker for a job."""
-    _ring("benchmarks.tasks.perform_job", [job_id])
+    _send("benchmarks.tasks.perform_job", [job_id])
 
 
-def ring_runs(run_ids: Sequence[int]) -> None:
-    """Wake as many workers as may share each run."""
-    _ring(
+def wake_for_runs(run_ids: Sequence[int]) -> None:
+    """Wake as many workers for each run as may share it."""
+    _send(
         "benchmarks.tasks.carry_run",
         [run_id for run_id in run_ids for _ in range(settings.WORKERS_PER_RUN)],
     )
 
 
-def ring_trajectory(trajectory_id: int) -> None:
+def wake_for_trajectory(trajectory_id: int) -> None:
     """Wake a worker for one trajectory that people wait for."""
-    _ring("benchmarks.tasks.carry_reserved", [trajectory_id])
+    _send("benchmarks.tasks.carry_reserved", [trajectory_id])
 
 
-def _ring(task: str, ids: Sequence[int]) -> None:
+def _send(task: str, ids: Sequence[int]) -> None:
     try:
         for each in ids:
             current_app.tasks[task].apply_async((each,), retry_policy=_TRIES)
     except OperationalError as error:
-        _complain(error)
+        _log_unreachable(error)
 
 
-def nobody_waits() -> bool:
-    """Whether all messages have found a worker; if not, ringing again would only lengthen a queue.
+def queue_is_empty() -> bool:
+    """Return whether workers have taken all messages; if not, more would only lengthen the queue.
 
-    False also where the broker cannot be reached, for then it cannot be rung either.
+    It is False, too, if the broker cannot be reached.
     """
     with current_app.connection_for_read() as broker:
         away: tuple[type[BaseException], ...] = (OperationalError, *broker.connection_errors)
@@ -55,11 +55,11 @@ def nobody_waits() -> bool:
             channel: Any = broker.default_channel
             waiting: int = channel.queue_declare(current_app.conf.task_default_queue).message_count
         except away as error:
-            _complain(error)
+            _log_unreachable(error)
             return False
     return waiting == 0
 
 
-def _complain(error: BaseException) -> None:
-    # One line: the traceback of a broker that is away says no more.
-    logger.error("The broker cannot be reached (%s); the sweep rings again.", error)
+def _log_unreachable(error: BaseException) -> None:
+    # One line, because the traceback adds nothing.
+    logger.error("The broker cannot be reached (%s); the sweep will try again.", error)

@@ -8,21 +8,21 @@ from django.http import QueryDict
 
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import Rejudging
-from benchmarks.judging.selectors import Chosen, listed_ids
+from benchmarks.judging.selectors import TrajectoryChoice, listed_ids
 from benchmarks.models import Dataset, Endpoint
 from benchmarks.paging import as_id
-from benchmarks.roles.forms import CastForm, SettingField, filler_choices
+from benchmarks.roles.forms import RolesForm, SettingField, answerer_choices
 from benchmarks.runs.forms import LARGEST_SEED, CapField
 from benchmarks.visibility import EVERYTHING, Visibility
 
 NOBODY = ""
 SEATS = "rubric_judges"
-# What of a judging's settings a single ask depends on.
+# The settings that a single ask depends on.
 _TRIED = ("calls", "anchors")
 
 
-def read_chosen(params: QueryDict, seen: Visibility) -> Chosen:
-    """What an address or a form chooses: ``run`` (often), ``id`` (often), ``list`` (a list's)."""
+def read_chosen(params: QueryDict, seen: Visibility) -> TrajectoryChoice:
+    """Return the trajectories that a query string chooses by ``run``, ``id`` and ``list``."""
     runs = tuple(pk for text in params.getlist("run") if (pk := as_id(text)) is not None)
     ids: list[int] | None = None
     if "list" in params:
@@ -31,17 +31,17 @@ def read_chosen(params: QueryDict, seen: Visibility) -> Chosen:
         ids = [pk for text in params.getlist("id") if (pk := as_id(text)) is not None]
     elif not runs:
         ids = []
-    return Chosen(runs, None if ids is None else tuple(ids), seen=seen)
+    return TrajectoryChoice(runs, None if ids is None else tuple(ids), seen=seen)
 
 
-class JudgeAnewForm(CastForm):
-    """Who judges in each seat, and how; seats of the rubric beyond the first may stay empty."""
+class RejudgeForm(RolesForm):
+    """The judge of each seat and the settings; rubric seats after the first may stay empty."""
 
     name = forms.CharField(
         label="Name",
         max_length=120,
-        help_text="What the judging is called wherever its scores are shown.",
-        error_messages={"required": "Give it a name that tells it from others."},
+        help_text="The name shown with the scores of this judging.",
+        error_messages={"required": "Enter a name for the judging."},
     )
     seed = forms.IntegerField(
         label="Seed",
@@ -49,9 +49,9 @@ class JudgeAnewForm(CastForm):
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
-        help_text="Another seed gives other replies of scripts, and of models that take one.",
+        help_text="Scripts, and models that accept a seed, reply differently with another seed.",
     )
-    cost_cap = CapField(label="Cost cap for each run that is judged")
+    cost_cap = CapField(label="Cost cap per re-judged run")
     expected = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(
@@ -71,7 +71,7 @@ class JudgeAnewForm(CastForm):
                 assert isinstance(field, forms.ChoiceField)
                 field.choices = [
                     (NOBODY, "Nobody"),
-                    *filler_choices(self.system, role, self.endpoints.values(), self.by_people),
+                    *answerer_choices(self.system, role, self.endpoints.values(), self.by_people),
                 ]
                 field.required = False
 
@@ -85,7 +85,7 @@ class JudgeAnewForm(CastForm):
 
     @property
     def chosen_roles(self) -> dict[str, list[str]]:
-        """Who is chosen by role; before anything was chosen, who usually judges."""
+        """Return the chosen judges by role; before any choice, the usual ones."""
         if not self.is_bound:
             usual: dict[str, list[str]] = {}
             for name in self.role_names:
@@ -104,7 +104,7 @@ class JudgeAnewForm(CastForm):
 
     @property
     def constraint_fields(self) -> list[forms.BoundField]:
-        """Who looks for violations, where that is asked for."""
+        """Return the chosen constraint judges, if the settings ask for them."""
         return [f for f in self.role_fields if not f.name.startswith("role_rubric_judge")]
 
     @property
@@ -113,7 +113,7 @@ class JudgeAnewForm(CastForm):
 
 
 class TryJudgeForm(forms.Form):
-    """One turn of a trajectory, one judge, and how it is asked."""
+    """One turn of a trajectory, one judge, and the settings."""
 
     use_required_attribute = False
 
@@ -141,7 +141,7 @@ class TryJudgeForm(forms.Form):
                     [(f"{role.name}/{name}", t) for name, t in pairs],
                 )
                 for role in rejudging.roles
-                for group, pairs in filler_choices(rejudging, role, endpoints, people=False)
+                for group, pairs in answerer_choices(rejudging, role, endpoints, people=False)
             ],
         )
         self.setting_names = []
@@ -157,7 +157,7 @@ class TryJudgeForm(forms.Form):
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What ``try_judge`` is given."""
+        """Return the arguments of ``try_judge``."""
         role, _, judge = self.cleaned_data["judge"].partition("/")
         return {
             "index": self.cleaned_data["turn"],

@@ -1,4 +1,4 @@
-"""Judges that were asked so far, exactly who they were, and the judgings that they made."""
+"""Read judges (exact versions with their replies), judgings, and trials of judges."""
 
 import json
 from collections import defaultdict
@@ -23,7 +23,7 @@ from benchmarks.models import (
     Judging,
     Run,
 )
-from benchmarks.roles.selectors import LABELS, filler_label, policy_title, system_of
+from benchmarks.roles.selectors import LABELS, answerer_label, policy_title, system_of
 from benchmarks.runs.selectors import RunRow, run_rows
 from benchmarks.trajectories.exchanges import TONES
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -35,10 +35,10 @@ JUDGINGS = 50
 
 @dataclass(frozen=True)
 class JudgeVersion:
-    """A script or model that judged in a role, exactly: ``parameters`` shape its replies.
+    """An exact version of a script or model that judged in a role.
 
-    ``replies`` were read or could not be; ``prompts`` are the versions with which it was asked
-    first and last. ``scores`` are numbers given; constraint judges give none.
+    ``replies`` counts readable and unreadable ones; ``prompts`` are the first and last prompt
+    versions. ``scores`` counts the numbers given; constraint judges give none.
     """
 
     who: AnswererVersion
@@ -60,7 +60,7 @@ class JudgeVersion:
 
 @dataclass
 class _Asked:
-    """Replies of an answerer, by whether they could be read, with its first and last exchange."""
+    """The readable and unreadable replies of an answerer, with its first and last exchange."""
 
     replies: int = 0
     unreadable: int = 0
@@ -75,16 +75,16 @@ class _Asked:
 
 
 def judge_roles() -> dict[str, str]:
-    """The roles in which somebody judges, in any system, with their titles."""
+    """Return the judging roles of all systems, with their titles."""
     systems = [get_system(key) for key in SYSTEMS]
     return {role.name: role.title for system in systems for role in system.roles if role.judges}
 
 
 def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
-    """Every script and model that was asked to judge, by role.
+    """Return every script and model that was asked to judge, by role.
 
-    Replies are counted in the index of exchanges, which knows no roles: a script has one, and only
-    of endpoints that fill several are the rows themselves read.
+    Replies are counted in an index without roles. A script has one role; only for endpoints with
+    several roles are the rows themselves read.
     """
     titles = judge_roles()
     rows = seen.of(Exchange.objects.filter(state__in=_READ).exclude(answerer__kind="human"))
@@ -137,7 +137,7 @@ def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
 
 
 def _in_several_roles() -> list[int]:
-    """The versions of endpoints that fill several roles, over all runs."""
+    """Return the versions of endpoints that fill several roles, over all runs."""
     roles: dict[str, set[str]] = defaultdict(set)
     for fillers in Run.objects.exclude(currency="").order_by().values_list("roles", flat=True):
         for role, rows in fillers.items():
@@ -157,7 +157,7 @@ def _title(who: AnswererVersion, endpoint: Endpoint | None) -> str:
 
 
 def _policy(who: AnswererVersion) -> ScriptedPolicy | None:
-    """The script; None for others, and for one that is gone."""
+    """Return the script; None for other answerers, and for a script that is gone."""
     systems = map(system_of, SYSTEMS) if who.kind == "scripted" else ()
     return next((s.scripted[who.name] for s in systems if s and who.name in s.scripted), None)
 
@@ -173,7 +173,7 @@ def _label(who: AnswererVersion, endpoint: Endpoint | None) -> str:
 
 
 def _parameters(who: AnswererVersion) -> tuple[tuple[str, str], ...]:
-    """What shapes the replies, by name; what is as good as nothing is left out."""
+    """Return the parameters that shape replies, without empty ones."""
     flat = {**who.parameters, **(who.parameters.get("parameters") or {})}
     flat.pop("parameters", None)
     return tuple(
@@ -188,7 +188,7 @@ def _parameters(who: AnswererVersion) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class JudgingRow:
-    """A judging with the run that makes it, how far that is, and whether it counts."""
+    """A judging with its re-judging run, that run's progress, and whether it is the primary one."""
 
     judging: Judging
     row: RunRow | None
@@ -196,22 +196,22 @@ class JudgingRow:
     scores: int
 
 
-def later_judgings(seen: Visibility = EVERYTHING) -> QuerySet[Judging]:
-    """Judgings of what is stored, the newest first."""
+def rejudgings(seen: Visibility = EVERYTHING) -> QuerySet[Judging]:
+    """Return the re-judgings, the newest first."""
     runs = seen.of(Run.objects.filter(kind=Run.Kind.JUDGING)).order_by()
     rows = Judging.objects.filter(made_by__in=runs.values("pk"), run__in=seen.of(Run.objects.all()))
     return with_runs(rows).order_by("-pk")
 
 
 def with_runs(judgings: QuerySet[Judging]) -> QuerySet[Judging]:
-    """Judgings with what their lines show, joined."""
+    """Join the relations that a list of judgings shows."""
     return judgings.select_related(
         "run__dataset", "run__agent", "made_by__dataset", "made_by__agent", "made_by__experiment"
     )
 
 
 def judging_rows(found: Sequence[Judging]) -> list[JudgingRow]:
-    """Lines for judgings; two queries for all."""
+    """Return list rows for judgings, in two queries."""
     made = [one.made_by for one in found if one.made_by is not None]
     rows: Mapping[int, RunRow] = {row.run.pk: row for row in run_rows(made)}
     scores = dict(
@@ -232,13 +232,13 @@ def judging_rows(found: Sequence[Judging]) -> list[JudgingRow]:
 
 
 def run_judgings(run: Run) -> Sequence[JudgingRow]:
-    """All judgings of a run, the live one first; none where there is no choice."""
+    """Return the judgings of a run, the live one first; none if there is only one."""
     rows = judging_rows(list(with_runs(run.judgings.order_by("pk"))))
     return rows if len(rows) > 1 or any(row.row for row in rows) else []
 
 
 def judged_by(run: Run) -> Judging | None:
-    """What a run of judges makes, with the run that it looks at; None for other runs."""
+    """Return the judging that a re-judging run makes; None for other runs."""
     if run.kind != Run.Kind.JUDGING:
         return None
     return Judging.objects.filter(made_by=run).select_related("run__agent").first()
@@ -256,13 +256,13 @@ TRIAL = "judge-trial"
 
 
 def judge_trials() -> QuerySet[Job]:
-    """Judges tried on a turn, the newest first."""
+    """Return the trials of judges, the newest first."""
     return Job.objects.filter(kind=TRIAL).select_related("created_by").order_by("-pk")
 
 
 @dataclass(frozen=True)
-class TrialView:
-    """A trial: who was asked what, and what came of it once somebody answered."""
+class JudgeTrialView:
+    """A trial of a judge: the ask, and the reply once there is one."""
 
     job: Job
 
@@ -281,7 +281,7 @@ class TrialView:
 
     @property
     def state(self) -> tuple[str, str]:
-        """A word and its tone."""
+        """Return the state in one word, with its colour."""
         if self.moving:
             return "being asked", "info"
         if self.result is None:
@@ -291,7 +291,7 @@ class TrialView:
 
     @property
     def value(self) -> str:
-        """The parsed reply as indented JSON; empty where nothing was parsed."""
+        """Return the parsed reply as indented JSON, or "" if there is none."""
         value = (self.result or {}).get("value")
         return json.dumps(value, indent=2, ensure_ascii=False) if value is not None else ""
 
@@ -311,4 +311,4 @@ class TrialView:
 
     @property
     def label(self) -> str:
-        return filler_label(self.job.payload["filler"])
+        return answerer_label(self.job.payload["filler"])

@@ -1,4 +1,4 @@
-"""Where the scores of judges who look at stored turns again are written."""
+"""The log of a re-judging run: it writes scores of stored turns."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from benchmarks.runs.log import DatabaseLog
 class JudgingLog(DatabaseLog):
     """The log of a trajectory that is re-judged.
 
-    Its scores are about the stored turns, in the judging that its run makes. What was scored and
-    found before stays as it is.
+    It writes scores of the stored turns, in the judging of its run. Earlier scores and violations
+    stay as they are.
     """
 
     def __init__(self, trajectory: Trajectory, owner: str) -> None:
@@ -29,7 +29,7 @@ class JudgingLog(DatabaseLog):
         return self.judged
 
     def _mark_last(self) -> None:
-        """Whether a turn is the last one is known from the start."""
+        """Do nothing: which stored turn is the last one is known from the start."""
 
     def _scored(self, row: Turn) -> dict[str, Any]:
         run = self.judged.run
@@ -47,7 +47,7 @@ class JudgingLog(DatabaseLog):
 
 
 def log_of(trajectory: Trajectory, owner: str) -> DatabaseLog:
-    """The log that a trajectory is carried with."""
+    """Return the log for carrying a trajectory."""
     return (
         DatabaseLog(trajectory, owner)
         if trajectory.judged_id is None

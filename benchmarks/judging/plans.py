@@ -8,8 +8,8 @@ from typing import Any
 from benchmarks.core.answerers import most_cost
 from benchmarks.core.errors import CoreError
 from benchmarks.endpoints.services import answerer_at, currency_of, endpoints_in
-from benchmarks.judging.selectors import Chosen, Found, chosen_shares, judgeable
-from benchmarks.judging.services import Panel, check_people, read_panel, system_of_runs
+from benchmarks.judging.selectors import JudgingScope, TrajectoryChoice, chosen_shares, judgeable
+from benchmarks.judging.services import JudgePanel, check_people, read_panel, system_of_runs
 from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.roles.services import assign_roles, build_answerer
@@ -20,15 +20,14 @@ LATEST = 500
 
 @dataclass(frozen=True)
 class JudgingPlan:
-    """What a judging comes to. ``calls`` are by role, and the most there can be unless replies
-    cannot be read.
+    """The size of a re-judging. ``calls`` are the most by role, if all replies are readable.
 
-    ``likely`` is by the mean of at least ``n`` earlier calls of each judge in its role, ``most``
-    by the prices and the longest reply allowed, going by one turn; both in ``currency`` and None
-    where nobody can tell. Without a currency nobody is paid.
+    ``likely`` cost rests on the mean of at least ``n`` earlier calls of each judge in its role,
+    ``most`` on the prices and the longest reply allowed, measured on one turn; both in ``currency``
+    and None if unknown. Without a currency nothing is paid.
     """
 
-    found: Found
+    found: JudgingScope
     turns: int
     calls: Mapping[str, int]
     likely: float | None
@@ -43,14 +42,14 @@ class JudgingPlan:
 
 def plan_judging(
     *,
-    chosen: Chosen,
+    chosen: TrajectoryChoice,
     roles: Mapping[str, Sequence[str]],
     settings: Mapping[str, Any] | None = None,
-    found: Found | None = None,
+    found: JudgingScope | None = None,
 ) -> JudgingPlan:
-    """Count what ``start_judging`` would make; refuses what that refuses.
+    """Count what ``start_judging`` would make, and refuse what it would refuse.
 
-    ``found``: what the choice comes to, where the caller has looked already.
+    ``found`` is the scope of the choice, if the caller has computed it already.
     """
     found = found or chosen_shares(chosen)
     panel = read_panel(system=system_of_runs(found.runs), roles=roles, settings=settings or {})
@@ -92,7 +91,7 @@ def plan_judging(
 
 
 def _earlier(role: str, endpoint: str) -> tuple[float | None, int]:
-    """The mean cost of an endpoint's latest calls in a role, and of how many; None for too few."""
+    """Return the mean cost of an endpoint's latest calls in a role and their number, or None."""
     rows = Exchange.objects.filter(
         answerer__kind="endpoint", answerer__name=endpoint, role=role, cost__isnull=False
     )
@@ -104,7 +103,7 @@ def _earlier(role: str, endpoint: str) -> tuple[float | None, int]:
     return (sum(costs) / len(costs) if len(costs) >= LEAST else None), len(costs)
 
 
-def _sample(chosen: Chosen) -> Trajectory | None:
+def _sample(chosen: TrajectoryChoice) -> Trajectory | None:
     for rows in chosen.parts():
         found = (
             judgeable(rows)
@@ -118,9 +117,9 @@ def _sample(chosen: Chosen) -> Trajectory | None:
 
 
 def _bound(
-    panel: Panel, sample: Trajectory | None, role: str, filler: Mapping[str, Any]
+    panel: JudgePanel, sample: Trajectory | None, role: str, filler: Mapping[str, Any]
 ) -> float | None:
-    """The most that one call of a judge can cost, going by the last turn of a trajectory."""
+    """Return the maximum cost of a judge's call, measured on the last turn of a trajectory."""
     if sample is None:
         return None
     task = core_task(sample.task, sample.profile)

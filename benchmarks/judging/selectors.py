@@ -15,18 +15,18 @@ from benchmarks.models import Judging, Run, Trajectory
 from benchmarks.trajectories.selectors import trajectory_list
 from benchmarks.visibility import EVERYTHING, Visibility
 
-# So many ids go into one query.
+# The number of ids in one query.
 IDS = 10_000
-# Plans are texts: who acts through tools has written none that the rubric could rate.
+# The rubric rates plans, which are texts; agents that act through tools write none.
 _ACTS = Q(run__dataset__system=EXTERNAL) & Q(**{f"metrics__{TOOL_CALLS}__gt": 0})
 _KINDS = Q(run__kind__in=[Run.Kind.MADE, Run.Kind.IMPORTED])
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """Stored trajectories: by ids, else by what lists of trajectories are filtered by.
+class TrajectoryChoice:
+    """A choice of stored trajectories, by ids or by the filters of a list.
 
-    ``runs`` restricts either to these runs. What is closed to a reader is never among them.
+    ``runs`` restricts either to these runs. Rows hidden from the reader are never included.
     """
 
     runs: tuple[int, ...] = ()
@@ -35,7 +35,7 @@ class Chosen:
     seen: Visibility = EVERYTHING
 
     def parts(self) -> Iterator[QuerySet[Trajectory]]:
-        """The trajectories as queries that together have each of them once."""
+        """Yield queries that together return each trajectory once."""
         rows = self.seen.of(trajectory_list(self.filters))
         if self.runs:
             rows = rows.filter(run__in=self.runs)
@@ -48,13 +48,13 @@ class Chosen:
 
 
 def judgeable(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
-    """Those of these trajectories that judges can look at again: ended, of runs that count."""
+    """Return those of the trajectories that can be re-judged: ended, of runs that count."""
     return rows.filter(_KINDS, status=Trajectory.Status.DONE).exclude(_ACTS)
 
 
 @dataclass(frozen=True)
 class RunShare:
-    """How much of one run is chosen: its trajectories, those with a turn, and their turns."""
+    """The chosen part of a run: its trajectories, those with a turn, and their turns."""
 
     run: Run
     trajectories: int
@@ -63,8 +63,8 @@ class RunShare:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a choice comes to, run by run; ``left_out`` cannot be judged."""
+class JudgingScope:
+    """The size of a choice by run; ``left_out`` counts trajectories that cannot be re-judged."""
 
     shares: tuple[RunShare, ...]
     left_out: int
@@ -82,8 +82,8 @@ class Found:
         return sum(share.turns for share in self.shares)
 
 
-def chosen_shares(chosen: Chosen) -> Found:
-    """What a choice comes to; two sums for every ten thousand ids, or for all."""
+def chosen_shares(chosen: TrajectoryChoice) -> JudgingScope:
+    """Return the size of a choice, in two queries per ten thousand ids, or for all."""
     sums: dict[int, tuple[int, ...]] = {}
     everything = 0
     for rows in chosen.parts():
@@ -103,17 +103,17 @@ def chosen_shares(chosen: Chosen) -> Found:
             sums[pk] = tuple(map(add, before, numbers))
     runs = Run.objects.select_related("dataset", "agent", "agent__endpoint").in_bulk(sums)
     shares_ = tuple(RunShare(runs[pk], *sums[pk]) for pk in sorted(sums) if sums[pk][1])
-    return Found(shares_, everything - sum(share.trajectories for share in shares_))
+    return JudgingScope(shares_, everything - sum(share.trajectories for share in shares_))
 
 
-# --- What a judging says of a run ----------------------------------------------------------------
+# --- Outcomes of a run under a judging ------------------------------------------------------------
 
 
 def outcomes_by(run: Run, rows: Sequence[Trajectory]) -> list[Outcome]:
-    """The outcomes of a run's ended trajectories as its primary judging has them.
+    """Return the outcomes of a run's ended trajectories under its primary judging.
 
-    The live judging has decided what is stored with them. A later one has outcomes of its own, in
-    the run that made it; what it did not look at is undefined.
+    Trajectories store the outcomes of the live judging. Those of a re-judging are stored with its
+    run; trajectories that it did not include are undefined.
     """
     judging = run.primary_judging
     if judging is None or judging.made_by_id is None or judging.made_by_id == run.pk:
@@ -124,29 +124,29 @@ def outcomes_by(run: Run, rows: Sequence[Trajectory]) -> list[Outcome]:
 
 
 def _unjudged(row: Trajectory, judging: str) -> Outcome:
-    why = f"the judging “{judging}” did not look at it"
+    why = f"the judging “{judging}” did not include it"
     return Outcome(row.termination, dict.fromkeys(row.metrics), dict.fromkeys(row.metrics, why), {})
 
 
 def not_covered(judging: Judging) -> int:
-    """How many ended trajectories of its run a judging has not looked at to the end."""
+    """Count the ended trajectories of its run that a judging has not finished."""
     done = Trajectory.objects.filter(status=Trajectory.Status.DONE)
     anew = done.filter(run=judging.made_by_id, judged=OuterRef("pk"))
     return done.filter(run=judging.run_id).exclude(Exists(anew)).count()
 
 
-# --- Lists of trajectories in apps above ---------------------------------------------------------
+# --- Lists of trajectories in other apps ----------------------------------------------------------
 
 ListedIds = Callable[[QueryDict, Visibility], Sequence[int]]
 _listed: list[ListedIds] = []
 
 
 def lists_trajectories(find: ListedIds) -> ListedIds:
-    """Register what finds the trajectories that the address of a list shows to somebody."""
+    """Register the function that returns the trajectory ids of a list's query string."""
     _listed[:] = [find]
     return find
 
 
 def listed_ids(params: QueryDict, seen: Visibility) -> list[int]:
-    """The trajectories of a list, as its address chooses them for this reader."""
+    """Return the trajectory ids that a list's query string chooses for this reader."""
     return [pk for find in _listed for pk in find(params, seen)]

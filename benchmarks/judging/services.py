@@ -13,13 +13,13 @@ from django.db.models import F, JSONField, QuerySet, Value
 from django.db.models.functions import Cast
 
 from benchmarks.core.errors import CoreError, SettingError
-from benchmarks.core.registry import EXTERNAL, NotJudgedAnew, get_rejudging
+from benchmarks.core.registry import EXTERNAL, NotRejudgeable, get_rejudging
 from benchmarks.core.system import Rejudging, read_settings
-from benchmarks.jobs import wake_up as doorbell
-from benchmarks.judging.selectors import Chosen, chosen_shares, judgeable, not_covered
+from benchmarks.jobs import wake_up
+from benchmarks.judging.selectors import TrajectoryChoice, chosen_shares, judgeable, not_covered
 from benchmarks.locks import lock_run
 from benchmarks.models import Experiment, Judging, Run, Trajectory
-from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.assignments import all_assignments
 from benchmarks.roles.services import assign_roles
 from benchmarks.runs.services import (
     bump_data_version,
@@ -29,13 +29,13 @@ from benchmarks.runs.services import (
 )
 
 RUBRIC = "rubric_judge"
-# Whoever judges by reading a form sees the whole rubric in its own order.
+# People judge with a form that shows the whole rubric in its own order.
 _FOR_MODELS = {"calls": "together", "anchors": "ascending"}
 
 
 @dataclass(frozen=True)
-class Panel:
-    """Who judges, and how: names by role as ``named_filler`` takes them, and all settings."""
+class JudgePanel:
+    """The judges' names by role, as ``assign_by_name`` takes them, and all settings."""
 
     rejudging: Rejudging
     roles: Mapping[str, Sequence[str]]
@@ -44,44 +44,46 @@ class Panel:
 
 def read_panel(
     *, system: str, roles: Mapping[str, Sequence[str]], settings: Mapping[str, Any]
-) -> Panel:
-    """Settings made complete: as many rubric judges as are named, unless a number is given."""
+) -> JudgePanel:
+    """Complete the settings: as many rubric judges as are named, unless a number is given."""
     rejudging = get_rejudging(system)
     given = dict(settings)
     if roles.get(RUBRIC) and not given.get("rubric_judges"):
         given["rubric_judges"] = len(roles[RUBRIC])
     complete = read_settings(rejudging.settings, given)
-    return Panel(rejudging, {k: tuple(v) for k, v in roles.items() if v}, complete)
+    return JudgePanel(rejudging, {k: tuple(v) for k, v in roles.items() if v}, complete)
 
 
 def system_of_runs(runs: Sequence[Run]) -> str:
-    """The system that all these runs are of; ``NotJudgedAnew`` where there are none or several."""
+    """Return the common system of these runs; raises ``NotRejudgeable`` if there is not one."""
     systems = {run.dataset.system for run in runs}
     if not systems:
-        raise NotJudgedAnew(
+        raise NotRejudgeable(
             "none of these trajectories has ended with a turn that could be judged; choose others"
         )
     if len(systems) > 1:
-        raise NotJudgedAnew("these trajectories are of several systems; judge one at a time")
+        raise NotRejudgeable(
+            "these trajectories belong to several systems; re-judge one system at a time"
+        )
     return systems.pop()
 
 
 def start_judging(
     *,
     name: str,
-    chosen: Chosen,
+    chosen: TrajectoryChoice,
     roles: Mapping[str, Sequence[str]],
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     cost_cap: float | None = None,
     created_by: User | None = None,
-    ring: bool = True,
+    wake: bool = True,
 ) -> list[Run]:
-    """One run of judges for each run of the chosen trajectories; all or nothing.
+    """Create one re-judging run for each run of the chosen trajectories; all or nothing.
 
-    Each makes a judging of the stored run, which counts for nothing until it is chosen
+    Each makes a judging of the stored run, which does not count until it is chosen
     (``choose_judging``). ``roles`` and ``cost_cap`` are as in ``start_runs``. Raises
-    ``NotJudgedAnew``, ``SettingError``, ``UnknownName`` or ``CapError``; nothing is stored then.
+    ``NotRejudgeable``, ``SettingError``, ``UnknownName`` or ``CapError``; nothing is stored then.
     """
     judged = chosen_shares(chosen).runs
     panel = read_panel(system=system_of_runs(judged), roles=roles, settings=settings or {})
@@ -93,17 +95,17 @@ def start_judging(
             _judging_run(panel, experiment, run, chosen, title, seed, cost_cap) for run in judged
         ]
         Run.objects.filter(pk__in=[run.pk for run in runs]).update(created_by=created_by)
-        if ring:
+        if wake:
             pks = [run.pk for run in runs]
-            transaction.on_commit(lambda: doorbell.ring_runs(pks))
+            transaction.on_commit(lambda: wake_up.wake_for_runs(pks))
     return runs
 
 
 def _judging_run(
-    panel: Panel,
+    panel: JudgePanel,
     experiment: Experiment,
     judged: Run,
-    chosen: Chosen,
+    chosen: TrajectoryChoice,
     name: str,
     seed: int,
     cost_cap: float | None,
@@ -125,9 +127,9 @@ def _judging_run(
 
 
 def _copy_units(run: Run, rows: QuerySet[Trajectory]) -> None:
-    """A pending unit of ``run`` for each of these trajectories, in one statement.
+    """Create a pending trajectory of ``run`` for each of these, in one statement.
 
-    Made one by one in Python, a hundred thousand of them would hold everybody else's writing up.
+    Creating a hundred thousand rows in Python would block all other writers too long.
     """
     taken: dict[str, Any] = {
         "run": Value(run.pk),
@@ -156,25 +158,25 @@ def _copy_units(run: Run, rows: QuerySet[Trajectory]) -> None:
 def check_people(
     system: str, fillers: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any]
 ) -> None:
-    """Refuse people where they could not be asked what the settings say."""
-    if all(filler["kind"] != "human" for filler in all_fillers(fillers)):
+    """Refuse people as judges if the settings do not suit their form."""
+    if all(filler["kind"] != "human" for filler in all_assignments(fillers)):
         return
     if system == EXTERNAL:
-        raise NotJudgedAnew("people rate imported trajectories in a study, not in a judging")
+        raise NotRejudgeable("people rate imported trajectories in a study, not in a judging")
     for setting, wanted in _FOR_MODELS.items():
         if settings[setting] != wanted:
             raise SettingError(setting, f"{wanted} where people judge", settings[setting])
 
 
 class ChoiceRefused(CoreError):
-    """A judging that cannot count for its run; the text says what to do."""
+    """Raised for a judging that cannot count for its run; the text says what to do."""
 
 
 def choose_judging(*, run: Run, judging: Judging | None, by: User | None = None) -> None:
-    """Let a judging count for its run; None for none, where nobody judged it live.
+    """Make a judging the primary one of its run; None for none, if it had no live judging.
 
-    Only one that looked at every ended trajectory can, so that no figure changes what it rests on
-    without saying so. The change is noted in the administration's history.
+    The judging must cover every ended trajectory, so that no result silently rests on fewer. The
+    change is recorded in the administration's history.
     """
     if judging is not None and judging.run_id != run.pk:
         raise ChoiceRefused(f"“{judging.name}” is a judging of run {judging.run_id}, not of {run}")

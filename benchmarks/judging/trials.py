@@ -1,6 +1,6 @@
-"""Trying a judge on one stored turn: what it is told, what it replies, how that is read.
+"""Try a judge on one stored turn: its messages, its reply, and the parsed reply.
 
-A trial belongs to no run and counts for nothing. Its job has what came of it.
+A trial belongs to no run and never counts. Its job stores the result.
 """
 
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ from benchmarks.core.digests import storable
 from benchmarks.core.driver import answer_or_failure, read_answer
 from benchmarks.core.errors import CoreError
 from benchmarks.core.log import Call
-from benchmarks.core.registry import NotJudgedAnew
+from benchmarks.core.registry import NotRejudgeable
 from benchmarks.core.types import Ask
 from benchmarks.endpoints.services import answerer_at, currency_of, endpoints_in
-from benchmarks.jobs.services import Progress, enqueue_job, job_kind, lease_kept
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.judging.judges import TRIAL
-from benchmarks.judging.services import Panel, read_panel
+from benchmarks.judging.services import JudgePanel, read_panel
 from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Job, Trajectory
-from benchmarks.roles.services import build_answerer, named_filler
+from benchmarks.roles.services import assign_by_name, build_answerer
 
 
 def try_judge(
@@ -35,14 +35,14 @@ def try_judge(
     seed: int = 0,
     asked_by: User | None = None,
 ) -> Job:
-    """Put one ask to one judge: a script answers at once, an endpoint through a worker.
+    """Send one ask to one judge: a script answers at once, an endpoint through a worker.
 
-    ``judge`` is named as in ``start_judging``. Raises ``CoreError`` where nothing can be asked.
+    ``judge`` is named as in ``start_judging``. Raises ``CoreError`` if there is nothing to ask.
     """
     panel, ask = _asked(trajectory, index, role, settings or {})
-    filler = named_filler(panel.rejudging, role, judge)
+    filler = assign_by_name(panel.rejudging, role, judge)
     if filler["kind"] == "human":
-        raise NotJudgedAnew("people judge through their own pages; try a script or a model")
+        raise NotRejudgeable("people judge through their own pages; try a script or a model")
     payload = {
         "trajectory": trajectory.pk,
         "turn": index,
@@ -67,7 +67,7 @@ def try_judge(
 
 @job_kind(TRIAL)
 def perform_trial(job: Job, progress: Progress) -> None:
-    """Ask, unless somebody has."""
+    """Ask the judge, unless the job has its result already."""
     given = job.payload
     if "result" in given:
         return
@@ -75,7 +75,7 @@ def perform_trial(job: Job, progress: Progress) -> None:
         pk=given["trajectory"]
     )
     panel, ask = _asked(trajectory, given["turn"], given["role"], given["settings"])
-    with lease_kept(progress):
+    with keep_lease(progress):
         found = _put(trajectory, panel, ask, given["filler"], given["seed"])
     with transaction.atomic():
         progress.report()
@@ -84,18 +84,18 @@ def perform_trial(job: Job, progress: Progress) -> None:
 
 def _asked(
     trajectory: Trajectory, index: int, role: str, settings: Mapping[str, Any]
-) -> tuple[Panel, Ask]:
+) -> tuple[JudgePanel, Ask]:
     given = {**settings}
     system = trajectory.run.dataset.system
     panel = read_panel(system=system, roles={}, settings=given)
     if role not in {known.name for known in panel.rejudging.roles}:
-        raise NotJudgedAnew("there is no such judge for these trajectories; choose another role")
+        raise NotRejudgeable("there is no such judge for these trajectories; choose another role")
     if role != "rubric_judge":
         panel = read_panel(system=system, roles={}, settings={**given, "what": "both"})
     task = core_task(trajectory.task, trajectory.profile)
     ask = panel.rejudging.one_ask(task, stored_trajectory(trajectory), index, role, panel.settings)
     if ask is None:
-        raise NotJudgedAnew(
+        raise NotRejudgeable(
             "there is nothing that this judge could look at: choose a turn with a plan, and for "
             "constraint judges a trajectory with such constraints"
         )
@@ -103,9 +103,9 @@ def _asked(
 
 
 def _put(
-    trajectory: Trajectory, panel: Panel, ask: Ask, filler: Mapping[str, Any], seed: int
+    trajectory: Trajectory, panel: JudgePanel, ask: Ask, filler: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """What came back, as JSON values."""
+    """Return the reply as JSON values."""
     task = core_task(trajectory.task, trajectory.profile)
     try:
         who = build_answerer(panel.rejudging, task, filler, answerer_at(panel.rejudging.key))

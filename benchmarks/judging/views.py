@@ -16,19 +16,19 @@ from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.registry import find_system, get_rejudging
 from benchmarks.endpoints.services import CapError
 from benchmarks.judging import judges
-from benchmarks.judging.forms import JudgeAnewForm, TryJudgeForm, read_chosen
+from benchmarks.judging.forms import RejudgeForm, TryJudgeForm, read_chosen
 from benchmarks.judging.plans import plan_judging
-from benchmarks.judging.selectors import Chosen, Found, chosen_shares
+from benchmarks.judging.selectors import JudgingScope, TrajectoryChoice, chosen_shares
 from benchmarks.judging.services import choose_judging, start_judging, system_of_runs
 from benchmarks.judging.trials import try_judge
 from benchmarks.models import Run, Trajectory
-from benchmarks.responses import go_back, respond, tell, wants_part
-from benchmarks.trajectories.selectors import whole_trajectories
+from benchmarks.responses import add_error_message, go_back, respond, wants_fragment
+from benchmarks.trajectories.selectors import with_page_relations
 
 STOP_POLLING = 286
 SHARES = 12
 LATEST = 8
-# By which fields of an address trajectories are chosen (``read_chosen``).
+# The fields of a query string that choose trajectories (``read_chosen``).
 CHOOSING = ("run", "id", "list")
 
 
@@ -37,7 +37,7 @@ CHOOSING = ("run", "id", "list")
 def judge_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
     seen = visibility(request)
-    page = paging.page_by_id(judges.later_judgings(seen), request.GET, size=judges.JUDGINGS)
+    page = paging.page_by_id(judges.rejudgings(seen), request.GET, size=judges.JUDGINGS)
     context = {
         "versions": judges.judge_versions(seen),
         "rows": judges.judging_rows(page.rows),
@@ -53,7 +53,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def judging_new(request: HttpRequest) -> HttpResponse:
-    """What is chosen, who is to judge it and how, with what that takes; then it begins."""
+    """Show the form that starts a re-judging, with its size and cost; start it."""
     allow(request, START)
     given = request.POST if request.method == "POST" else request.GET
     chosen = read_chosen(given, visibility(request))
@@ -70,7 +70,7 @@ def judging_new(request: HttpRequest) -> HttpResponse:
     except CoreError as error:
         context["refused"] = str(error)
         return render(request, page, context, status=422 if request.method == "POST" else 200)
-    form = JudgeAnewForm(
+    form = RejudgeForm(
         given if "name" in given else None,
         dataset=found.runs[0].dataset,
         rejudging=rejudging,
@@ -89,8 +89,8 @@ def judging_new(request: HttpRequest) -> HttpResponse:
     return render(request, page, context, status=422)
 
 
-def _planned(form: JudgeAnewForm, chosen: Chosen, found: Found) -> dict[str, Any]:
-    """What the form would make, or what hinders it; neither while a field is wrong."""
+def _planned(form: RejudgeForm, chosen: TrajectoryChoice, found: JudgingScope) -> dict[str, Any]:
+    """Return what the form would start, or why it is refused; neither while a field is invalid."""
     if form.is_bound and not form.is_valid() and set(form.errors) - {"name", "expected"}:
         return {"plan": None, "hindrance": ""}
     try:
@@ -102,13 +102,13 @@ def _planned(form: JudgeAnewForm, chosen: Chosen, found: Found) -> dict[str, Any
     return {"plan": plan, "hindrance": ""}
 
 
-def _start(request: HttpRequest, form: JudgeAnewForm, chosen: Chosen, found: Found) -> list[Run]:
-    """Start what the form asks for; on refusal nothing is stored and the form says why."""
+def _start(
+    request: HttpRequest, form: RejudgeForm, chosen: TrajectoryChoice, found: JudgingScope
+) -> list[Run]:
+    """Start the re-judging of the form; if refused, nothing is stored and the form says why."""
     expected = form.cleaned_data["expected"]
     if expected is not None and expected != found.trajectories:
-        words = (
-            f"There are {found.trajectories:,} of them now. Look at the count, and send it again."
-        )
+        words = f"There are {found.trajectories:,} of them now. Check this and send the form again."
         form.add_error(None, words)
         return []
     try:
@@ -134,7 +134,7 @@ def _start(request: HttpRequest, form: JudgeAnewForm, chosen: Chosen, found: Fou
 @signed_in
 @require_POST
 def judging_choose(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Let one of a run's judgings count."""
+    """Make one of a run's judgings the primary one."""
     found = fetch(request, Run.objects.all(), START, pk=run_id)
     wanted = paging.as_id(request.POST.get("judging", ""))
     judging = found.judgings.filter(pk=wanted).first() if wanted is not None else None
@@ -143,7 +143,7 @@ def judging_choose(request: HttpRequest, run_id: int) -> HttpResponse:
     try:
         choose_judging(run=found, judging=judging, by=_person(request))
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
     else:
         name = f"“{judging.name}” counts" if judging else "No judging counts"
         messages.success(request, f"{name} for run {found.pk} from now on.")
@@ -156,7 +156,7 @@ def judging_choose(request: HttpRequest, run_id: int) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_try(request: HttpRequest) -> HttpResponse:
-    """One judge on one stored turn: scripts answer at once, models through a worker."""
+    """Try one judge on one stored turn: scripts answer at once, models through a worker."""
     allow(request, START)
     given = request.POST if request.method == "POST" else request.GET
     words = given.get("trajectory", "").strip()
@@ -170,7 +170,7 @@ def judge_try(request: HttpRequest) -> HttpResponse:
     turns = list(found.turns.exclude(text="").order_by("index").values_list("index", flat=True))
     context: dict[str, Any] = {"trajectory": found, "latest": _latest(request)}
     if rejudging is None or not turns or found.judged_id is not None:
-        context["refused"] = "It has no turn that a judge could look at."
+        context["refused"] = "This trajectory has no turn to judge."
         return render(request, page, context, status=422 if request.method == "POST" else 200)
     form = TryJudgeForm(
         request.POST if request.method == "POST" else None,
@@ -190,25 +190,25 @@ def judge_try(request: HttpRequest) -> HttpResponse:
 
 
 def _tried(request: HttpRequest, number: str) -> Trajectory | None:
-    """The trajectory of this number; None where there is none, or none that may be seen."""
+    """Return the trajectory of this id; None if there is none, or it is hidden."""
     pk = paging.as_id(number)
     with suppress(Http404):
-        return fetch(request, whole_trajectories(), START, pk=pk) if pk is not None else None
+        return fetch(request, with_page_relations(), START, pk=pk) if pk is not None else None
     return None
 
 
-def _latest(request: HttpRequest) -> list[judges.TrialView]:
+def _latest(request: HttpRequest) -> list[judges.JudgeTrialView]:
     rows = visibility(request).of(judges.judge_trials()).filter(created_by=_person(request))
-    return [judges.TrialView(job) for job in rows[:LATEST]]
+    return [judges.JudgeTrialView(job) for job in rows[:LATEST]]
 
 
 @signed_in
 @require_safe
 def judge_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
-    """What came of a trial; the part that is awaited asks for itself every second."""
-    view = judges.TrialView(fetch(request, judges.judge_trials(), START, pk=trial_id))
-    trajectory = fetch(request, whole_trajectories(), START, pk=view.job.payload["trajectory"])
-    if wants_part(request) and view.moving and request.GET.get("v") == view.mark:
+    """Show the result of a trial; the page polls this every second until it is there."""
+    view = judges.JudgeTrialView(fetch(request, judges.judge_trials(), START, pk=trial_id))
+    trajectory = fetch(request, with_page_relations(), START, pk=view.job.payload["trajectory"])
+    if wants_fragment(request) and view.moving and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
     context = {"view": view, "trajectory": trajectory}
     response = respond(
@@ -217,7 +217,7 @@ def judge_trial(request: HttpRequest, trial_id: int) -> HttpResponse:
         "benchmarks/judging/_judge_trial.html",
         context,
     )
-    if wants_part(request) and not view.moving:
+    if wants_fragment(request) and not view.moving:
         response.status_code = STOP_POLLING
     return response
 

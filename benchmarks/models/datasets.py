@@ -1,12 +1,12 @@
-"""What can be run: datasets, their tasks, and the hidden profiles of tasks."""
+"""Datasets, their tasks, and the hidden profiles of tasks."""
 
 from django.db import models
 
 
 class SharedData(models.Model):
-    """What all tasks of a dataset have in common, such as a catalogue of tools; never changed.
+    """Data that all tasks of a dataset share, such as a catalogue of tools; it never changes.
 
-    It may be megabytes, so it stands apart from datasets, which pages read by the dozen.
+    It may take megabytes, so it is stored apart from datasets, which pages read by the dozen.
     """
 
     digest = models.CharField(max_length=32, primary_key=True)
@@ -20,7 +20,7 @@ class Dataset(models.Model):
     """Tasks of one system from one source; a checksum makes importing twice harmless.
 
     ``roles`` names the scripted answerers that suit these tasks, by role, where the system's own
-    choice does not. ``made_by`` is the run that constructed it, where it was made here.
+    choice does not. ``made_by`` is the run that constructed it, if it was constructed here.
     """
 
     system = models.CharField(max_length=40)
@@ -128,7 +128,7 @@ class Candidate(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     text = models.TextField()
     round = models.PositiveSmallIntegerField(null=True, blank=True)
-    # Null says that nothing was decided, which is neither of the two.
+    # Null means undecided, which is neither of the two.
     decision = models.CharField(max_length=10, choices=Decision, null=True, blank=True)  # noqa: DJ001
     reason = models.TextField(blank=True)
     decided_by = models.CharField(max_length=120, blank=True)

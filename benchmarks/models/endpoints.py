@@ -1,4 +1,4 @@
-"""Endpoints of language models, what came of trying them, and the agents that runs can use."""
+"""Endpoints of language models, trials of them, and the agents that runs can use."""
 
 from django.conf import settings
 from django.db import models
@@ -9,10 +9,10 @@ from benchmarks.models.jobs import Job
 class Endpoint(models.Model):
     """An OpenAI-compatible endpoint with one model under given parameters.
 
-    It holds the name of the environment variable with the key, never the key. What shapes an answer
-    (address, model, parameters, structure, tools) stays as it is once somebody was asked: runs name
-    their endpoint, and a run that goes on must ask the same one. ``simulated`` says that a program
-    makes the answers up: whatever comes of them is labelled so.
+    It stores the name of the environment variable with the key, never the key. Once the endpoint
+    has been asked, the fields that shape replies (address, model, parameters, structure, tools)
+    cannot change, because a resumed run must ask the same endpoint. ``simulated`` means that a
+    program makes up the replies; all results from them are labelled so.
     """
 
     class Structured(models.TextChoices):
@@ -51,9 +51,9 @@ class Endpoint(models.Model):
 
 
 class EndpointTrial(models.Model):
-    """One harmless question put to an endpoint by hand; it belongs to no run.
+    """One harmless question to an endpoint, asked by hand; it belongs to no run.
 
-    ``ok`` is empty while the answer is awaited. Texts and problems are free of keys.
+    ``ok`` is null while there is no answer. Texts and problems never contain keys.
     """
 
     class Question(models.TextChoices):
@@ -89,7 +89,7 @@ class EndpointTrial(models.Model):
 
 
 class Agent(models.Model):
-    """Somebody who can be put into a run as its agent."""
+    """An agent that a run can use: a script, recorded answers, an endpoint or a person."""
 
     class Kind(models.TextChoices):
         SCRIPTED = "scripted", "Scripted"

@@ -1,11 +1,11 @@
-"""The truth about background work. A message on the broker is only a doorbell."""
+"""Background jobs and uploaded files. The rows are the truth; messages only wake workers."""
 
 from django.conf import settings
 from django.db import models
 
 
 class Job(models.Model):
-    """One piece of background work that must not be forgotten."""
+    """One piece of background work, with its lease, progress and result."""
 
     class Status(models.TextChoices):
         QUEUED = "queued", "Queued"
@@ -43,7 +43,7 @@ class Job(models.Model):
 
 
 class Upload(models.Model):
-    """A file that waits to be imported; it is deleted as soon as that has ended."""
+    """A file that waits for its import; it is deleted when the import has ended."""
 
     name = models.CharField(max_length=120)
     size = models.PositiveBigIntegerField(default=0)
@@ -60,7 +60,7 @@ class Upload(models.Model):
 
 
 class UploadChunk(models.Model):
-    """A piece of an upload; ``index`` counts from 0 without gaps."""
+    """A chunk of an upload; ``index`` counts from 0 without gaps."""
 
     upload = models.ForeignKey(
         Upload, on_delete=models.CASCADE, related_name="chunks", db_index=False

@@ -1,4 +1,4 @@
-"""Judges' scores: one narrow row each, with the keys that pages group by copied in."""
+"""Judgings, and judges' scores: narrow rows with the keys that pages group by copied in."""
 
 from django.db import models
 
@@ -9,9 +9,9 @@ from benchmarks.models.trajectories import Trajectory, Turn
 
 
 class Judging(models.Model):
-    """One pass of judges over the turns of a run: live, or later over what is stored.
+    """One pass of judges over the turns of a run: live, or as a re-judging of stored turns.
 
-    A later one is carried by a run of its own (``made_by``), which has who judged and how.
+    A re-judging has a run of its own (``made_by``) with its judges and settings.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="judgings")
@@ -31,8 +31,8 @@ class Judging(models.Model):
 class JudgeScore(models.Model):
     """One judge's score of one turn on one dimension; null means unscored, ``reason`` says why.
 
-    Every index costs at each reply, so keys that the two composite indexes lead with, and keys that
-    no page filters by, have none of their own.
+    Every index slows each reply down, so keys that begin one of the two composite indexes, and keys
+    that no page filters by, have no index of their own.
     """
 
     judging = models.ForeignKey(
@@ -62,7 +62,7 @@ class JudgeScore(models.Model):
                 name="judge_score_identity",
             )
         ]
-        # Analysis groups by turn and by judge in the order of this index, without reading rows.
+        # Analysis pages group by turn and judge from this index alone, without reading rows.
         indexes = [
             models.Index(
                 fields=["judging", "is_final", "dimension", "turn", "judge", "seat", "value"],

@@ -22,7 +22,7 @@ class AnswererVersion(models.Model):
 
 
 class StoredMessage(models.Model):
-    """A message that somebody was told, stored once whoever was told it."""
+    """A message of an ask; equal messages share a row."""
 
     digest = models.CharField(max_length=32, primary_key=True)
     speaker = models.CharField(max_length=10)
@@ -35,10 +35,10 @@ class StoredMessage(models.Model):
 
 
 class Exchange(models.Model):
-    """One attempt at one ask. Rows are added and settled once, never changed after that.
+    """One attempt at one ask. A row is added and settled once, and never changed after that.
 
-    ``most`` is what was put aside against the run's cap; where ``cost`` stays unknown (lost calls,
-    replies that do not say), it counts as spent.
+    ``most`` is the cost reserved against the run's cap. It counts as spent if ``cost`` stays
+    unknown (lost calls, replies without token counts).
     """
 
     class State(models.TextChoices):
@@ -87,7 +87,7 @@ class Exchange(models.Model):
                 fields=["trajectory", "step", "slot", "attempt"], name="exchange_identity"
             )
         ]
-        # Holds all that sums of use and cost need: rows themselves are long.
+        # Holds all columns that sums of use and cost need, because rows are long.
         indexes = [
             models.Index(
                 fields=[

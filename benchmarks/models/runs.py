@@ -8,10 +8,10 @@ from benchmarks.models.endpoints import Agent
 
 
 class Experiment(models.Model):
-    """Runs that were started together, so that they can be looked at together.
+    """Runs that were started together and are shown together.
 
-    ``design`` is the matrix that they were made from, where there is one, as its file says it;
-    ``preset`` names the shipped design that it is.
+    ``design`` is the matrix that they were created from, if any, as its file states it; ``preset``
+    is the key of a shipped design.
     """
 
     name = models.CharField(max_length=160)
@@ -34,9 +34,9 @@ class Run(models.Model):
 
     ``roles`` says who fills every role, ``settings`` is the complete condition, ``pins`` the
     versions of protocol, prompts, parsers and scorer that made it, with the digests of the prompt
-    files. ``committed`` is what its calls have cost and what is put aside for those under way; a
+    files. ``committed`` is the cost of its calls plus the cost reserved for those under way; a
     call that might lift it above ``cost_cap`` is not sent. ``problem`` says why a run was paused
-    without anybody asking. ``created_trajectories`` counts the trajectories that were ever created
+    automatically. ``created_trajectories`` counts the trajectories that were ever created
     for the run; trajectories are never deleted, so verifying compares it with those that exist.
     """
 
@@ -91,7 +91,7 @@ class Run(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            # One file is imported once, however many try at the same time.
+            # A file is imported once, even if several people try at the same time.
             models.UniqueConstraint(
                 fields=["checksum", "agent"],
                 condition=models.Q(kind="imported"),
@@ -109,10 +109,9 @@ class Run(models.Model):
 
     @property
     def versions(self) -> dict[str, str]:
-        """The pinned versions by name, without the digests that stand beside them."""
+        """Return the pinned versions by name, without the digests of prompt files."""
         return {name: pin for name, pin in self.pins.items() if isinstance(pin, str)}
 
 
-# Runs in which an agent is tried. Practice rounds stand apart from everything; in the others judges
-# look at stored trajectories again, or a dataset is made.
+# Runs that test an agent: not practice rounds, re-judgings or constructions.
 COUNTED = models.Q(kind__in=[Run.Kind.MADE, Run.Kind.IMPORTED])

@@ -1,4 +1,4 @@
-"""How programs come in: tokens of the HTTP API, and the answers it gave to repeatable requests."""
+"""Tokens of the HTTP API, and stored answers to requests with an Idempotency-Key."""
 
 from django.conf import settings
 from django.db import models

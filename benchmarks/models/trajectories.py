@@ -11,10 +11,10 @@ class Trajectory(models.Model):
 
     The lease says which worker carries it, until when; a unit whose lease ran out can be claimed.
     ``metrics`` and ``undefined`` are the outcome's; both are derived and can be recomputed.
-    A ``reserved`` one belongs to people who were given its places: nobody else answers its asks,
-    and it begins when they do. ``recast`` names who fills roles in place of those of the run, from
-    some turn on; who in fact answered stands in its exchanges. In a run that judges anew ``judged``
-    is the stored trajectory that is looked at.
+    A ``reserved`` one belongs to the people of a live session: only they answer its asks, and it
+    begins when they do. ``recast`` has role assignments that replace those of the run from some
+    turn on; the exchanges say who answered each ask. In a re-judging run ``judged`` is the stored
+    trajectory that is re-judged.
     """
 
     class Status(models.TextChoices):
@@ -109,7 +109,7 @@ class Turn(models.Model):
 class Violation(models.Model):
     """A violated constraint; ``revealed``, ``new`` and ``repeated`` as the protocol says.
 
-    Neither revealed nor repeated: withheld, the agent has not heard of it.
+    If neither revealed nor repeated, it is withheld: the agent has not been told.
     """
 
     turn = models.ForeignKey(

@@ -1,18 +1,18 @@
-"""Who fills roles, in the form in which runs and trajectories store it.
+"""Role assignments: who fills each role, in the form in which runs and trajectories store it.
 
-A role is filled by one filler for each seat. A person's may hold another one under ``suggests``:
-who would have answered in their place, and is asked beside them without deciding anything.
+A role has one assignment for each seat. A person's assignment may hold another one under
+``suggests``: a script or model that suggests a reply to the person and decides nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-Filler = Mapping[str, Any]
-Roles = Mapping[str, Sequence[Filler]]
+RoleAssignment = Mapping[str, Any]
+Roles = Mapping[str, Sequence[RoleAssignment]]
 
 
-def all_fillers(roles: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Everybody who may be asked: who fills the seats, and who suggests there."""
+def all_assignments(roles: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield every assignment: those that fill seats, and those that suggest to people."""
     for fillers in roles.values():
         for filler in fillers:
             yield filler
@@ -20,8 +20,8 @@ def all_fillers(roles: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
                 yield filler["suggests"]
 
 
-def with_recast(roles: Roles, recasts: Iterable[Roles]) -> dict[str, list[Filler]]:
-    """All who fill roles, those from the first turn on and those who took over, in this order."""
+def with_replacements(roles: Roles, recasts: Iterable[Roles]) -> dict[str, list[RoleAssignment]]:
+    """Return the assignments from the first turn on, followed by those that took over later."""
     found = {role: list(fillers) for role, fillers in roles.items()}
     for recast in recasts:
         for role, fillers in recast.items():
@@ -30,8 +30,8 @@ def with_recast(roles: Roles, recasts: Iterable[Roles]) -> dict[str, list[Filler
     return found
 
 
-def suggesting_fillers(roles: Roles, recast: Roles) -> dict[tuple[str, int], Filler]:
-    """Who suggests in a trajectory, by role and place of the seat: where a person answers now."""
+def suggesting_assignments(roles: Roles, recast: Roles) -> dict[tuple[str, int], RoleAssignment]:
+    """Return who suggests, by role and seat number, for the seats that a person fills now."""
     found = {}
     for role, fillers in roles.items():
         now = recast.get(role, fillers)

@@ -58,7 +58,7 @@ def _widget(setting: Setting, meanings: Mapping[str, str]) -> forms.Widget:
     return forms.NumberInput(attrs={**given, "step": step})
 
 
-def filler_choices(
+def answerer_choices(
     system: System, role: Role, endpoints: Iterable[Endpoint], people: bool
 ) -> list[tuple[str, list[tuple[str, str]]]]:
     """Who can fill a role, in groups: scripts, language models, and people if they may."""
@@ -71,7 +71,7 @@ def filler_choices(
     return [(title, pairs) for title, pairs in groups if pairs]
 
 
-class CastForm(forms.Form):
+class RolesForm(forms.Form):
     """The roles besides the agent with who fills them, and the settings of the protocol.
 
     ``people`` are roles that people fill in any case: they are not asked for.
@@ -109,7 +109,7 @@ class CastForm(forms.Form):
         name = f"role_{role.name}_{seat}"
         self.fields[name] = forms.ChoiceField(
             label=f"{role.title.removesuffix('s')} {seat}" if role.seats > 1 else role.title,
-            choices=filler_choices(self.system, role, self.endpoints.values(), self.by_people),
+            choices=answerer_choices(self.system, role, self.endpoints.values(), self.by_people),
             initial=wanted[(seat - 1) % len(wanted)] if wanted else None,
         )
         self.role_names.append(name)

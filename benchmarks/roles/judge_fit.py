@@ -1,7 +1,7 @@
-"""Whether the judges of a run can read what its agents write, and which agents have recordings.
+"""Check that judges can read what agents write, and that recorded agents have recordings.
 
-A scripted judge knows the plans of a task's own pool. An endpoint or a person writes plans of their
-own: what such a judge says of them is a guess, and it scores none.
+A scripted judge knows the plans of a task's own pool. An endpoint or a person writes other plans:
+such a judge could only guess about them, and does not score them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,26 +16,26 @@ from benchmarks.core.types import Constraint
 from benchmarks.mappers import core_task
 from benchmarks.models import Agent, Dataset
 from benchmarks.models import Constraint as ConstraintRow
-from benchmarks.roles.assignments import Filler, Roles
+from benchmarks.roles.assignments import RoleAssignment, Roles
 from benchmarks.roles.services import assign_roles
 
-# Who writes plans that are in no pool.
+# The kinds of answerers that write plans of their own.
 AUTHORS = ("endpoint", "human")
 # Constraints without an "about" are decided by their text; so many of them are looked at.
 MOST_TEXTS = 2000
 
 
 @dataclass(frozen=True)
-class Misfit:
-    """A judge that cannot do its part for the agents of a run; ``why`` is a sentence."""
+class JudgeMisfit:
+    """A judge that does not fit the agents of a run; ``why`` is a sentence."""
 
     role: Role
     policy: ScriptedPolicy
     why: str
 
 
-def misfit_words(misfits: Sequence[Misfit]) -> list[str]:
-    """What is wrong with these judges, those that fail alike in one sentence."""
+def misfit_words(misfits: Sequence[JudgeMisfit]) -> list[str]:
+    """Describe misfits; judges with the same problem share a sentence."""
     unread = [misfit for misfit in misfits if misfit.policy.pool_only]
     told = []
     if guess := [misfit.policy.title for misfit in unread if misfit.role.decides]:
@@ -55,18 +55,18 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def writes_own_plans(agent: Agent) -> bool:
-    """Whether an agent writes plans that are in no task's pool."""
+    """Return whether an agent writes plans that are in no task's pool."""
     return agent.kind in (Agent.Kind.ENDPOINT, Agent.Kind.HUMAN)
 
 
-def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> list[Misfit]:
-    """The judges that cannot read what the agent of these roles writes.
+def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> list[JudgeMisfit]:
+    """Return the judges that cannot read what the agent of these roles writes.
 
-    ``deciding``: of these only who decides whether a plan is valid.
+    With ``deciding``, only those that decide whether a plan is valid.
     """
     if not any(filler["kind"] in AUTHORS for filler in roles.get("agent", ())):
         return []
-    found: dict[str, Misfit] = {}
+    found: dict[str, JudgeMisfit] = {}
     for role in system.roles:
         if not role.judges or deciding and not role.decides:
             continue
@@ -74,14 +74,14 @@ def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> li
             if policy.pool_only:
                 does = "guesses whether they are valid" if role.decides else "scores none of them"
                 why = f"{policy.title} cannot read plans that the agent writes itself: it {does}."
-                found.setdefault(policy.name, Misfit(role, policy, why))
+                found.setdefault(policy.name, JudgeMisfit(role, policy, why))
     return list(found.values())
 
 
 def undecided_judges(
     system: System, dataset: Dataset, levels: Collection[str], roles: Roles
-) -> list[Misfit]:
-    """The judges that have no words for some constraint of these levels, so that they decline."""
+) -> list[JudgeMisfit]:
+    """Return the judges without words for some constraint of these levels, which decline."""
     found = []
     for role in system.roles:
         for policy in {p.name: p for p in _policies(system, roles.get(role.name, ()))}.values():
@@ -95,30 +95,30 @@ def undecided_judges(
                     f"{policy.title} has no words for {left:,} of {len(rows):,} conditions here: "
                     "trajectories with one of them end undecided."
                 )
-                found.append(Misfit(role, policy, why))
+                found.append(JudgeMisfit(role, policy, why))
     return found
 
 
 def judge_misfits(
     system: System, dataset: Dataset, levels: Collection[str], roles: Roles
-) -> list[Misfit]:
-    """All judges that cannot do their part where the agent writes its own plans."""
+) -> list[JudgeMisfit]:
+    """Return all judges that do not fit an agent with plans of its own."""
     unread = unread_judges(system, roles)
     if not any(filler["kind"] in AUTHORS for filler in roles.get("agent", ())):
         return []
     return [*unread, *undecided_judges(system, dataset, levels, roles)]
 
 
-def partial_judges(system: System, roles: Roles) -> list[Misfit]:
-    """The judges that leave some dimensions unscored, whatever the plan."""
+def partial_judges(system: System, roles: Roles) -> list[JudgeMisfit]:
+    """Return the judges that leave some dimensions unscored, whatever the plan."""
     titles = {dimension.key: dimension.title.lower() for dimension in system.dimensions}
-    found: dict[str, Misfit] = {}
+    found: dict[str, JudgeMisfit] = {}
     for role in system.roles:
         for policy in _policies(system, roles.get(role.name, ())):
             if policy.unscored:
                 names = ", ".join(titles.get(key, key) for key in policy.unscored)
                 why = f"{policy.title} gives no score for {names}."
-                found.setdefault(policy.name, Misfit(role, policy, why))
+                found.setdefault(policy.name, JudgeMisfit(role, policy, why))
     return list(found.values())
 
 
@@ -172,7 +172,7 @@ def _decides_all(
     return not undecided_judges(system, dataset, levels, {role.name: [filler]})
 
 
-def _policies(system: System, fillers: Sequence[Filler]) -> list[ScriptedPolicy]:
+def _policies(system: System, fillers: Sequence[RoleAssignment]) -> list[ScriptedPolicy]:
     names = [filler.get("policy", "") for filler in fillers if filler["kind"] == "scripted"]
     return [system.scripted[name] for name in names if name in system.scripted]
 
@@ -194,7 +194,7 @@ def _constraints(dataset: Dataset, levels: Collection[str], kind: str) -> list[C
 
 
 def unrecorded(system: System, dataset: Dataset, agents: Sequence[Agent]) -> list[Agent]:
-    """The recorded agents of whom the dataset holds no recording."""
+    """Return the recorded agents without a recording in the dataset."""
     recorded = [agent for agent in agents if agent.kind == Agent.Kind.RECORDED]
     if not recorded:
         return []
@@ -225,16 +225,16 @@ def _recorded_policies(system: str, dataset: int, checksum: str, tasks: int) -> 
 
 
 class JudgesUnfit(CoreError):
-    """Judges that cannot do their part; ``misfits`` say which and why."""
+    """Raised for judges that do not fit; ``misfits`` say which and why."""
 
-    def __init__(self, misfits: Sequence[Misfit], remedy: str) -> None:
+    def __init__(self, misfits: Sequence[JudgeMisfit], remedy: str) -> None:
         self.misfits = tuple(misfits)
         told = " ".join(misfit_words(misfits))
         super().__init__(f"{told} {consequence(misfits)} {remedy}")
 
 
-def consequence(misfits: Sequence[Misfit]) -> str:
-    """What comes of such judges, in a sentence."""
+def consequence(misfits: Sequence[JudgeMisfit]) -> str:
+    """Say in a sentence what such judges lead to."""
     if any(misfit.role.decides for misfit in misfits):
         return "Validity would be a guess or undefined, and so would every metric that rests on it."
     return "Metrics that rest on their scores would be undefined for every trajectory."
@@ -247,11 +247,11 @@ def unfit_judges(
     levels: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
     roles: Mapping[str, Sequence[str]] | None = None,
-) -> list[Misfit]:
-    """The judges of runs to be that cannot read what some agent writes, each once."""
+) -> list[JudgeMisfit]:
+    """Return the judges of new runs that cannot read what some agent writes, each once."""
     system = get_system(dataset.system)
     complete = read_settings(system.settings, settings or {})
-    found: dict[str, Misfit] = {}
+    found: dict[str, JudgeMisfit] = {}
     for agent in agents:
         fillers = assign_roles(system, dataset, agent, complete, roles or {})
         for misfit in judge_misfits(system, dataset, levels, fillers):
@@ -266,7 +266,7 @@ def refuse_unfit_judges(*, remedy: str, **runs: Any) -> None:
 
 
 class NoRecordings(CoreError):
-    """A recorded agent was chosen for a dataset that holds none of its answers."""
+    """Raised for a recorded agent without answers in the dataset."""
 
 
 def refuse_unrecorded(dataset: Dataset, agents: Sequence[Agent]) -> None:

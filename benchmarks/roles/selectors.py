@@ -1,4 +1,4 @@
-"""Who fills the roles of a run."""
+"""Read who fills the roles of a run, and which agents a run can have."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class FillerView:
-    """Somebody who fills a seat; ``label`` says what they are where that is no model or person."""
+class AssignmentView:
+    """An answerer of a role, with the seats it fills; ``label`` is its kind in words."""
 
     title: str
     label: str
@@ -39,14 +39,14 @@ class FillerView:
 
 @dataclass(frozen=True)
 class RoleView:
-    """A role with all who fill it; nobody where the role is not asked under these settings."""
+    """A role with its answerers; there are none if these settings do not use the role."""
 
     title: str
-    fillers: tuple[FillerView, ...]
+    fillers: tuple[AssignmentView, ...]
 
 
 def system_of(key: str) -> System | None:
-    """The system, or None for datasets of systems that are not registered (imports)."""
+    """Return the system, or None for datasets whose system is not registered (imports)."""
     try:
         return get_system(key)
     except UnknownName:
@@ -54,7 +54,7 @@ def system_of(key: str) -> System | None:
 
 
 def playing_system(run: Run) -> System | None:
-    """What a run is played by, its judges alone where it judges anew; None where nobody knows."""
+    """Return the system that carries a run, or None if it is not known; see ``system_of_run``."""
     try:
         return system_of_run(run)
     except CoreError:
@@ -62,9 +62,9 @@ def playing_system(run: Run) -> System | None:
 
 
 def roles_behind(run: Run) -> Roles:
-    """Who stands behind what a run shows: with judges of its own, or those that count instead.
+    """Return the assignments behind what a run shows, with the judges whose scores count.
 
-    In a run that judges anew these are its judges, and all others as they played what it looks at.
+    For a re-judging run these are its own judges, and for the other roles those of the judged run.
     """
     if run.kind == Run.Kind.JUDGING:
         first, then = judged_run(run) or run, run
@@ -77,20 +77,20 @@ def roles_behind(run: Run) -> Roles:
 
 
 def judged_run(run: Run) -> Run | None:
-    """The run that a run of judges looks at; None for others."""
+    """Return the run that a re-judging run judges; None for other runs."""
     if run.kind != Run.Kind.JUDGING:
         return None
     return Run.objects.filter(judgings__made_by=run).first()
 
 
 def policy_title(system: System | None, policy: str) -> str:
-    """The title of a scripted policy; its name where it is no longer known."""
+    """Return the title of a scripted policy, or its name if it is no longer known."""
     known = system.scripted.get(policy) if system else None
     return known.title if known else plain(policy)
 
 
 def run_roles(run: Run, recast: Roles | None = None) -> list[RoleView]:
-    """Every role of the system with who fills it in this run; and who took over by ``recast``."""
+    """Return each role of the system with its answerers, and those that took over (``recast``)."""
     recast = recast or {}
     system = playing_system(run)
     titles = {role.name: role.title for role in system.roles} if system else {}
@@ -99,10 +99,12 @@ def run_roles(run: Run, recast: Roles | None = None) -> list[RoleView]:
         RoleView(
             titles.get(name, plain(name)),
             (
-                *_fillers(system, run.agent if name == "agent" else None, run.roles.get(name, ())),
+                *_assignment_views(
+                    system, run.agent if name == "agent" else None, run.roles.get(name, ())
+                ),
                 *(
                     replace(one, title=f"{one.title}, took over")
-                    for one in _fillers(system, None, recast.get(name, ()))
+                    for one in _assignment_views(system, None, recast.get(name, ()))
                 ),
             ),
         )
@@ -110,35 +112,35 @@ def run_roles(run: Run, recast: Roles | None = None) -> list[RoleView]:
     ]
 
 
-def role_words(run: Run, role: str) -> str:
-    """Who fills a role of a run other than the agent's, in words."""
-    found = _fillers(system_of(run.dataset.system), None, run.roles.get(role, ()))
+def describe_role(run: Run, role: str) -> str:
+    """Name the answerers of a role of a run (not the agent's) in one line."""
+    found = _assignment_views(system_of(run.dataset.system), None, run.roles.get(role, ()))
     return ", ".join(f"{filler.title} ({filler.label})" for filler in found)
 
 
-def _fillers(
+def _assignment_views(
     system: System | None, agent: Agent | None, rows: Iterable[Mapping[str, Any]]
-) -> tuple[FillerView, ...]:
-    """Fillers with their seats; one who fills several seats stands once."""
+) -> tuple[AssignmentView, ...]:
+    """Return the answerers with their seats; an answerer of several seats appears once."""
     seats: dict[tuple[str, str, str], list[int]] = {}
     for place, row in enumerate(rows, 1):
         title = agent.title if agent else _title(system, row)
-        seats.setdefault((title, filler_label(row), _version(row)), []).append(place)
+        seats.setdefault((title, answerer_label(row), _version(row)), []).append(place)
         if beside := row.get("suggests"):
             title = f"{_title(system, beside)}, suggests only"
-            seats.setdefault((title, filler_label(beside), _version(beside)), []).append(place)
-    return tuple(FillerView(*key, tuple(places)) for key, places in seats.items())
+            seats.setdefault((title, answerer_label(beside), _version(beside)), []).append(place)
+    return tuple(AssignmentView(*key, tuple(places)) for key, places in seats.items())
 
 
-def filler_label(row: Mapping[str, Any]) -> str:
-    """What somebody is, in words."""
+def answerer_label(row: Mapping[str, Any]) -> str:
+    """Return the kind of an answerer in words."""
     if is_local(row):
         return LABELS["local"]
     return LABELS.get(row.get("label", row["kind"]), str(row["kind"]))
 
 
 def is_local(row: Mapping[str, Any]) -> bool:
-    """Whether something on this machine answers of which nobody knows what it is."""
+    """Return whether an unknown program on this machine answers."""
     return bool(row.get("local")) and row.get("label") != "simulated"
 
 
@@ -149,12 +151,12 @@ def _title(system: System | None, row: Mapping[str, Any]) -> str:
 
 
 def _version(row: Mapping[str, Any]) -> str:
-    """The version of a script; that of an endpoint is a digest, and says nothing to people."""
+    """Return the version of a script; an endpoint's is a digest, which tells readers nothing."""
     return "" if "endpoint" in row else row.get("version", "")
 
 
 def agents_for(system: str, seen: Visibility = EVERYTHING) -> list[Agent]:
-    """Agents that a run on this system can be given; none whose policy is no longer known."""
+    """Return the agents that can run on a system, without those whose policy is gone."""
     kinds = [Agent.Kind.ENDPOINT, Agent.Kind.SCRIPTED, Agent.Kind.RECORDED, Agent.Kind.HUMAN]
     rows = seen.of(Agent.objects.filter(system__in=[system, ""], kind__in=kinds))
     rows = rows.exclude(endpoint__retired=True).select_related("endpoint")
@@ -165,7 +167,7 @@ def agents_for(system: str, seen: Visibility = EVERYTHING) -> list[Agent]:
 
 
 def agents(seen: Visibility = EVERYTHING) -> QuerySet[Agent]:
-    """All agents by kind, with how many runs each was in, and when it was last put into one."""
+    """Return all agents by kind, with the number of their runs and the date of the last one."""
     runs = seen.counted("runs")
     rows = seen.of(Agent.objects.all()).annotate(
         run_count=Count("runs", filter=runs), last_run=Max("runs__created_at", filter=runs)
@@ -182,7 +184,7 @@ class SystemScripts:
 
 
 def scripted_roles() -> list[SystemScripts]:
-    """What can judge, simulate and so on without a model or a person."""
+    """Return the scripts that can judge, simulate and so on, for each system."""
     found = []
     for key in SYSTEMS:
         system = get_system(key)

@@ -1,4 +1,4 @@
-"""From a run's stored role assignments to the answerers that fill the roles of one task."""
+"""Make role assignments, and build the answerers that they stand for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from benchmarks.core.types import Task
 from benchmarks.endpoints.services import answerer_at, endpoint_label
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Dataset, Endpoint
-from benchmarks.roles.assignments import Filler
+from benchmarks.roles.assignments import RoleAssignment
 
 # How a person and an endpoint are named where scripted policies go by their names.
 HUMAN, AT = "human", "endpoint:"
 
 
-def scripted_filler(system: System, role: str, policy: str) -> dict[str, Any]:
-    """The stored form of a scripted answerer, checked against the system's policies."""
+def assign_script(system: System, role: str, policy: str) -> dict[str, Any]:
+    """Return the assignment of a scripted policy, which the system must know."""
     known = {name: p for name, p in system.scripted.items() if p.role == role}
     if policy not in known:
         raise UnknownName(f"scripted {role}", policy, sorted(known))
@@ -32,14 +32,14 @@ def scripted_filler(system: System, role: str, policy: str) -> dict[str, Any]:
     }
 
 
-def human_filler(suggests: Filler | None = None) -> dict[str, Any]:
-    """A person, and who suggests to them, if anybody."""
+def assign_person(suggests: RoleAssignment | None = None) -> dict[str, Any]:
+    """Return the assignment of a person, with a script or model that suggests to them, if any."""
     person = {"kind": "human", "label": "human"}
     return person if suggests is None else {**person, "suggests": dict(suggests)}
 
 
-def endpoint_filler(endpoint: Endpoint) -> dict[str, Any]:
-    """The stored form of an endpoint; its version names all that shapes an answer."""
+def assign_endpoint(endpoint: Endpoint) -> dict[str, Any]:
+    """Return the assignment of an endpoint; its version is a digest of all that shapes a reply."""
     if endpoint.retired:
         raise SettingError("endpoint", "one that is not retired", endpoint.name)
     config = endpoint_config(endpoint)
@@ -49,33 +49,33 @@ def endpoint_filler(endpoint: Endpoint) -> dict[str, Any]:
         "endpoint": endpoint.name,
         "title": endpoint.title,
         "version": config.identity.digest,
-        # pages say so: on this machine anything may pose as a model
+        # Pages say so, because any program on this machine may pose as a model.
         **({"local": True} if config.address.loopback else {}),
     }
 
 
-def named_filler(system: System, role: str, name: str) -> dict[str, Any]:
-    """A filler by name: ``human``, ``endpoint:NAME``, or a scripted policy of the role."""
+def assign_by_name(system: System, role: str, name: str) -> dict[str, Any]:
+    """Return an assignment by name: ``human``, ``endpoint:NAME``, or a policy of the role."""
     if name == HUMAN:
-        return human_filler()
+        return assign_person()
     if not name.startswith(AT):
-        return scripted_filler(system, role, name)
+        return assign_script(system, role, name)
     wanted = name.removeprefix(AT)
     endpoint = Endpoint.objects.filter(name=wanted).first()
     if endpoint is None:
         known = list(Endpoint.objects.filter(retired=False).values_list("name", flat=True))
         raise UnknownName("endpoint", wanted, known)
-    return endpoint_filler(endpoint)
+    return assign_endpoint(endpoint)
 
 
-def agent_filler(system: System, agent: Agent) -> dict[str, Any]:
-    """How an agent fills the role ``agent``."""
+def assign_agent(system: System, agent: Agent) -> dict[str, Any]:
+    """Return the assignment of an agent to the role ``agent``."""
     if agent.kind == Agent.Kind.HUMAN:
-        return human_filler()
+        return assign_person()
     if agent.kind == Agent.Kind.ENDPOINT and agent.endpoint:
-        return endpoint_filler(agent.endpoint)
+        return assign_endpoint(agent.endpoint)
     if agent.kind in (Agent.Kind.SCRIPTED, Agent.Kind.RECORDED):
-        filler = scripted_filler(system, "agent", agent.policy)
+        filler = assign_script(system, "agent", agent.policy)
         return {**filler, "parameters": {**filler["parameters"], **agent.parameters}}
     raise UnknownName("kind of agent", agent.kind, ["scripted", "recorded", "endpoint", "human"])
 
@@ -88,7 +88,7 @@ def assign_roles(
     chosen: Mapping[str, Sequence[str]],
     suggests: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Who fills every role of a run, one entry per seat.
+    """Return the assignments of every role of a run, one for each seat.
 
     ``chosen`` names who fills a role (see ``named_filler``); roles that it leaves out take the
     dataset's own choice, then the system's. ``suggests`` names in the same way who suggests in
@@ -102,14 +102,14 @@ def assign_roles(
     for role in system.roles:
         seats = system.seats(role.name, settings)
         if role.name == "agent":
-            roles[role.name] = [agent_filler(system, agent)]
+            roles[role.name] = [assign_agent(system, agent)]
             continue
         usual = list(dataset.roles.get(role.name) or role.default)
         wanted = list(chosen.get(role.name) or usual)
         if seats and not wanted:
             raise SettingError(role.name, "somebody to fill the role", "nobody")
         roles[role.name] = [
-            named_filler(system, role.name, wanted[place % len(wanted)])
+            assign_by_name(system, role.name, wanted[place % len(wanted)])
             for place, _ in enumerate(seats)
         ]
         if suggests is not None and role.name in suggests:
@@ -124,19 +124,19 @@ def assign_roles(
 def _with_suggestion(
     system: System, role: str, filler: dict[str, Any], name: str
 ) -> dict[str, Any]:
-    """A person with who suggests to them; whoever is no person needs nobody."""
+    """Add a suggesting script or model to a person's assignment; leave all others as they are."""
     if filler["kind"] != "human" or name == HUMAN:
         return filler
-    return human_filler(named_filler(system, role, name))
+    return assign_person(assign_by_name(system, role, name))
 
 
-def build_cast(
+def build_answerers(
     system: System,
     task: Task,
-    roles: Mapping[str, Sequence[Filler]],
+    roles: Mapping[str, Sequence[RoleAssignment]],
     settings: Mapping[str, Any],
 ) -> Cast:
-    """The answerers of one trajectory, bound to its task."""
+    """Build the answerers of one trajectory, bound to its task."""
     at = answerer_at(system.key)
     return Cast(
         {
@@ -152,9 +152,9 @@ def build_cast(
 
 
 def build_answerer(
-    system: System, task: Task, filler: Filler, at: Callable[[str, str], Answerer]
+    system: System, task: Task, filler: RoleAssignment, at: Callable[[str, str], Answerer]
 ) -> Answerer:
-    """The answerer that a filler stands for, bound to a task; ``at`` makes those at endpoints."""
+    """Build the answerer of an assignment, bound to a task; ``at`` builds those of endpoints."""
     if filler["kind"] == "human":
         return Human()
     if filler["kind"] == "endpoint":
@@ -169,12 +169,12 @@ def build_answerer(
     return policy.build(task, filler["parameters"])
 
 
-# Whoever is there takes the agent's part on the page of open asks.
+# The name of the agent whose role any person may fill on the page of open asks.
 PERSON = "person"
 
 
 def ensure_scripted_agents() -> int:
-    """Make the missing ones; returns how many were made. Existing agents are left alone."""
+    """Create an agent for each scripted policy that has none; return how many were created."""
     known = set(Agent.objects.values_list("name", flat=True))
     missing = [
         Agent(

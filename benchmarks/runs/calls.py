@@ -1,4 +1,4 @@
-"""What calls leave beside their exchanges: who answered, what was said, money put aside."""
+"""What calls store beside their exchanges: answerers, messages, and reserved cost."""
 
 from collections.abc import Iterable
 
@@ -30,9 +30,9 @@ def answerer_version(identity: Identity) -> int:
 
 
 def store_messages(messages: Iterable[Message]) -> None:
-    """Messages that are not stored yet; equal ones share a row.
+    """Store messages that are not stored yet; equal ones share a row.
 
-    In one order for all, so that of two workers none waits for the other for ever.
+    Every worker writes in the order of digests, so that two workers cannot deadlock.
     """
     StoredMessage.objects.bulk_create(
         [
@@ -49,8 +49,8 @@ def store_messages(messages: Iterable[Message]) -> None:
     )
 
 
-def put_aside(run_id: int, most: float) -> None:
-    """Count what calls can cost at most against the run, or raise ``CapReached``."""
+def reserve_cost(run_id: int, most: float) -> None:
+    """Reserve the maximum cost of calls against the run's cap, or raise ``CapReached``."""
     if not most:
         return
     run = Run.objects.filter(pk=run_id)
@@ -60,7 +60,7 @@ def put_aside(run_id: int, most: float) -> None:
         raise cap_reached(cap or 0.0, committed, most)
 
 
-def take_back(run_id: int, unspent: float) -> None:
-    """Free what was put aside for a call beyond its cost."""
+def release_cost(run_id: int, unspent: float) -> None:
+    """Release the part of a reservation that a call did not cost."""
     if unspent:
         Run.objects.filter(pk=run_id).update(committed=F("committed") - unspent)

@@ -1,9 +1,9 @@
-"""How many trajectories are carried at once on endpoints, over all workers together.
+"""The capacity of endpoints: how many trajectories all workers together carry on them at once.
 
 A trajectory on an endpoint mostly waits for it. So as many are carried at once as the endpoint
-takes calls (``concurrency``), whatever the number of a worker's threads. What is carried is counted
-by the live leases, which all workers see. Of the calls, each process takes a part: as large as its
-part of the trajectories.
+takes calls (``concurrency``), whatever the number of a worker's threads. Trajectories under way are
+counted by their live leases, which all workers see. Each process may send a share of the calls that
+is as large as its share of the trajectories.
 """
 
 import math
@@ -19,13 +19,13 @@ from benchmarks.llm.line import borne_part, share_line
 from benchmarks.models import Endpoint, Trajectory
 from benchmarks.roles.assignments import Roles, all_fillers
 
-# Where calls a minute are limited, more trajectories would only queue: each makes several a turn.
+# With a limit of calls per minute more trajectories would only queue: each makes several per turn.
 CALLS_A_MINUTE = 4
 
 
 @dataclass(frozen=True)
-class Line:
-    """An endpoint's line (``EndpointConfig.line_digest``), and how many trajectories it bears."""
+class EndpointLine:
+    """The queue of an endpoint (``EndpointConfig.line_digest``) with its limit of trajectories."""
 
     digest: str
     most: int
@@ -49,19 +49,20 @@ class Rooms:
     live: tuple[Live, ...]
 
     def left(self, roles: Roles) -> int:
-        """How many more trajectories with these roles may be carried.
+        """Return how many more trajectories with these roles may be carried.
 
-        Where several endpoints are asked, the one with the most room counts: each is kept busy.
+        If several endpoints are asked, the one with the most capacity left decides, so that each
+        endpoint is kept busy.
         """
         lines = lines_in(roles, self.lines)
-        if not lines:  # not valid any more: carrying it says so
+        if not lines:  # the endpoint is no longer valid; carrying the trajectory reports that
             return 1
-        return max(_bearable(line) - self.carried[line] for line in lines)
+        return max(_limit_now(line) - self.carried[line] for line in lines)
 
 
 def asks_endpoints(roles: Roles) -> bool:
-    """Whether anybody who fills these roles is an endpoint."""
-    return any("endpoint" in filler for filler in all_fillers(roles))
+    """Return whether any of these roles is assigned to an endpoint."""
+    return any("endpoint" in filler for filler in all_assignments(roles))
 
 
 def look_for_room(held: Collection[int]) -> Rooms:
@@ -88,7 +89,7 @@ def look_for_room(held: Collection[int]) -> Rooms:
     return Rooms(lines, carried, tuple(live))
 
 
-def _lines() -> dict[str, Line]:
+def _lines() -> dict[str, EndpointLine]:
     found = {}
     for name, *shared, most, rate in Endpoint.objects.order_by().values_list(
         "name", "base_url", "model", "key_variable", "concurrency", "requests_per_minute"
@@ -100,12 +101,12 @@ def _lines() -> dict[str, Line]:
     return found
 
 
-def lines_in(roles: Roles, lines: dict[str, Line]) -> set[Line]:
-    """The lines on which those who fill these roles are asked."""
-    names = {filler["endpoint"] for filler in all_fillers(roles) if "endpoint" in filler}
+def lines_in(roles: Roles, lines: dict[str, EndpointLine]) -> set[EndpointLine]:
+    """Return the queues of the endpoints that these roles are assigned to."""
+    names = {filler["endpoint"] for filler in all_assignments(roles) if "endpoint" in filler}
     return {lines[name] for name in names if name in lines}
 
 
-def _bearable(line: Line) -> int:
-    """The limit, less what refusals and time-outs have taken from it."""
+def _limit_now(line: EndpointLine) -> int:
+    """Return the limit after the reductions for refusals and timeouts."""
     return max(1, math.floor(line.most * borne_part(line.digest) + 1e-9))

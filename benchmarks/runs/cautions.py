@@ -1,18 +1,18 @@
-"""What readers must be told over everything that is not the real thing."""
+"""Banners that warn readers: scripted answerers, simulated models, imported or demo data."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.models import Dataset, Run
-from benchmarks.roles.assignments import Roles, all_fillers, with_recast
+from benchmarks.roles.assignments import Roles, all_assignments, with_replacements
 from benchmarks.roles.selectors import is_local, judged_run, roles_behind, system_of
 from benchmarks.visibility import recasts_in
 
 
 @dataclass(frozen=True)
 class Caution:
-    """What a banner says over everything that is not the real thing."""
+    """The title and text of a warning banner."""
 
     title: str
     text: str
@@ -23,10 +23,10 @@ _SAYS = {
         "Recorded answers",
         "The agent proposes answers that were given elsewhere, without knowing the feedback.",
     ),
-    "scripted": Caution("Scripted agent", "Plans are chosen by a rule, not by a model."),
-    "lexicon": Caution("Lexicon judges", "Violations are found by looking for words."),
+    "scripted": Caution("Scripted agent", "A rule chooses the plans, not a model."),
+    "lexicon": Caution("Lexicon judges", "Violations are found by matching words."),
     "rules": Caution("Scripted judges", "Judges follow rules, not a model."),
-    "feedback": Caution("Scripted user simulator", "Feedback is put together by a rule."),
+    "feedback": Caution("Scripted user simulator", "A rule writes the feedback, not a model."),
     "suggestions": Caution(
         "Scripted suggestions", "Rules say what they would have judged; people decide."
     ),
@@ -71,7 +71,7 @@ _CONSTRUCTED = {
 
 
 def run_caution(run: Run, recast: Roles | None = None) -> Caution | None:
-    """What must be said over results of this run, in one; None where everything is real.
+    """Return one caution for the results of a run; None if real models did everything.
 
     ``recast`` names who took over in the one trajectory that is shown; without it, it is said of
     all trajectories of the run.
@@ -80,8 +80,8 @@ def run_caution(run: Run, recast: Roles | None = None) -> Caution | None:
 
 
 def runs_caution(runs: Iterable[Run]) -> Caution | None:
-    """What must be said over results of all these runs together, each thing once."""
-    # Runs of a matrix are many, and differ in few things that matter here.
+    """Return one caution for the results of several runs, each point once."""
+    # The many runs of an experiment differ in few of the points that matter here.
     differing = {
         (
             canonical_json([run.roles, run.kind, run.is_demo, run.primary_judging_id]),
@@ -95,10 +95,10 @@ def runs_caution(runs: Iterable[Run]) -> Caution | None:
 
 
 def tasks_cautions(dataset: Dataset) -> list[Caution]:
-    """What must be said wherever these tasks are used: who constructed them, where not models."""
+    """Return the cautions about how tasks were constructed, if models did not do it."""
     if dataset.made_by is None:
         return []
-    fillers = list(all_fillers(_roles(dataset.made_by)))
+    fillers = list(all_assignments(_roles(dataset.made_by)))
     labels = {
         "scripted": any(row["kind"] == "scripted" for row in fillers),
         "simulated": any(row.get("label") == "simulated" for row in fillers),
@@ -126,7 +126,7 @@ def _said(run: Run, recast: Roles | None = None) -> list[Caution]:
     said += [_SAYS["lexicon"]] * ("lexicon" in judges)
     said += [_SAYS["rules"]] * ("scripted" in judges)
     said += [_SAYS["feedback"]] * ("scripted" in others)
-    fillers = list(all_fillers(roles))
+    fillers = list(all_assignments(roles))
     beside = [row["suggests"] for row in fillers if "suggests" in row]
     said += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
     asked = [row for row in fillers if row["kind"] in ("endpoint", "human")]
@@ -141,13 +141,13 @@ def _said(run: Run, recast: Roles | None = None) -> list[Caution]:
 
 
 def _roles(run: Run, recast: Roles | None = None) -> Roles:
-    return with_recast(roles_behind(run), [recast] if recast is not None else _recasts(run))
+    return with_replacements(roles_behind(run), [recast] if recast is not None else _recasts(run))
 
 
 def _played(run: Run) -> bool:
-    return any(row["kind"] == "human" for row in all_fillers(run.roles))
+    return any(row["kind"] == "human" for row in all_assignments(run.roles))
 
 
 def _recasts(run: Run) -> Iterable[Roles]:
-    """Who took over in a run; asked for only where people play, for nobody else can be followed."""
+    """Return who took over in a run; only runs with people can have such a change."""
     return recasts_in([run.pk]) if _played(run) else ()

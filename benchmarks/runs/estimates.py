@@ -1,4 +1,4 @@
-"""What runs are likely to cost, as far as earlier trajectories can tell."""
+"""Estimate the cost and calls of runs from earlier trajectories."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,15 +8,15 @@ from django.db.models import Count, Q, Sum
 
 from benchmarks.models import Dataset, Endpoint, Exchange, Run, Trajectory
 
-# Fewer than these say too little.
+# No estimate rests on fewer trajectories than these.
 LEAST = 5
-# More say no more.
+# More than these would not make an estimate better.
 LATEST = 500
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """An amount, and the least number of earlier trajectories that any part of it rests on."""
+    """An amount, and the smallest number of earlier trajectories that any part of it rests on."""
 
     amount: float
     currency: str
@@ -33,7 +33,7 @@ def cost_estimate(
     parts: Mapping[str, Sequence[Sequence[Part]]],
     sizes: Mapping[str, int],
 ) -> Estimate | None:
-    """The likely cost of runs; None where a single part of it is not known.
+    """Estimate the cost of runs; None if any part of it is unknown.
 
     ``parts`` has for each level the (role, endpoint) pairs of every run at that level, ``sizes``
     how many trajectories a run there has. An endpoint in a role costs per trajectory and seat what
@@ -58,7 +58,7 @@ def cost_estimate(
 def known_costs(
     dataset: Dataset, names: Sequence[str]
 ) -> dict[tuple[str, str, str], tuple[float, int]]:
-    """(mean cost per trajectory and seat, number of these) by level, role and endpoint."""
+    """Return (mean cost per trajectory and seat, count) by level, role and endpoint."""
     rows = (
         Exchange.objects.filter(
             answerer__kind="endpoint",
@@ -87,7 +87,7 @@ def known_costs(
 
 
 def calls_estimate(dataset: Dataset, level: str) -> tuple[float, int] | None:
-    """(mean number of calls of a trajectory, how many that rests on); None where too few ended.
+    """Return (mean calls per trajectory, number it rests on); None if too few have ended.
 
     The newest that ended on this dataset at this level count, whoever played them.
     """

@@ -1,4 +1,4 @@
-"""Starting runs: who plays, who judges, under which settings, and for how much."""
+"""Forms that start runs: agents, judges, settings, seed, tasks and cost cap."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -12,9 +12,9 @@ from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.endpoints.services import check_cap
 from benchmarks.filters import set_choices
 from benchmarks.models import Agent, Dataset, Endpoint
-from benchmarks.roles.forms import CastForm
+from benchmarks.roles.forms import RolesForm
 from benchmarks.roles.judge_fit import (
-    Misfit,
+    JudgeMisfit,
     fitting_names,
     partial_judges,
     unfit_judges,
@@ -29,7 +29,7 @@ LARGEST_SEED = 2**63 - 1
 
 
 class CapField(forms.FloatField):
-    """An amount that a run may cost; None for no cap."""
+    """A field for the cost cap of a run; None means no cap."""
 
     def __init__(self, **given: Any) -> None:
         widget = forms.NumberInput(attrs={"min": "0", "step": "any", "inputmode": "decimal"})
@@ -45,13 +45,13 @@ class CapField(forms.FloatField):
 
 
 class CapForm(forms.Form):
-    """Another cap for a run."""
+    """A form for a new cost cap of a run."""
 
     cap = CapField(label="Cost cap")
 
 
-class StartForm(CastForm):
-    """What is asked whenever something is started: who, for how much, under which seed and name."""
+class StartForm(RolesForm):
+    """The fields of every form that starts runs: roles, cost cap, seed and name."""
 
     cost_cap = CapField(label="Cost cap per run")
     name = forms.CharField(label="Name", required=False, max_length=160)
@@ -61,13 +61,13 @@ class StartForm(CastForm):
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
-        help_text="The same seed gives the same answers of scripted agents and judges.",
+        help_text="With the same seed, scripted agents and judges give the same answers.",
     )
     tasks = forms.CharField(
         label="Only these tasks",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Task ids, one a line. Left empty, all tasks of the dataset are run.",
+        help_text="Task ids, one per line. If empty, all tasks of the dataset are run.",
     )
 
     def __init__(
@@ -106,13 +106,13 @@ class StartForm(CastForm):
 
     @property
     def chosen_endpoints(self) -> list[Endpoint]:
-        """The endpoints that would be asked, each once."""
+        """Return the endpoints that would be asked, each once."""
         names = {self.endpoint_of(self.cleaned_data.get(name, "")) for name in self.role_names}
         found = [endpoint for name, endpoint in self.endpoints.items() if name in names]
         return sorted(found, key=lambda endpoint: endpoint.title)
 
     def paid_seats(self) -> list[tuple[str, str]]:
-        """The (role, endpoint) of each seat that an endpoint would fill."""
+        """Return (role, endpoint) for each seat that is assigned to an endpoint."""
         seats = [
             (role, self.endpoint_of(chosen[place % len(chosen)]))
             for role, chosen in self.chosen_roles.items()
@@ -122,12 +122,12 @@ class StartForm(CastForm):
 
     @staticmethod
     def endpoint_of(filler: str) -> str:
-        """The name of the endpoint that a choice means; empty for scripts and people."""
+        """Return the endpoint's name in a choice; empty for scripts and people."""
         return filler.removeprefix(AT) if filler.startswith(AT) else ""
 
 
 class NewRunForm(StartForm):
-    """Runs on one dataset: agents, levels, and in folds roles, settings, seed and tasks."""
+    """Runs on one dataset: agents and levels, then roles, settings, seed and tasks in folds."""
 
     agents = forms.MultipleChoiceField(
         label="Agents",
@@ -163,7 +163,7 @@ class NewRunForm(StartForm):
         self.fields[
             "name"
         ].help_text = (
-            "What you will find these runs by. Left empty, it is made of dataset and levels."
+            "A name to find these runs by. If empty, it is made from the dataset and levels."
         )
         set_choices(self, "agents", [(a.name, a.title) for a in self.all_agents])
         self.fields["agents"].initial = dataset.roles.get("agent", [])
@@ -174,8 +174,8 @@ class NewRunForm(StartForm):
             del self.fields["levels"]
 
     @cached_property
-    def misfits(self) -> list[Misfit]:
-        """The judges that cannot read what some chosen agent writes; none while roles are wrong."""
+    def misfits(self) -> list[JudgeMisfit]:
+        """Return the judges that cannot read a chosen agent; none while roles are invalid."""
         if any(name in self.errors for name in (*self.role_names, *self.setting_names)):
             return []
         return unfit_judges(
@@ -187,8 +187,8 @@ class NewRunForm(StartForm):
         )
 
     @property
-    def partial(self) -> list[Misfit]:
-        """The chosen judges that leave dimensions unscored."""
+    def partial(self) -> list[JudgeMisfit]:
+        """Return the chosen judges that leave dimensions unscored."""
         fillers = {
             role: [{"kind": "scripted", "policy": name} for name in names]
             for role, names in self.chosen_roles.items()
@@ -197,7 +197,7 @@ class NewRunForm(StartForm):
         return partial_judges(self.system, fillers)
 
     def fitting_roles(self) -> dict[str, str]:
-        """By role field whom to choose so that judges can read what the chosen agents write."""
+        """Return, by role field, judges that can read what the chosen agents write."""
         names = fitting_names(
             self.system,
             self.dataset,
@@ -215,7 +215,7 @@ class NewRunForm(StartForm):
 
     @property
     def proposed(self) -> list[tuple[str, list[str]]]:
-        """Whom ``fitting_roles`` newly chooses, each with the roles; empty where nobody can."""
+        """Return the judges that ``fitting_roles`` newly chooses, with their roles."""
         titles = {
             value: title
             for name in self.role_names
@@ -230,7 +230,7 @@ class NewRunForm(StartForm):
 
     @property
     def agent_groups(self) -> list[tuple[str, list[forms.boundfield.BoundWidget]]]:
-        """The agents on offer by kind."""
+        """Return the agents on offer by kind."""
         options = list(self["agents"])
         groups: dict[str, list[forms.boundfield.BoundWidget]] = {}
         for agent, option in zip(self.all_agents, options, strict=True):
@@ -239,13 +239,13 @@ class NewRunForm(StartForm):
 
     @property
     def chosen_endpoints(self) -> list[Endpoint]:
-        """The endpoints that any of the runs would ask, each once."""
+        """Return the endpoints that any of the runs would ask, each once."""
         found = {a.endpoint.name: a.endpoint for a in self.chosen_agents if a.endpoint}
         found |= {endpoint.name: endpoint for endpoint in super().chosen_endpoints}
         return sorted(found.values(), key=lambda endpoint: endpoint.title)
 
     def paid_parts(self) -> list[list[tuple[str, str]]]:
-        """For every agent, the (role, endpoint) of each seat that an endpoint would fill."""
+        """Return (role, endpoint) for each seat assigned to an endpoint, for every agent."""
         others = self.paid_seats()
         return [
             [("agent", a.endpoint.name), *others] if a.endpoint else list(others)
@@ -259,7 +259,7 @@ class NewRunForm(StartForm):
 
 
 def _told_of_cap(endpoints: Iterable[Endpoint]) -> str:
-    """What a cap means, and in which currency it is given."""
+    """Return the help text of a cost cap, with its currency."""
     currencies = sorted({endpoint.currency for endpoint in endpoints})
     unit = currencies[0] if len(currencies) == 1 else "the currency of the endpoints that are asked"
     return (

@@ -1,7 +1,7 @@
-"""Leases on trajectories, kept alive while their worker lives.
+"""Leases on trajectories, renewed while their worker lives.
 
-A trajectory is held for ``LEASE``, and a thread of the process that carries it renews that. So a
-call may take as long as it takes, and a dead worker's trajectories are free soon after.
+A lease lasts ``LEASE``, and a thread of the worker's process renews it. So a call may take any
+time, and the trajectories of a dead worker are soon free to be claimed again.
 """
 
 import logging
@@ -23,7 +23,7 @@ BEAT_SECONDS = 10.0
 
 
 class Heartbeat:
-    """Renews what this process holds, from one thread that ends when nothing is held."""
+    """Renew the leases of this process from one thread, which ends when none are held."""
 
     def __init__(self) -> None:
         self._held: dict[int, str] = {}
@@ -32,7 +32,7 @@ class Heartbeat:
 
     @property
     def held(self) -> list[int]:
-        """The trajectories that this process carries now."""
+        """Return the trajectories that this process carries now."""
         with self._lock:
             return list(self._held)
 
@@ -62,12 +62,12 @@ class Heartbeat:
                 self.renew(held)
             except Error:
                 logger.exception("leases could not be renewed; trying again")
-                connection.close()  # a server that came back answers only a new one
+                connection.close()  # a database that has restarted needs a new connection
         connection.close()
 
     @staticmethod
     def renew(held: dict[int, str]) -> None:
-        """Renew what is still held by the owner that claimed it."""
+        """Renew the leases that still belong to the owner that claimed them."""
         until = timezone.now() + LEASE
         for owner in set(held.values()):
             mine = [pk for pk, name in held.items() if name == owner]

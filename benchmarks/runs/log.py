@@ -1,4 +1,4 @@
-"""The log port on the database: what cannot be derived is committed when a method returns."""
+"""The log of a trajectory in the database: what a method records is committed when it returns."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -35,21 +35,21 @@ from benchmarks.models import Exchange as ExchangeRow
 from benchmarks.runs.calls import (
     answerer_version,
     people_are_asked,
-    put_aside,
+    release_cost,
+    reserve_cost,
     store_messages,
-    take_back,
 )
 from benchmarks.runs.leases import LEASE
 
 
 class LeaseLost(Exception):
-    """Another worker holds the trajectory now; this one must not write any more."""
+    """Raised because another worker holds the trajectory now, so this one must not write."""
 
 
 class DatabaseLog:
-    """``benchmarks.core.log.Log`` for one trajectory that ``owner`` holds the lease of.
+    """Implement ``benchmarks.core.log.Log`` for one trajectory whose lease ``owner`` holds.
 
-    Every write is fenced: a worker that lost its lease raises ``LeaseLost`` and changes nothing.
+    Every write checks the lease: without it, ``LeaseLost`` is raised and nothing changes.
     """
 
     def __init__(self, trajectory: Trajectory, owner: str) -> None:
@@ -104,7 +104,7 @@ class DatabaseLog:
         told = [*calls, *(call for call, _ in settled)]
         lost = [self._sent[c.step, c.slot, c.repeats][0] for c in told if c.repeats]
         with self._writing(now):
-            put_aside(self.run.pk, most)
+            reserve_cost(self.run.pk, most)
             self._tell(told)
             open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
             if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
@@ -128,13 +128,13 @@ class DatabaseLog:
             sent = ExchangeRow.objects.filter(pk=pk, state=ExchangeRow.State.SENT)
             if not sent.update(**settled):
                 raise LeaseLost
-            take_back(self.run.pk, -back)
+            release_cost(self.run.pk, -back)
         self._settled[call.step, call.slot] = (pk, version)
 
     def open_asks(self, calls: Sequence[Call]) -> None:
-        """Opens them and lays the trajectory aside, for now it can only wait."""
+        """Store asks for people and suspend the trajectory until they reply."""
         now = timezone.now()
-        # Held before it looks: of this and a person who answers, the second sees the first.
+        # The row is locked before it is read: of this and a reply, the later sees the earlier.
         with self._writing(now):
             self._tell(calls)
             OpenAsk.objects.bulk_create(
@@ -151,7 +151,7 @@ class DatabaseLog:
             )
 
     def record_turn(self, turn: types.Turn) -> None:
-        """Kept for the transaction of what comes next, or for ``store_kept``."""
+        """Keep the turn until the next transaction, or until ``store_kept``."""
         if turn.index <= self._stored_turns:
             check_same_turn(self._stored_turn(turn.index), turn)
             return
@@ -159,7 +159,7 @@ class DatabaseLog:
         self._stored_turns = turn.index
 
     def store_kept(self) -> None:
-        """Store the turns after which nothing came."""
+        """Store kept turns that no other write has stored."""
         if self._kept:
             with self._writing(timezone.now()):
                 pass
@@ -185,7 +185,7 @@ class DatabaseLog:
 
     @contextmanager
     def _writing(self, now: datetime, **changes: Any) -> Iterator[None]:
-        """A transaction in which the lease is renewed and the turns that were kept are stored."""
+        """Open a transaction that renews the lease and stores the kept turns."""
         kept = self._kept
         if kept:
             changes["turn_count"] = kept[-1].index
@@ -210,7 +210,7 @@ class DatabaseLog:
 
     @staticmethod
     def _judging(trajectory: Trajectory) -> int:
-        """The judging that scores given here belong to: the live one, whichever is primary."""
+        """Return the judging of new scores: the live one, whichever is primary."""
         run = trajectory.run
         if run.primary_judging is None:
             raise ValueError(f"{run} has no judging to write scores to")
@@ -219,7 +219,7 @@ class DatabaseLog:
         return Judging.objects.filter(run=run, made_by=None).values_list("pk", flat=True).get()
 
     def _stored_turn(self, index: int) -> types.Turn:
-        """A turn that was there when this worker began; all are read at once."""
+        """Return a turn that was stored before this worker began; all are read at once."""
         if self._turns_before is None:
             self._turns_before = turns_with_scores(
                 self.trajectory.pk, scored=self._scored_trajectory().pk, judging=self.judging_id
@@ -227,7 +227,7 @@ class DatabaseLog:
         return self._turns_before[index]
 
     def _scored_trajectory(self) -> Trajectory:
-        """The one that scores given here are about."""
+        """Return the trajectory that new scores are about."""
         return self.trajectory
 
     def _mark_last(self) -> None:
@@ -241,7 +241,7 @@ class DatabaseLog:
             JudgeScore.objects.filter(turn=last).update(is_final=True)
 
     def _version(self, identity: Identity) -> int:
-        """The answerer's row, looked up once per trajectory."""
+        """Return the id of an answerer's row, looked up once per trajectory."""
         known = self._versions.get(identity.digest)
         if known is None:
             known = self._versions[identity.digest] = answerer_version(identity)
@@ -288,7 +288,7 @@ class DatabaseLog:
         ]
 
     def _scored(self, row: Turn) -> dict[str, Any]:
-        """What a score is about, as its row names it."""
+        """Return the columns that say what a score is about."""
         return {
             "turn": row,
             "trajectory": self.trajectory,
@@ -321,7 +321,7 @@ class DatabaseLog:
 
 
 def _asked(trajectory: Trajectory, call: Call) -> dict[str, Any]:
-    """What a row says of an ask, whoever answers it."""
+    """Return the columns of an ask, whoever answers it."""
     return {
         "trajectory": trajectory,
         "step": call.step,
@@ -337,7 +337,7 @@ def _asked(trajectory: Trajectory, call: Call) -> dict[str, Any]:
 
 
 def call_row(trajectory: Trajectory, call: Call, answerer: int, **changes: Any) -> ExchangeRow:
-    """The row of a call, as it is stored at first; ``answerer`` is the id of who answers."""
+    """Return a new row for a call; ``answerer`` is the id of the answerer's row."""
     return ExchangeRow(
         **_asked(trajectory, call),
         attempt=call.attempt,
@@ -349,13 +349,13 @@ def call_row(trajectory: Trajectory, call: Call, answerer: int, **changes: Any) 
 
 
 def ask_row(trajectory: Trajectory, call: Call, now: datetime) -> OpenAsk:
-    """The row of an ask that waits for a person from ``now`` on."""
+    """Return a new row for an ask that waits for a person from ``now`` on."""
     context = dict(call.ask.context)
     return OpenAsk(**_asked(trajectory, call), context=context, opened_at=now)
 
 
 def settled_fields(verdict: Verdict, now: datetime) -> dict[str, Any]:
-    """What a row says of how its call ended."""
+    """Return the columns that say how a call ended."""
     answer = verdict.answer
     return {
         "state": verdict.state,
@@ -375,9 +375,9 @@ def settled_fields(verdict: Verdict, now: datetime) -> dict[str, Any]:
 
 
 def turns_with_scores(trajectory: int, *, scored: int, judging: int) -> dict[int, types.Turn]:
-    """The stored turns by index, with their violations, as the core's values.
+    """Return the stored turns by index, with violations and scores, as values of the core.
 
-    Their scores are those of a ``judging`` of the trajectory ``scored``. All of them are ids.
+    The scores are those of ``judging`` on the trajectory ``scored``. All arguments are ids.
     """
     given: dict[int, list[types.Score]] = defaultdict(list)
     scores = JudgeScore.objects.filter(trajectory=scored, judging=judging).order_by("pk")

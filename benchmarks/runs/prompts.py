@@ -1,4 +1,4 @@
-"""Prompt files, as pages show them: by version, and those that a run used."""
+"""Prompt files for pages: those of a version, and those that a run used."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from benchmarks.models import Run
 
 @dataclass(frozen=True)
 class PromptFile:
-    """A prompt file with its digest; ``text`` is empty where the file is not here."""
+    """A prompt file with its digest; ``text`` is empty if the file is missing."""
 
     name: str
     digest: str
@@ -19,9 +19,9 @@ class PromptFile:
 
 @dataclass(frozen=True)
 class RunPrompts:
-    """The prompt files of a run: those it recorded, or those of its version where it did not.
+    """The prompt files of a run: those it recorded, otherwise those of its version.
 
-    ``changed`` names recorded files that are other ones now, or gone.
+    ``changed`` names recorded files that have changed since, or are gone.
     """
 
     system: str
@@ -32,14 +32,14 @@ class RunPrompts:
 
 
 def prompt_files(system: str, version: str) -> list[PromptFile]:
-    """Every prompt of a version; empty where there is no such version."""
+    """Return every prompt of a version; empty if there is no such version."""
     prompts = find_system(system).prompts
     texts = prompts.texts(version) if prompts else {}
     return [PromptFile(name, digest_text(text), text) for name, text in texts.items()]
 
 
 def run_prompts(run: Run) -> RunPrompts | None:
-    """None where a run is pinned to no prompts."""
+    """Return the prompts of a run; None if it is pinned to no prompts."""
     system, version = run.dataset.system, run.pins.get(PROMPTS, "")
     here = {file.name: file for file in prompt_files(system, version)} if version else {}
     stored = run.pins.get(PROMPT_FILES)

@@ -1,7 +1,7 @@
-"""Trajectories that belong to people: made beforehand, begun when they are there, recast later.
+"""Reserved trajectories: created for a live session, begun when its people are there.
 
-What such a trajectory asks of a person is for whoever holds that place (an app above says who). It
-is carried by the same workers and stored in the same log as every other.
+Only the people of the session answer its asks (the annotation app says who they are). The same
+workers carry it, and the same log stores it, as every other trajectory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +25,9 @@ from benchmarks.models import (
     Task,
     Trajectory,
 )
-from benchmarks.roles.assignments import Filler
+from benchmarks.roles.assignments import RoleAssignment
 from benchmarks.roles.judge_fit import refuse_unrecorded
-from benchmarks.roles.services import agent_filler, assign_roles
+from benchmarks.roles.services import assign_agent, assign_roles
 from benchmarks.runs.calls import people_are_asked
 from benchmarks.runs.services import (
     RunError,
@@ -39,7 +39,7 @@ from benchmarks.runs.services import (
 from benchmarks.runs.worker import settle_run
 
 S = Trajectory.Status
-# A recast while a worker is at it would change who answers in the middle of a step.
+# Changing roles while a worker carries the trajectory would change who answers within a step.
 AT_REST = (S.WAITING, S.FAILED, S.DECISION)
 
 
@@ -56,7 +56,7 @@ def make_shared_run(
     practice: bool = False,
     by: User | None = None,
 ) -> Run:
-    """The run of an experiment to which trajectories with this cast belong; made on first need.
+    """Return the run for trajectories with these role assignments; it is created if needed.
 
     ``roles`` names who fills a role, as ``start_runs`` does, ``suggests`` who suggests to people.
     """
@@ -66,7 +66,7 @@ def make_shared_run(
     fillers = assign_roles(system, dataset, agent, complete, roles, suggests)
     kind = Run.Kind.PRACTICE if practice else Run.Kind.MADE
     with transaction.atomic():
-        # Of two who need it at once the second finds what the first made.
+        # Within the lock, so that two callers get the same run.
         Experiment.objects.select_for_update(no_key=True).get(pk=experiment.pk)
         rows = Run.objects.filter(
             experiment=experiment, kind=kind, dataset=dataset, agent=agent, level=level
@@ -85,7 +85,7 @@ def make_shared_run(
 
 
 def reserve_trajectory(*, run: Run, task: Task) -> Trajectory:
-    """A further attempt at a task that waits for its people to begin (``release_trajectory``)."""
+    """Create an attempt at a task that waits for its people; ``release_trajectory`` begins it."""
     with transaction.atomic():
         lock_run(run.pk)
         profile = Profile.objects.filter(task=task, level=run.level).first() if run.level else None
@@ -106,7 +106,7 @@ def reserve_trajectory(*, run: Run, task: Task) -> Trajectory:
 
 
 def release_trajectory(*, trajectory: Trajectory) -> None:
-    """Let workers begin a reserved trajectory; harmless where they have."""
+    """Let workers begin a reserved trajectory; a second call does nothing."""
     with transaction.atomic():
         lock_trajectory(trajectory.pk)
         rows = Trajectory.objects.filter(pk=trajectory.pk, status=S.WAITING)
@@ -116,24 +116,28 @@ def release_trajectory(*, trajectory: Trajectory) -> None:
             reopen_run(trajectory.run, people=trajectory)
 
 
-def recast_roles(*, trajectory: Trajectory, roles: Mapping[str, Sequence[Filler]]) -> None:
-    """From now on others fill these roles of one trajectory; what was answered stays as it is.
+def reassign_roles(
+    *, trajectory: Trajectory, roles: Mapping[str, Sequence[RoleAssignment]]
+) -> None:
+    """Change who fills these roles of one trajectory from now on; earlier replies stay.
 
-    Asks of the roles that wait for a person are put to the new fillers. Raises ``RunError`` while a
-    worker is at the trajectory, and where it is over.
+    The new answerers get the asks of these roles that wait for a person. Raises ``RunError`` while
+    a worker carries the trajectory, and if it is over.
     """
     with transaction.atomic():
         lock_trajectory(trajectory.pk)
         trajectory.refresh_from_db()
         if trajectory.status not in AT_REST:
             word = trajectory.get_status_display().lower()
-            raise RunError(f"this is {word} now; who plays can change while it waits or has failed")
+            raise RunError(
+                f"this is {word} now; roles can change only while it waits or after it failed"
+            )
         changed = {role: [dict(one) for one in fillers] for role, fillers in roles.items()}
         trajectory.recast = {**trajectory.recast, **changed}
         trajectory.save(update_fields=["recast"])
         waits = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
         begun = trajectory.started_at is not None
-        # The driver asks anew, whoever it is that answers now.
+        # The driver puts these asks to the new answerers.
         withdrawn, _ = waits.filter(role__in=roles).delete()
         resting = trajectory.status != S.WAITING or withdrawn
         if begun and resting and not waits.exists():
@@ -141,14 +145,14 @@ def recast_roles(*, trajectory: Trajectory, roles: Mapping[str, Sequence[Filler]
             reopen_run(trajectory.run, people=trajectory)
 
 
-def recast_agent(*, trajectory: Trajectory, agent: Agent) -> None:
-    """Hand a trajectory to another agent from here on."""
+def reassign_agent(*, trajectory: Trajectory, agent: Agent) -> None:
+    """Let another agent continue a trajectory."""
     system = get_system(trajectory.run.dataset.system)
-    recast_roles(trajectory=trajectory, roles={"agent": [agent_filler(system, agent)]})
+    reassign_roles(trajectory=trajectory, roles={"agent": [assign_agent(system, agent)]})
 
 
 def cancel_trajectory(*, trajectory: Trajectory) -> bool:
-    """End one trajectory where it stands; False where it was over. What was answered stays."""
+    """Cancel one trajectory; return False if it was over already. Its log stays."""
     with transaction.atomic():
         lock_trajectory(trajectory.pk)
         over = [S.DONE, S.CANCELLED]

@@ -1,4 +1,4 @@
-"""Reading runs: progress and metrics."""
+"""Read runs: lists, progress, cost and metrics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ class RunProgress:
 
 
 def run_progress(run: Run) -> RunProgress:
-    """Counts by status, with the rate since the run began while it is under way."""
+    """Count trajectories by status, with the rate since the start while the run is under way."""
     return runs_progress([run])[run.pk]
 
 
 def runs_progress(runs: list[Run]) -> dict[int, RunProgress]:
-    """The same for many runs in one query."""
+    """Return the progress of many runs in one query."""
     S = Trajectory.Status
     rows = (
         Trajectory.objects.filter(run__in=runs)
@@ -77,7 +77,7 @@ def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
 
 
 def run_metrics(run: Run) -> dict[str, Any]:
-    """The run's metrics under its primary judging, with what is outside them counted by reason."""
+    """Return a run's metrics under its primary judging, and count the undefined ones by reason."""
     summarise = find_system(run.dataset.system).summarise
     rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
     counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
@@ -96,7 +96,7 @@ def run_metrics(run: Run) -> dict[str, Any]:
 
 
 def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
-    """The runs of a choice; names are those of ``forms.RunFilter``."""
+    """Return the runs that match a filter; names are those of ``filters.RunFilter``."""
     rows = Run.objects.select_related("dataset", "agent", "experiment").defer(
         "settings", "roles", "pins"
     )
@@ -108,7 +108,7 @@ def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a run has cost, with what is put aside for calls under way, and its cap."""
+    """The cost of a run, with what is reserved for calls under way, and its cap."""
 
     amount: float
     cap: float | None
@@ -120,7 +120,7 @@ class Spent:
 
 
 def spent(run: Run) -> Spent | None:
-    """None where there is nothing to tell: no endpoint is asked, or its calls have no price."""
+    """Return the cost of a run, or None if it asks no endpoint or its calls have no price."""
     if not run.currency or (run.cost_cap is None and not run.committed):
         return None
     return Spent(max(0.0, run.committed), run.cost_cap, run.currency)
@@ -151,14 +151,14 @@ class RunRow:
 
 
 def run_rows(runs: Sequence[Run]) -> list[RunRow]:
-    """Lines for these runs; their progress in one query."""
+    """Return list rows for these runs; their progress takes one query."""
     progress = runs_progress(list(runs))
     return [RunRow(run, progress[run.pk], TONES[run.status]) for run in runs]
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A metric for a page: ``value`` None is undefined, and ``excluded`` says what is left out."""
+class MetricFigure:
+    """A metric on a page: ``value`` is None if undefined, ``excluded`` says what is left out."""
 
     name: str
     measure: Measure
@@ -172,22 +172,22 @@ class Figure:
 
     @property
     def why(self) -> str:
-        """Why there is no value, or what is outside it."""
+        """Say why there is no value, or what it leaves out."""
         if not self.left_out:
             return "" if self.n else "no trajectory has ended yet"
         return "; ".join(f"{n} left out: {reason}" for reason, n in self.excluded.items())
 
 
-def run_figures(system: str, metrics: Mapping[str, Any]) -> list[Figure]:
-    """The metrics that a system puts into words, in its order."""
+def run_figures(system: str, metrics: Mapping[str, Any]) -> list[MetricFigure]:
+    """Return the metrics that a system describes, in its order."""
     return [
-        Figure(name, measure, found["value"], found["n"], found["excluded"])
+        MetricFigure(name, measure, found["value"], found["n"], found["excluded"])
         for name, measure in find_system(system).labels.measures.items()
         if (found := metrics["metrics"].get(name)) is not None
     ]
 
 
-# A metric that lacks more than this share of the trajectories is told of in red.
+# A metric that is undefined for more than this share of the trajectories is shown as an error.
 MUCH_UNDEFINED = 0.1
 
 
@@ -202,9 +202,9 @@ class Undefined:
 
 
 def much_undefined(
-    system: str, figures: Sequence[Figure], metrics: Mapping[str, Any]
+    system: str, figures: Sequence[MetricFigure], metrics: Mapping[str, Any]
 ) -> list[Undefined]:
-    """The metrics that are undefined for more than a tenth of the ended trajectories, and why."""
+    """Return the metrics that are undefined for over a tenth of the ended trajectories, and why."""
     total = metrics["trajectories"]
     return [
         Undefined(
@@ -222,7 +222,7 @@ def much_undefined(
 
 
 def run_size(dataset: Dataset, levels: Sequence[str], tasks: Sequence[str]) -> int:
-    """How many trajectories one agent would play: tasks that have a profile at these levels."""
+    """Count the trajectories of one agent: the tasks that have a profile at these levels."""
     if levels:
         rows = Profile.objects.filter(task__dataset=dataset, level__in=levels)
         return (rows.filter(task__external_id__in=tasks) if tasks else rows).count()
@@ -231,7 +231,7 @@ def run_size(dataset: Dataset, levels: Sequence[str], tasks: Sequence[str]) -> i
 
 
 def ended_metrics(run: Run) -> dict[str, Any] | None:
-    """The run's metrics, or None where its system is not known here or nothing ended."""
+    """Return a run's metrics, or None if its system is unknown or no trajectory has ended."""
     if run.dataset.system != EXTERNAL and system_of(run.dataset.system) is None:
         return None
     metrics = run_metrics(run)
@@ -239,6 +239,6 @@ def ended_metrics(run: Run) -> dict[str, Any] | None:
 
 
 def ending_counts(run: Run, metrics: Mapping[str, Any]) -> list[tuple[str, Ending, int]]:
-    """(code, words, number) of every ending, the most frequent first."""
+    """Return (code, title, count) of every ending, the most frequent first."""
     counts = sorted(metrics["terminations"].items(), key=lambda pair: (-pair[1], pair[0]))
     return [(code, find_system(run.dataset.system).labels.ending(code), n) for code, n in counts]

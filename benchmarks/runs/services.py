@@ -1,4 +1,4 @@
-"""Starting, pausing, resuming and cancelling runs."""
+"""Start, pause, resume and cancel runs, and take up single trajectories again."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,17 @@ from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.endpoints.services import check_cap, currency_of, endpoints_in
-from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs import wake_up
 from benchmarks.locks import lock_run, lock_trajectories_of
 from benchmarks.mappers import system_of_run
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
-from benchmarks.roles.assignments import Filler
+from benchmarks.roles.assignments import RoleAssignment
 from benchmarks.roles.judge_fit import refuse_unrecorded
 from benchmarks.roles.services import assign_roles
 from benchmarks.runs.versions import current_pins
 
 CHUNK = 1000
-# Settings that make a run another condition than the standard one, for labels and grouping.
+# The name of the condition with all default settings, in labels and grouping.
 _STANDARD = "standard"
 _LONGEST = 200
 
@@ -35,12 +35,14 @@ class RunError(CoreError):
 
 
 def condition_name(
-    system: System, settings: Mapping[str, Any], roles: Mapping[str, Sequence[Filler]] | None = None
+    system: System,
+    settings: Mapping[str, Any],
+    roles: Mapping[str, Sequence[RoleAssignment]] | None = None,
 ) -> str:
-    """``standard``, or the settings that differ from the defaults, as ``name=value``.
+    """Return ``standard``, or the settings that differ from the defaults, as ``name=value``.
 
-    A role that people fill beside the agent makes another condition too, as ``role=person``: what
-    people and models judged or said is never pooled.
+    A role other than the agent that people fill is part of the name, as ``role=person``, so that
+    the replies of people and of models are never pooled.
     """
     changed = [
         f"{setting.name}={settings[setting.name]}"
@@ -55,7 +57,7 @@ def condition_name(
     name = ", ".join(changed) or _STANDARD
     if len(name) <= _LONGEST:
         return name
-    # Cut, but not so that two conditions become one.
+    # The digest keeps the cut names of different conditions different.
     return f"{name[: _LONGEST - 14]}… {digest_text(name)[:12]}"
 
 
@@ -71,14 +73,14 @@ def start_runs(
     name: str = "",
     cost_cap: float | None = None,
     created_by: User | None = None,
-    ring: bool = True,
+    wake: bool = True,
     experiment: Experiment | None = None,
 ) -> list[Run]:
-    """One run per agent and level, with all their trajectories pending; all or nothing.
+    """Create one run per agent and level, with all trajectories pending; all or nothing.
 
     They belong to ``experiment``, else to a new one of this ``name``. ``tasks`` restricts to
-    external ids. ``cost_cap`` is what each run may cost, in the currency of
-    its endpoints; reaching it pauses the run. ``ring=False`` leaves waking workers to the caller.
+    external ids. ``cost_cap`` limits each run, in the currency of its endpoints; a run that reaches
+    it is paused. With ``wake=False`` the caller wakes the workers.
     """
     system = get_system(dataset.system)
     complete = read_settings(system.settings, settings or {})
@@ -110,13 +112,13 @@ def start_runs(
         Run.objects.filter(pk__in=[run.pk for run in runs]).update(
             created_by=created_by, is_demo=dataset.is_demo
         )
-        if ring:
-            _ring_on_commit([run.pk for run in runs])
+        if wake:
+            _wake_on_commit([run.pk for run in runs])
     return runs
 
 
 def check_cost_cap(cap: float | None) -> None:
-    """Refuse a cap that is no amount of money."""
+    """Refuse a cap that is not a positive amount."""
     if cap is not None and not 0 < cap < math.inf:
         raise SettingError("cost cap", "an amount above 0, or nothing", cap)
 
@@ -177,7 +179,7 @@ def count_created(run_id: int, more: int) -> None:
 
 
 def _kind(system: System) -> str:
-    """In runs of a system that makes tasks no agent is tried."""
+    """Return the kind of a new run: a system that makes tasks has construction runs."""
     return Run.Kind.CONSTRUCTION if find_system(system.key).making else Run.Kind.MADE
 
 
@@ -188,12 +190,12 @@ def create_empty_run(
     agent: Agent,
     level: str,
     settings: Mapping[str, Any],
-    fillers: Mapping[str, Sequence[Filler]],
+    fillers: Mapping[str, Sequence[RoleAssignment]],
     seed: int,
     cost_cap: float | None,
     kind: str = Run.Kind.MADE,
 ) -> Run:
-    """A run without trajectories, within a transaction; ``settings`` are complete."""
+    """Create a run without trajectories, within a transaction; ``settings`` must be complete."""
     paid = endpoints_in(fillers)
     check_cap(cost_cap, paid)
     run = Run.objects.create(
@@ -216,7 +218,7 @@ def create_empty_run(
 
 
 def _units(dataset: Dataset, level: str, tasks: Sequence[str]) -> list[tuple[int, int | None, str]]:
-    """(task, profile, external id) of everything that a run at ``level`` has to play."""
+    """Return (task, profile, external id) for each trajectory of a run at ``level``."""
     if level:
         rows = Profile.objects.filter(task__dataset=dataset, level=level).order_by("task_id")
         found: list[tuple[int, int | None, str]] = list(
@@ -236,12 +238,12 @@ def _units(dataset: Dataset, level: str, tasks: Sequence[str]) -> list[tuple[int
     return [unit for unit in found if unit[2] in tasks]
 
 
-def _ring_on_commit(run_ids: Sequence[int]) -> None:
-    transaction.on_commit(lambda: doorbell.ring_runs(run_ids))
+def _wake_on_commit(run_ids: Sequence[int]) -> None:
+    transaction.on_commit(lambda: wake_up.wake_for_runs(run_ids))
 
 
 def _move(run: Run, allowed: Sequence[str], status: str, verb: str) -> None:
-    """A conditional change of status; says plainly when the run is past it."""
+    """Change the status if it is one of ``allowed``; otherwise refuse."""
     changed = Run.objects.filter(pk=run.pk, status__in=allowed).update(status=status)
     run.refresh_from_db()
     if not changed:
@@ -249,21 +251,21 @@ def _move(run: Run, allowed: Sequence[str], status: str, verb: str) -> None:
 
 
 def pause_run(*, run: Run) -> None:
-    """No further step is begun; what is in flight is still logged."""
+    """Pause a run: no further step begins, and calls under way are still logged."""
     S = Run.Status
     _move(run, [S.QUEUED, S.RUNNING, S.WAITING, S.ATTENTION], S.PAUSED, "paused")
 
 
 def resume_run(*, run: Run) -> None:
-    """Go on where a paused run was left."""
+    """Resume a paused run."""
     with transaction.atomic():
         _move(run, [Run.Status.PAUSED], Run.Status.QUEUED, "resumed")
         Run.objects.filter(pk=run.pk).update(problem="")
-        _ring_on_commit([run.pk])
+        _wake_on_commit([run.pk])
 
 
 def cancel_run(*, run: Run) -> None:
-    """End the run: what is finished stays, what is not is marked cancelled."""
+    """Cancel a run: finished trajectories stay, all others become cancelled."""
     S = Run.Status
     with transaction.atomic():
         lock_trajectories_of(run.pk)
@@ -281,7 +283,7 @@ def cancel_run(*, run: Run) -> None:
 
 
 def retry_trajectory(*, trajectory: Trajectory) -> None:
-    """Take up a failed trajectory, or one that waits for a decision, from what is logged of it."""
+    """Resume a trajectory that has failed or waits for a decision, from its log."""
     S = Trajectory.Status
     with transaction.atomic():
         _refuse_cancelled(trajectory.run, lock=False)
@@ -289,13 +291,13 @@ def retry_trajectory(*, trajectory: Trajectory) -> None:
             pk=trajectory.pk, status__in=[S.FAILED, S.DECISION]
         ).update(status=S.PENDING, problem="", lease_owner="", lease_until=None)
         if not changed:
-            raise RunError(f"{trajectory} has not failed, so there is nothing to run again")
+            raise RunError(f"{trajectory} has not failed, so it cannot be run again")
         _refuse_cancelled(trajectory.run)
         reopen_run(trajectory.run, people=trajectory)
 
 
 def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
-    """Play a trajectory anew as a further attempt; the old one stays as it is."""
+    """Create a new attempt at a trajectory; the old one stays as it is."""
     run = trajectory.run
     S = Trajectory.Status
     with transaction.atomic():
@@ -307,7 +309,7 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
             task=trajectory.task_id, profile=trajectory.profile_id
         ).order_by("-attempt")[0]
         attempt = latest.attempt + 1
-        # the new attempt is made with today's versions, which therefore become the run's
+        # The new attempt uses today's versions, so the run is pinned to them now.
         Run.objects.filter(pk=run.pk).update(pins=current_pins(system_of_run(run)))
         fresh = Trajectory.objects.create(
             run=run,
@@ -323,7 +325,7 @@ def restart_trajectory(*, trajectory: Trajectory) -> Trajectory:
 
 
 def _refuse_cancelled(run: Run, *, lock: bool = True) -> None:
-    """Nothing of a cancelled run is begun again: no worker would ever take it up."""
+    """Refuse to resume anything in a cancelled run, which no worker would ever take up."""
     if lock:
         lock_run(run.pk)
     if Run.objects.filter(pk=run.pk, status=Run.Status.CANCELLED).exists():
@@ -331,10 +333,10 @@ def _refuse_cancelled(run: Run, *, lock: bool = True) -> None:
 
 
 def reopen_run(run: Run, *, people: Trajectory | None = None) -> None:
-    """Let workers take up a run again; one that is paused or cancelled stays as it is.
+    """Queue a run again for workers; a paused or cancelled run stays as it is.
 
-    For the sake of one trajectory with ``people`` in it, a worker is sent to just that one; their
-    run waits for people before and after.
+    For a live trajectory (``people``) only that one gets a worker; its run waits for people before
+    and after.
     """
     R = Run.Status
     alone = people is not None and people.reserved
@@ -343,13 +345,13 @@ def reopen_run(run: Run, *, people: Trajectory | None = None) -> None:
     rows.update(status=R.QUEUED, finished_at=None)
     if people is not None and people.reserved:
         pk = people.pk
-        transaction.on_commit(lambda: doorbell.ring_trajectory(pk))
+        transaction.on_commit(lambda: wake_up.wake_for_trajectory(pk))
     else:
-        _ring_on_commit([run.pk])
+        _wake_on_commit([run.pk])
 
 
 def bump_data_version(run_id: int) -> None:
-    """Tell caches that what is shown of a run has changed."""
+    """Invalidate cached results of a run."""
     Run.objects.filter(pk=run_id).update(data_version=F("data_version") + 1)
 
 
@@ -357,14 +359,14 @@ _AT_WORK = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING)
 
 
 def halt_run(*, run_id: int, reason: str) -> None:
-    """Pause a run that must not go on by itself, and keep why."""
+    """Pause a run that must not continue by itself, and store the reason."""
     Run.objects.filter(pk=run_id, status__in=_AT_WORK).update(
         status=Run.Status.PAUSED, problem=reason
     )
 
 
 def change_cost_cap(*, run: Run, cap: float | None) -> None:
-    """Another cap, or None for none. What is paused at its cap goes on if that is higher now."""
+    """Change or remove a run's cost cap, and resume the run if it was paused at a lower cap."""
     check_cost_cap(cap)
     check_cap(cap, endpoints_in(run.roles))
     with transaction.atomic():

@@ -1,6 +1,6 @@
-"""Signals of runs, for apps that this one does not know."""
+"""Signals about runs, for other apps."""
 
 from django.dispatch import Signal
 
-# Sent with ``run_id`` once the last trajectory of a run has ended and that is committed.
+# Sent with ``run_id`` after the commit in which the last trajectory of a run ended.
 run_ended = Signal()

@@ -1,4 +1,4 @@
-"""Threads of a process that may be told to end while they work."""
+"""Thread pools that report when the process is shutting down."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,13 +9,13 @@ T = TypeVar("T")
 
 
 class ProcessEnds(Exception):
-    """The process is on its way out, and nothing new is begun in it."""
+    """Raised because the process is shutting down and takes no new work."""
 
 
 class Threads(ThreadPoolExecutor):
-    """Threads that say ``ProcessEnds`` to new work once the interpreter is shutting down.
+    """A pool that raises ``ProcessEnds`` for new work once the interpreter is shutting down.
 
-    What is under way then is finished, so whoever does it has to tell this from an error.
+    Work under way is still finished, so its caller has to tell a shutdown from an error.
     """
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:

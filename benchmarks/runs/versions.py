@@ -1,4 +1,4 @@
-"""With which versions a run is made, and whether they are still here."""
+"""The versions that a run is pinned to, and whether they are still available."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from benchmarks.models import Run, Trajectory
 
 
 def current_pins(system: System) -> dict[str, Any]:
-    """The versions that a run made now is made with, and the digests of its prompt files."""
+    """Return the versions that a new run is pinned to, with the digests of its prompt files."""
     return {
         "protocol": system.protocol_version,
         PROMPTS: system.prompt_version,
@@ -23,9 +23,9 @@ def current_pins(system: System) -> dict[str, Any]:
 
 
 def missing_version(run: Run, system: System) -> str:
-    """Which version that a run is pinned to is not here, in words; empty where all are.
+    """Name the first pinned version that is not available; return "" if all are.
 
-    Of prompts all versions stay here, so they are missing only where a file is another one now.
+    All versions of prompts are kept, so one is missing only if a file was changed or removed.
     """
     here = current_pins(system)
     for name, version in run.versions.items():
@@ -37,13 +37,13 @@ def missing_version(run: Run, system: System) -> str:
         return f"prompts version {version} (available is {here[PROMPTS]})"
     for name, digest in run.pins.get(PROMPT_FILES, {}).items():
         if files.get(name) != digest:
-            what = "is another file now" if name in files else "is gone"
+            what = "has changed" if name in files else "is gone"
             return f"prompts version {version} ({name} {what})"
     return ""
 
 
 def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
-    """The protocol of a trajectory from its beginning, in the versions of its run."""
+    """Return a trajectory's episode from its beginning, in its run's pinned versions."""
     run = trajectory.run
     settings: Mapping[str, Any] = run.settings
     if PROMPTS in run.pins:
@@ -56,7 +56,7 @@ def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
 
 
 def seeds_of(trajectory: Trajectory, task: Task) -> Callable[[int, int], int]:
-    """The seed of each call of a trajectory, by step and slot."""
+    """Return a function that gives the seed of each call, by step and slot."""
     run = trajectory.run
 
     def seed_for(step: int, slot: int) -> int:

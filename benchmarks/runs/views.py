@@ -1,4 +1,4 @@
-"""Runs: the list, starting them, one run and its progress, and what can be done with it."""
+"""Pages of runs: the list, the form that starts them, one run, its progress and its actions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +19,14 @@ from benchmarks.endpoints.services import CapError
 from benchmarks.filters import RunFilter
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
-from benchmarks.responses import address, go_back, own_template, respond, tell, wants_part
+from benchmarks.responses import (
+    add_error_message,
+    go_back,
+    own_template,
+    respond,
+    shown_url,
+    wants_fragment,
+)
 from benchmarks.roles.judge_fit import consequence, misfit_words, unread_judges
 from benchmarks.roles.selectors import playing_system, roles_behind, run_roles, system_of
 from benchmarks.roles.services import ensure_scripted_agents
@@ -59,17 +66,17 @@ def run_list(request: HttpRequest) -> HttpResponse:
     response = respond(
         request, "benchmarks/runs/run_list.html", "benchmarks/runs/_run_results.html", context
     )
-    response["HX-Push-Url"] = address(request)
+    response["HX-Push-Url"] = shown_url(request)
     return response
 
 
 def _answers(request: HttpRequest) -> bool:
-    """Whether this person may answer for roles that people fill."""
+    """Return whether this person may answer in roles that people fill."""
     return request.user.has_perm(START) or request.user.has_perm(ANSWER)
 
 
 def _open_asks(request: HttpRequest, found: Run) -> int:
-    """How many asks of a run this person may answer."""
+    """Count the open asks of a run that this person may answer."""
     return asks.open_ask_counts([found.pk]).get(found.pk, 0) if _answers(request) else 0
 
 
@@ -84,7 +91,7 @@ def _runs() -> Any:
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     found = fetch(request, _runs(), pk=run_id)
     part = "benchmarks/runs/_run_report.html"
-    if wants_part(request):  # the run has ended while its page was open
+    if wants_fragment(request):  # the run has ended while its page was open
         more = {"judgeable": is_judgeable(found), "may_start": request.user.has_perm(START)}
         return render(request, part, {**_report(found), **more})
     context = {
@@ -102,21 +109,23 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _beside(request: HttpRequest, found: Run) -> int:
-    """How many other runs were started together with this one."""
+    """Count the other runs of the same experiment."""
     if found.experiment is None:
         return 0
     return visibility(request).of(found.experiment.runs.all()).count() - 1
 
 
 def _report(found: Run) -> dict[str, Any]:
-    """What came of a run so far: figures, endings, problems, the first of its trajectories."""
+    """Return the results of a run so far: metrics, endings, problems and first trajectories."""
     S = Trajectory.Status
     metrics = runs.ended_metrics(found)
-    rows = trajectories.with_parts(trajectories.trajectory_list({"run": found.pk}))
+    rows = trajectories.with_row_relations(trajectories.trajectory_list({"run": found.pk}))
     shown = rows.order_by("-pk")[: TRAJECTORIES + 1]
     listed = trajectories.trajectory_rows(shown)
     figures = runs.run_figures(found.dataset.system, metrics) if metrics else []
-    problems = trajectories.with_parts(found.trajectories.filter(status__in=[S.FAILED, S.DECISION]))
+    problems = trajectories.with_row_relations(
+        found.trajectories.filter(status__in=[S.FAILED, S.DECISION])
+    )
     return {
         "run": found,
         "metrics": metrics,
@@ -135,13 +144,13 @@ def _report(found: Run) -> dict[str, Any]:
 
 
 def _unread(found: Run) -> list[str]:
-    """Which judges behind what the run shows cannot read what its agent writes, in sentences."""
+    """Return a sentence for each judge of the run that cannot read what its agent writes."""
     system = playing_system(found)
     return misfit_words(unread_judges(system, roles_behind(found))) if system is not None else []
 
 
 def _settings(found: Run) -> list[tuple[str, Any, bool, str]]:
-    """(name, value, whether it is the default, help) of every setting of a run."""
+    """Return (name, value, is default, help) of every setting of a run."""
     system = playing_system(found)
     known = {setting.name: setting for setting in system.settings} if system else {}
     return [
@@ -184,7 +193,7 @@ def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
 @signed_in
 @require_safe
 def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
-    """The fragment, asked for every second: 204 while nothing moved, 286 at the end."""
+    """Return the progress fragment, polled every second: 204 if unchanged, 286 at the end."""
     found = fetch(request, _runs(), pk=run_id)
     context = _progress(request, found)
     if context["moving"] and request.GET.get("v") == context["version"]:
@@ -203,7 +212,7 @@ def _change(
     try:
         act(run=found)
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
     else:
         messages.success(request, words)
     return go_back(request, reverse("benchmarks:run", args=[found.pk]))
@@ -212,38 +221,40 @@ def _change(
 @signed_in
 @require_POST
 def run_pause(request: HttpRequest, run_id: int) -> HttpResponse:
-    return _change(request, run_id, pause_run, "The run is paused: nothing further is begun.")
+    return _change(
+        request, run_id, pause_run, "The run is paused. Steps under way are still stored."
+    )
 
 
 @signed_in
 @require_POST
 def run_resume(request: HttpRequest, run_id: int) -> HttpResponse:
-    return _change(request, run_id, resume_run, "The run goes on where it was left.")
+    return _change(request, run_id, resume_run, "The run is resumed.")
 
 
 @signed_in
 @require_POST
 def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     return _change(
-        request, run_id, cancel_run, "The run is cancelled. What had ended before is kept."
+        request, run_id, cancel_run, "The run is cancelled. Finished trajectories are kept."
     )
 
 
 @signed_in
 @require_POST
 def run_cap(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Another cost cap, or none where the field is left empty."""
+    """Change the cost cap; an empty field removes it."""
     found = fetch(request, _runs(), START, pk=run_id)
     form = CapForm(request.POST)
     if not form.is_valid():
         for error in form.errors.get("cap", ()):
-            messages.error(request, f"The cap was not changed. {error}")
+            messages.error(request, f"The cost cap was not changed. {error}")
     else:
         cap = form.cleaned_data["cap"]
         try:
             change_cost_cap(run=found, cap=cap)
         except CoreError as error:
-            tell(request, error)
+            add_error_message(request, error)
         else:
             words = "no cap any more" if cap is None else f"a cap of {cap:g} {found.currency}"
             messages.success(request, f"The run has {words}.")
@@ -282,7 +293,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
         context |= {"form": form, "size": _size(form), "proposed": True}
         return render(request, "benchmarks/runs/run_new.html", context)
     if form.is_valid() and form.misfits and not form.cleaned_data["accept_undefined"]:
-        form.add_error(None, "The judges cannot read what an agent writes: see below.")
+        form.add_error(None, "Some judges cannot read what an agent writes. See below.")
         return render(request, "benchmarks/runs/run_new.html", context, status=422)
     if form.is_valid() and (started := _start(request, chosen, form)):
         messages.success(request, _started(started))
@@ -293,14 +304,14 @@ def run_new(request: HttpRequest) -> HttpResponse:
 
 
 def _with(data: QueryDict, changed: Mapping[str, str]) -> QueryDict:
-    """What was sent, with other values in some fields."""
+    """Return the posted data with other values in some fields."""
     for name, value in changed.items():
         data[name] = value
     return data
 
 
 def _start(request: HttpRequest, dataset: Dataset, form: NewRunForm) -> list[Run]:
-    """Start what the form asks for; on refusal nothing is stored and the form says why."""
+    """Start the runs of the form; if refused, nothing is stored and the form says why."""
     try:
         return start_runs(
             dataset=dataset,
@@ -331,7 +342,7 @@ def _started(started: list[Run]) -> str:
 
 
 def _size(form: NewRunForm) -> dict[str, Any] | None:
-    """How much the form would start; None while its choices do not hold."""
+    """Return the size of what the form would start; None while its choices are invalid."""
     if not form.is_bound:
         return None
     form.is_valid()

@@ -1,4 +1,4 @@
-"""Carrying trajectories: claim one under a lease, drive it, note how it went."""
+"""Carry trajectories: claim one under a lease, drive its episode, store where it stands."""
 
 import itertools
 import logging
@@ -46,13 +46,13 @@ CALL_THREADS = 512
 
 @cache
 def _executor() -> Threads:
-    """Threads for calls that wait (endpoints); shared by all runs of the process."""
+    """Return the threads in which calls to endpoints wait, shared by all runs of the process."""
     return Threads(CALL_THREADS, thread_name_prefix="call")
 
 
 @cache
 def _live_executor() -> Threads:
-    """The same for trajectories that people wait for, which do not queue behind those of runs."""
+    """Return separate threads for live trajectories, so that people do not wait behind runs."""
     return Threads(CALL_THREADS, thread_name_prefix="live-call")
 
 
@@ -63,22 +63,22 @@ def _carriers() -> Threads:
     return Threads(settings.ENDPOINT_THREADS, thread_name_prefix="carry")
 
 
-# What this process has claimed on endpoints, and who may claim there now.
+# The trajectories on endpoints that this process has claimed, and the lock for claiming more.
 _claimed: set[int] = set()
 _claiming = threading.Lock()
 _carrier_numbers = itertools.count(1)
 
 
 def _claimable(now: datetime) -> Q:
-    """Pending, or held by a worker whose lease ran out."""
+    """Match trajectories that are pending, or whose worker's lease has run out."""
     lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=now)
     return Q(status=Trajectory.Status.PENDING) | lapsed
 
 
 def claim_trajectory(*, run_id: int, owner: str) -> int | None:
-    """The id of a trajectory that ``owner`` now holds, or None when nothing is left to claim.
+    """Claim a trajectory for ``owner``; return its id, or None if nothing is left to claim.
 
-    The update is conditional, so of several workers that want the same one exactly one gets it.
+    The update is conditional, so exactly one of several workers gets the trajectory.
     """
     while True:
         rows = Trajectory.objects.filter(
@@ -109,9 +109,9 @@ def _claim(pk: int, owner: str) -> bool:
 
 
 def carry_reserved(*, pk: int, owner: str) -> bool:
-    """Carry one trajectory that people wait for, if it can be claimed; whether it was.
+    """Carry one trajectory of a live session; return whether it could be claimed.
 
-    Suggestions are left to the caller (``suggest_beside``), who need not make people wait for them.
+    The caller makes the suggestions (``suggest_beside``), so that people do not wait for them.
     """
     _, run_id, _, begun = _stands(pk)
     carried = False
@@ -121,11 +121,11 @@ def carry_reserved(*, pk: int, owner: str) -> bool:
         carry_trajectory(pk=pk, owner=owner, suggests=False)
         carried = True
         status, _, run_status, begun = _stands(pk)
-        # Most replies leave all as it was: its people are to speak, and its run waits for people.
+        # After most replies nothing changes: the trajectory and its run wait for people again.
         if (status, run_status) != (Trajectory.Status.WAITING, Run.Status.WAITING):
             settle_run(run_id=run_id)
         if status != Trajectory.Status.PENDING:
-            break  # else people answered before it was laid aside
+            break  # a pending one was answered before it was suspended: carry it again
     return carried
 
 
@@ -139,12 +139,12 @@ def _stands(pk: int) -> tuple[str, int, str, datetime | None]:
 
 
 def suggest_beside(*, pk: int) -> None:
-    """Make the suggestions that a trajectory with people in it still lacks."""
+    """Make the missing suggestions for the people in a trajectory."""
     make_suggestions(pk=pk, executor=_live_executor())
 
 
 def work_on_run(*, run_id: int, owner: str) -> int:
-    """Claim and carry trajectories of a run until none is left; returns how many were carried."""
+    """Claim and carry trajectories of a run until none is left; return how many were carried."""
     started = Run.objects.filter(pk=run_id, status__in=WORKABLE)
     if not started.update(status=Run.Status.RUNNING):
         return 0
@@ -161,7 +161,7 @@ def work_on_run(*, run_id: int, owner: str) -> int:
 
 
 def waits_for_endpoints(run_id: int) -> bool:
-    """Whether trajectories of a run are carried side by side, as its endpoints have room."""
+    """Return whether a run's trajectories are carried in parallel, as its endpoints allow."""
     if not settings.ENDPOINT_THREADS:
         return False
     roles = Run.objects.filter(pk=run_id).values_list("roles", flat=True).first()
@@ -169,14 +169,14 @@ def waits_for_endpoints(run_id: int) -> bool:
 
 
 def _carry_together(run_id: int, owner: str) -> int:
-    """Carry trajectories of a run on endpoints in threads; returns how many when all have ended."""
+    """Carry a run's trajectories in threads until all have ended; return how many there were."""
     crew: list[Future[int]] = []
 
     def carry() -> int:
         carried, name = 0, _carrier_name(owner)
         try:
             while True:
-                pk, more = _claim_in_room(run_id, name)
+                pk, more = _claim_within_capacity(run_id, name)
                 if pk is None:
                     return carried
                 _carry_in_thread(pk, name, recruit if more else None)
@@ -195,7 +195,7 @@ def _carry_together(run_id: int, owner: str) -> int:
 
 
 def _carrier_name(owner: str) -> str:
-    """An owner of leases of its own for each thread, so that none writes for another."""
+    """Return a lease owner for one thread, so that no thread writes under another's lease."""
     return f"{owner}+{next(_carrier_numbers)}"
 
 
@@ -225,18 +225,18 @@ def _claim_in(rooms: Rooms, run_id: int, roles: Roles, owner: str) -> tuple[int 
 
 
 def _held() -> set[int]:
-    """All trajectories that this process has claimed."""
+    """Return all trajectories that this process has claimed."""
     return _claimed.union(heartbeat.held)
 
 
 def _carry_in_thread(pk: int, owner: str, recruit: Callable[[], object] | None) -> None:
-    """Carry what was claimed, once another thread was started where there is room for it."""
+    """Start another thread if there is capacity, then carry the claimed trajectory."""
     try:
         if recruit is not None:
             recruit()
         carry_trajectory(pk=pk, owner=owner)
     except ProcessEnds:
-        _lay_aside(pk, owner, Trajectory.Status.PENDING, "")
+        _put_down(pk, owner, Trajectory.Status.PENDING, "")
         raise
     finally:
         with _claiming:
@@ -244,9 +244,9 @@ def _carry_in_thread(pk: int, owner: str, recruit: Callable[[], object] | None) 
 
 
 def work_on_runs(*, first: int, owner: str) -> int:
-    """Carry trajectories of whatever run needs somebody, ``first`` first; returns how many.
+    """Carry trajectories of any run that needs a worker, ``first`` first; return how many.
 
-    After each trajectory it looks anew, so that a short run need not wait for a long one to end.
+    It chooses again after each trajectory, so that a short run need not wait for a long one.
     Runs on endpoints are left to ``begin_carrying``.
     """
     carried = 0
@@ -264,15 +264,15 @@ def work_on_runs(*, first: int, owner: str) -> int:
 
 
 def begin_carrying(*, first: int, owner: str) -> Future[int]:
-    """Carry trajectories of runs on endpoints in threads of this process, ``first`` first.
+    """Carry trajectories on endpoints in threads of this process, those of ``first`` first.
 
-    Each thread that claims a trajectory starts another one as long as there is room. The caller
+    Each thread that claims a trajectory starts another one while there is capacity. The caller
     need not wait for them.
     """
-    return _carriers().submit(_carry_in_room, first, owner)
+    return _carriers().submit(_carry_within_capacity, first, owner)
 
 
-def _carry_in_room(first: int, owner: str) -> int:
+def _carry_within_capacity(first: int, owner: str) -> int:
     carried, name = 0, _carrier_name(owner)
     run_id: int | None = first
     try:
@@ -303,7 +303,7 @@ def _settle_if_over(run_id: int) -> None:
 def _neediest_run(rooms: Rooms, *, on_endpoints: bool) -> tuple[int, Roles] | None:
     """The oldest run with something to claim, of those started together the least attended.
 
-    Where there are threads for runs on endpoints, those are theirs alone.
+    If there are threads for runs on endpoints, only those threads take such runs.
     """
     units = Trajectory.objects.filter(_claimable(timezone.now()), run=OuterRef("pk"))
     runs = Run.objects.filter(Exists(units), status__in=WORKABLE).order_by("pk")
@@ -329,9 +329,9 @@ def _begin(run_id: int) -> None:
 
 
 def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
-    """Drive one claimed trajectory as far as it goes, and store where it stands.
+    """Drive one claimed trajectory as far as possible, and store where it stands.
 
-    ``suggests``: make the suggestions for people after that.
+    With ``suggests``, make the suggestions for people afterwards.
     """
     trajectory = Trajectory.objects.select_related(
         "run__dataset", "run__primary_judging", "task", "profile"
@@ -343,27 +343,27 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
         logger.warning("trajectory %s was taken over by another worker", pk)
         return
     except ProcessEnds:
-        _lay_aside(pk, owner, Trajectory.Status.PENDING, "")  # another goes on from the log
+        _put_down(pk, owner, Trajectory.Status.PENDING, "")  # another goes on from the log
         raise
     except (AskMismatch, TurnMismatch) as error:
         status, problem = Trajectory.Status.DECISION, str(error)
     except CoreError as error:
         status, problem = Trajectory.Status.FAILED, str(error)
     except (OperationalError, InterfaceError):
-        raise  # the database is away: once the lease has lapsed, it goes on from the log
-    except Exception as error:  # a bug must not take the other trajectories of the worker down
+        raise  # the database is unreachable: a worker resumes from the log once the lease lapses
+    except Exception as error:  # a bug in one trajectory must not stop the worker's others
         logger.exception("trajectory %s failed unexpectedly", pk)
         kind = type(error).__name__
         status = Trajectory.Status.FAILED
         problem = f"unexpected {kind}; the details are in the worker's log under trajectory {pk}"
     if status not in (Trajectory.Status.DONE, Trajectory.Status.WAITING):  # the log has said so
-        _lay_aside(pk, owner, status, problem)
+        _put_down(pk, owner, status, problem)
     # Only now: whoever is asked does not wait until an endpoint has made up its mind.
-    if suggests and suggesting_fillers(trajectory.run.roles, trajectory.recast):
+    if suggests and suggesting_assignments(trajectory.run.roles, trajectory.recast):
         suggest_beside(pk=pk)
 
 
-def _lay_aside(pk: int, owner: str, status: str, problem: str) -> None:
+def _put_down(pk: int, owner: str, status: str, problem: str) -> None:
     Trajectory.objects.filter(pk=pk, lease_owner=owner).update(
         status=status, problem=problem, lease_owner="", lease_until=None
     )
@@ -379,7 +379,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
 
     log = log_of(trajectory, owner)
     driver = Driver(
-        cast=build_cast(system, task, {**run.roles, **trajectory.recast}, run.settings),
+        cast=build_answerers(system, task, {**run.roles, **trajectory.recast}, run.settings),
         log=log,
         parsers=system.parsers,
         seed_for=seeds_of(trajectory, task),
@@ -404,7 +404,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
 
 
 def _stop_check(run_id: int) -> Callable[[], str]:
-    """A check for pause and cancel that asks the database twice a second at most."""
+    """Return a check for pausing and cancelling, which queries at most twice a second."""
     asked = time.monotonic()
 
     def stop() -> str:
@@ -419,7 +419,7 @@ def _stop_check(run_id: int) -> Callable[[], str]:
 
 
 def settle_run(*, run_id: int) -> None:
-    """The status of a run as its trajectories have it, once no more can be claimed."""
+    """Derive the status of a run from its trajectories, once none can be claimed."""
     T, R = Trajectory.Status, Run.Status
     with transaction.atomic():
         lock_run(run_id)  # else a trajectory that is taken up now could be overlooked

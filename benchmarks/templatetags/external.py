@@ -7,14 +7,14 @@ from django import template
 
 from benchmarks.core.labels import plain
 from benchmarks.core.registry import EXTERNAL, find_system
-from benchmarks.trajectories.messages import Said, as_text, messages_of
+from benchmarks.trajectories.messages import MessageView, as_text, messages_of
 from benchmarks.trajectories.turns import TurnView
 
 register = template.Library()
 
 
 @register.simple_tag
-def talk(turn: TurnView) -> list[Said]:
+def talk(turn: TurnView) -> list[MessageView]:
     """The messages of a turn, with those before the first one; empty where none are stored."""
     return messages_of([turn.row])[0]
 

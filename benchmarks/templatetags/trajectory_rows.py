@@ -10,7 +10,12 @@ from django.utils.safestring import SafeString, mark_safe
 
 from benchmarks.templatetags.planjury import badge, number, percent, score
 from benchmarks.templatetags.turn_parts import undefined
-from benchmarks.trajectories.selectors import Columns, FinalScores, TrajectoryRow, Verdict
+from benchmarks.trajectories.selectors import (
+    FinalScores,
+    MetricVerdict,
+    TrajectoryColumns,
+    TrajectoryRow,
+)
 
 register = template.Library()
 # Signs of a task's words in a list.
@@ -19,7 +24,7 @@ MOST_WORDS = 120
 
 @register.simple_tag
 def trajectory_rows(
-    rows: Iterable[TrajectoryRow], columns: Columns, query: str, without_run: object
+    rows: Iterable[TrajectoryRow], columns: TrajectoryColumns, query: str, without_run: object
 ) -> SafeString:
     """Rows of a table; ``without_run``: it is a run's, so that agent and level go without saying.
 
@@ -28,7 +33,7 @@ def trajectory_rows(
     return mark_safe("\n".join(_row(row, columns, query, bool(without_run)) for row in rows))
 
 
-def _row(row: TrajectoryRow, columns: Columns, query: str, without_run: bool) -> str:
+def _row(row: TrajectoryRow, columns: TrajectoryColumns, query: str, without_run: bool) -> str:
     run, made_by = row.trajectory.run, ""
     if not without_run:
         agent = escape(run.agent.title) + condition_of(row)
@@ -85,7 +90,7 @@ def measures(row: TrajectoryRow) -> str:
 
 
 @register.simple_tag
-def verdict_words(given: Verdict) -> SafeString:
+def verdict_words(given: MetricVerdict) -> SafeString:
     """Yes, no, or why neither."""
     if given.value is None:
         return mark_safe(undefined(given.reason))

@@ -12,15 +12,15 @@ from django.template.defaultfilters import floatformat
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from benchmarks.trajectories.diffs import Line, Segment
+from benchmarks.trajectories.diffs import DiffLine, DiffSegment
 from benchmarks.trajectories.turns import (
     NEW,
     REPEATED,
     WITHHELD,
     DimensionScores,
-    Finding,
     GivenScore,
     TurnView,
+    ViolationView,
 )
 
 register = template.Library()
@@ -107,12 +107,12 @@ def turn_badges(turn: TurnView) -> SafeString:
 
 
 @register.simple_tag
-def finding_items(findings: Iterable[Finding]) -> SafeString:
+def finding_items(findings: Iterable[ViolationView]) -> SafeString:
     """What a turn violated, with what judges gave as reasons, as the items of a list."""
     return mark_safe("".join(map(_finding_item, findings)))
 
 
-def _finding_item(finding: Finding) -> str:
+def _finding_item(finding: ViolationView) -> str:
     tone, tip = MARKS[finding.mark]
     again = finding.mark == REPEATED and not finding.revealed
     told = ' <span class="muted">(not said again)</span>' if again else ""
@@ -125,19 +125,19 @@ def _finding_item(finding: Finding) -> str:
 
 
 @register.simple_tag
-def diff_items(lines: Iterable[Line]) -> SafeString:
+def diff_items(lines: Iterable[DiffLine]) -> SafeString:
     """The steps of a plan against another one, as the items of a list."""
     return mark_safe("\n  ".join(_diff_item(line) for line in lines))
 
 
-def _diff_item(line: Line) -> str:
+def _diff_item(line: DiffLine) -> str:
     parts = "".join(_diff_part(part) for part in line.parts)
     said = SAID.get(line.op, "")
     number = line.number or ""
     return f'<li class="{line.op}"><span class="n">{number}</span><span>{said}{parts}</span></li>'
 
 
-def _diff_part(part: Segment) -> str:
+def _diff_part(part: DiffSegment) -> str:
     tag = MARKED.get(part.op)
     text = escape(part.text)
     return f"<{tag}>{text}</{tag}>" if tag else text

@@ -1,4 +1,4 @@
-"""What changed between two texts or two plans, word by word, for pages that show it."""
+"""Differences between two texts or two plans, word by word."""
 
 import re
 from collections import Counter
@@ -13,17 +13,17 @@ LineKind = Literal["same", "added", "removed", "changed"]
 
 _TOKEN = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")
 _WORD = re.compile(r"\w")
-# Steps that share fewer of their words than this are two steps, not one that was reworded.
+# Steps that share a smaller part of their words are two steps, not one reworded step.
 ALIKE = 0.45
 # Comparing costs up to (words before) × (words after); beyond this only the ends are compared.
 MOST_PAIRS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A stretch of text that stayed, came in or went out.
+class DiffSegment:
+    """A piece of text that stayed, was added or was removed.
 
-    ``op`` is the word for it that templates/includes/_diff_parts.html knows.
+    ``op`` is the name that templates/includes/_diff_parts.html uses.
     """
 
     kind: SegmentKind
@@ -35,26 +35,26 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A step with its number in the new plan; a step that went out has the number it had.
+class DiffLine:
+    """A step with its number in the new plan; a removed step keeps its old number.
 
-    Words are marked in changed steps alone; of the others ``op`` says all there is to say. Fit for
-    templates/includes/_diff_lines.html as it is.
+    Only changed steps mark their words; for the others ``op`` says it all.
+    templates/includes/_diff_lines.html shows it.
     """
 
     op: LineKind
     number: int
-    parts: tuple[Segment, ...]
+    parts: tuple[DiffSegment, ...]
 
 
-def diff_words(before: str, after: str) -> list[Segment]:
-    """``before`` to ``after`` in segments.
+def diff_words(before: str, after: str) -> list[DiffSegment]:
+    """Return the changes from ``before`` to ``after`` as segments.
 
     Same and removed segments together are ``before``, same and added ones ``after``; where words
-    are replaced, what went out stands before what came in.
+    are replaced, the removed ones come before the added ones.
     """
     if before == after:
-        return [Segment("same", before)] if before else []
+        return [DiffSegment("same", before)] if before else []
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     head = _shared(old, new)
     tail = _shared(old[head:][::-1], new[head:][::-1])
@@ -66,7 +66,7 @@ def diff_words(before: str, after: str) -> list[Segment]:
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many tokens two lists have in common at their beginning."""
+    """Count the tokens that two lists share at their beginning."""
     pairs = zip(old, new, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
 
@@ -75,15 +75,15 @@ Block = tuple[list[str], list[str]]
 
 
 def _changes(old: list[str], new: list[str]) -> list[Block]:
-    """(tokens before, tokens after) by block; equal blocks hold the same tokens twice."""
+    """Return blocks of (tokens before, tokens after); both are equal in unchanged blocks."""
     if len(old) * len(new) > MOST_PAIRS:
         return [(old, new)]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return [(old[a:b], new[c:d]) for _, a, b, c, d in matcher.get_opcodes()]
 
 
-def _segments(blocks: Iterable[Block]) -> list[Segment]:
-    """Neighbouring changes become one, across what is only space and punctuation."""
+def _segments(blocks: Iterable[Block]) -> list[DiffSegment]:
+    """Merge neighbouring changes that only space and punctuation separate."""
     kept = [("".join(old), "".join(new)) for old, new in blocks if old or new]
     merged: list[tuple[str, str]] = []
     for place, (old, new) in enumerate(kept):
@@ -98,33 +98,33 @@ def _segments(blocks: Iterable[Block]) -> list[Segment]:
     segments = []
     for old, new in merged:
         if old == new:
-            segments.append(Segment("same", old))
+            segments.append(DiffSegment("same", old))
             continue
         if old:
-            segments.append(Segment("removed", old))
+            segments.append(DiffSegment("removed", old))
         if new:
-            segments.append(Segment("added", new))
+            segments.append(DiffSegment("added", new))
     return segments
 
 
-def diff_steps(before: Sequence[str], after: Sequence[str]) -> list[Line]:
-    """Two plans step by step: steps that are alike stand in one line with their words compared."""
-    lines: list[Line] = []
+def diff_steps(before: Sequence[str], after: Sequence[str]) -> list[DiffLine]:
+    """Compare two plans step by step; similar steps share a line and are compared word by word."""
+    lines: list[DiffLine] = []
     for old, new in _align(before, after):
         if new is None and old is not None:
-            lines.append(Line("removed", old + 1, (Segment("same", before[old]),)))
+            lines.append(DiffLine("removed", old + 1, (DiffSegment("same", before[old]),)))
         elif old is None and new is not None:
-            lines.append(Line("added", new + 1, (Segment("same", after[new]),)))
+            lines.append(DiffLine("added", new + 1, (DiffSegment("same", after[new]),)))
         elif old is not None and new is not None:
             parts = tuple(diff_words(before[old], after[new]))
             same = all(part.kind == "same" for part in parts)
-            lines.append(Line("same" if same else "changed", new + 1, parts))
+            lines.append(DiffLine("same" if same else "changed", new + 1, parts))
     return lines
 
 
 def _align(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None, int | None]]:
-    """Pairs of places, in order, that make the sum of likenesses greatest; None has no partner."""
-    # Nothing is liker than the same: what both begin with stands side by side in any case.
+    """Pair steps, in order, so that the sum of similarities is greatest; None means no partner."""
+    # Equal steps at the beginning are the best pairs in any case.
     head = _shared(before, after)
     pairs: list[tuple[int | None, int | None]] = [(place, place) for place in range(head)]
     rest = _align_rest(before[head:], after[head:])
@@ -162,31 +162,31 @@ def _align_rest(before: Sequence[str], after: Sequence[str]) -> list[tuple[int |
     return pairs
 
 
-# The words of a step with how often each is there, and how many there are.
+# The words of a step with their counts, and the total.
 Bag = tuple[dict[str, int], int]
 
 
 @lru_cache(maxsize=1024)
 def _bag(text: str) -> Bag:
-    """The words of a step; a plan is compared with the one before it and the one after it."""
+    """Count the words of a step; cached, because each plan is compared twice."""
     words = _words(text)
     return dict(Counter(words)), len(words)
 
 
 def _words(text: str) -> list[str]:
-    """The words that carry meaning, roughly: any two sentences share "the" and "it"."""
+    """Return the words that carry meaning: any two sentences share "the" and "it"."""
     words = [token.lower() for token in _TOKEN.findall(text) if _WORD.search(token)]
     return [word for word in words if len(word) > 3] or words
 
 
 def _likeness(one: Bag, other: Bag) -> float:
-    """Share of words in common (Dice), or 0 where it is below ``ALIKE``."""
+    """Return the Dice coefficient of the words, or 0 if it is below ``ALIKE``."""
     (words, count), (others, other_count) = one, other
     total = count + other_count
     if not total:
         return 1.0
     common = words.keys() & others.keys()
-    # No more of them are shared than the shorter step has.
+    # At most the words of the shorter step can be shared.
     if not common or 2 * min(count, other_count) < ALIKE * total:
         return 0.0
     share = 2 * sum([min(words[word], others[word]) for word in common]) / total

@@ -1,4 +1,4 @@
-"""The log of a trajectory as pages show it: who was told what, and what came back."""
+"""Read the log of a trajectory for pages: the messages of each ask, and the reply."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,14 +39,14 @@ class ExchangeView:
 
     @property
     def gist(self) -> str:
-        """The beginning of what came back, or why nothing did."""
+        """Return the beginning of the reply, or the reason why there is none."""
         words = " ".join((self.row.text or self.row.reason).split())
         return f"{words[:90]}…" if len(words) > 90 else words
 
 
 @dataclass(frozen=True)
 class TurnSteps:
-    """The steps of the log in which a turn was made: from ``first`` up to, not with, ``end``."""
+    """The steps of the log that belong to a turn: from ``first`` up to, excluding, ``end``."""
 
     turn: int
     first: int
@@ -54,7 +54,7 @@ class TurnSteps:
 
 
 def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
-    """Which steps of the log belong to which turn: each begins where the agent is asked."""
+    """Return the steps of each turn; a turn begins when the agent is asked."""
     asked = Exchange.objects.filter(trajectory=trajectory, role=agent_role(trajectory))
     starts = list(asked.order_by("step").values_list("step", flat=True).distinct())
     ends = [*starts[1:], None]
@@ -65,19 +65,19 @@ def turn_steps(trajectory: Trajectory) -> list[TurnSteps]:
 
 
 def agent_role(trajectory: Trajectory) -> str:
-    """The role of the agent: the first one of every system."""
+    """Return the name of the agent's role: the first one of every system."""
     system = system_of(trajectory.run.dataset.system)
     return system.roles[0].name if system else "agent"
 
 
 def exchanges_of(trajectory: Trajectory, steps: TurnSteps | None) -> list[ExchangeView]:
-    """The exchanges of a turn in order, or all of them; a few queries in all."""
+    """Return the exchanges of a turn in order, or all of them, in a few queries."""
     rows = exchange_rows(trajectory, steps)
     return exchange_views(trajectory, list(rows.order_by("step", "slot", "attempt")))
 
 
 def exchange_rows(trajectory: Trajectory, steps: TurnSteps | None = None) -> QuerySet[Exchange]:
-    """The log of a trajectory, or of one of its turns."""
+    """Return the log of a trajectory, or of one of its turns."""
     rows = Exchange.objects.filter(trajectory=trajectory).select_related("answerer")
     if steps is None:
         return rows
@@ -86,7 +86,7 @@ def exchange_rows(trajectory: Trajectory, steps: TurnSteps | None = None) -> Que
 
 
 def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[ExchangeView]:
-    """These rows with their messages in full, in one query."""
+    """Return these rows with their full messages, in one query."""
     system = system_of(trajectory.run.dataset.system)
     titles = {role.name: role.title for role in system.roles} if system else {}
     digests = sorted({digest for row in found for digest in row.messages})
@@ -109,7 +109,7 @@ def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[Ex
 
 
 def _seat(title: str, seat: str) -> str:
-    """``Rubric judge 2`` of the role "Rubric judges"."""
+    """Name a seat: ``Rubric judge 2`` in the role "Rubric judges"."""
     return f"{title.removesuffix('s')} {seat}" if seat else title
 
 
@@ -120,13 +120,13 @@ def _answerer(system: System | None, who: AnswererVersion, models: Mapping[str, 
 
 
 def _shown(row: Exchange) -> str:
-    """The parsed reply as indented JSON, empty where nothing was parsed."""
+    """Return the parsed reply as indented JSON, or "" if there is none."""
     if row.state != Exchange.State.ANSWERED:
         return ""
     return json.dumps(row.value, indent=2, ensure_ascii=False)
 
 
 def _tool(tool: Mapping[str, Any]) -> tuple[str, str]:
-    """(name, what it does) of a tool that was offered."""
+    """Return the name and description of a tool that was offered."""
     function = tool.get("function", tool)
     return str(function.get("name", "")), str(function.get("description", ""))

@@ -1,7 +1,7 @@
-"""What was said in trajectories made elsewhere: messages, calls of tools, what the agent never saw.
+"""Messages and tool calls of imported trajectories.
 
-The importer stores the messages of a turn in its payload, those before the first one as
-``opening``; a system's text is named by its digest.
+The importer stores the messages of a turn in its payload, those before the first turn as
+``opening``; a system message is stored as its digest.
 """
 
 import json
@@ -13,13 +13,13 @@ from typing import Any
 from benchmarks.models import StoredMessage, Turn
 
 SPEAKERS = {"system": "System", "user": "User", "assistant": "Agent", "tool": "Tool"}
-# Longer texts of tools are cut here, with the rest behind a fold.
+# Longer tool results are cut here; the rest is folded.
 CLIP = 1200
 
 
 @dataclass(frozen=True)
-class Call:
-    """A call of a tool with its arguments as they can be read."""
+class ToolCallView:
+    """A tool call with readable arguments."""
 
     name: str
     arguments: str
@@ -27,18 +27,18 @@ class Call:
 
     @property
     def gist(self) -> str:
-        """The arguments in one line."""
+        """Return the arguments in one line."""
         return " ".join(self.arguments.split())
 
 
 @dataclass(frozen=True)
-class Said:
-    """One message; ``hidden`` means that the agent never saw it, ``failed`` that a call failed."""
+class MessageView:
+    """A message; ``hidden``: the agent never saw it, ``failed``: the tool call failed."""
 
     speaker: str
     name: str
     text: str
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCallView, ...]
     hidden: bool
     reasoning: str
     note: str
@@ -46,7 +46,7 @@ class Said:
 
     @property
     def title(self) -> str:
-        """Who speaks; of an agent no name, which could be its model's."""
+        """Return who speaks, without an agent's name, which could reveal its model."""
         title = SPEAKERS[self.speaker]
         return f"{title}: {self.name}" if self.name and self.speaker != "assistant" else title
 
@@ -60,36 +60,36 @@ class Said:
 
     @property
     def rest(self) -> str:
-        """What is shown on request; nothing where it would be a few lines only."""
+        """Return the folded rest of the text; empty if it would be a few lines only."""
         return self.readable[CLIP:] if len(self.readable) > CLIP * 5 // 4 else ""
 
 
 def stored_rows(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The stored messages of a turn, with those before the first one."""
+    """Return the stored messages of a turn, with those before the first turn."""
     return [*payload.get("opening", ()), *payload.get("messages", ())]
 
 
-def messages_of(turns: Sequence[Turn]) -> list[list[Said]]:
-    """The messages of each turn; the texts of all system messages in one query."""
+def messages_of(turns: Sequence[Turn]) -> list[list[MessageView]]:
+    """Return the messages of each turn; all system messages take one query."""
     rows = [stored_rows(turn.payload) for turn in turns]
     digests = {row["digest"] for turn in rows for row in turn if row.get("digest")}
     prompts = StoredMessage.objects.in_bulk(digests) if digests else {}
-    return [[_said(row, prompts) for row in turn] for turn in rows]
+    return [[_message_view(row, prompts) for row in turn] for turn in rows]
 
 
-def _said(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> Said:
+def _message_view(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> MessageView:
     stored = prompts.get(row.get("digest", ""))
     notes = [
         row.get("at", ""),
         f"{row['tokens_in']} tokens in" if "tokens_in" in row else "",
         f"{row['tokens_out']} tokens out" if "tokens_out" in row else "",
     ]
-    return Said(
+    return MessageView(
         row["speaker"],
         row.get("name", ""),
         stored.text if stored else row.get("text", ""),
         tuple(
-            Call(call["name"], as_text(call["arguments"]), call.get("by", "agent"))
+            ToolCallView(call["name"], as_text(call["arguments"]), call.get("by", "agent"))
             for call in row.get("calls", ())
         ),
         bool(row.get("hidden")),
@@ -100,16 +100,16 @@ def _said(row: Mapping[str, Any], prompts: Mapping[str, StoredMessage]) -> Said:
 
 
 def as_text(value: Any) -> str:
-    """A text as it is, everything else as indented JSON."""
+    """Return a text unchanged, any other value as indented JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def indented(text: str) -> str:
-    """A text that is one line of JSON over several lines, any other as it is.
+    """Indent a text that is one line of JSON; return any other text unchanged.
 
-    Only where that changes nothing but the space: 1.50 must not become 1.5.
+    Only whitespace may change: 1.50 must not become 1.5.
     """
     if not text.startswith(("{", "[")) or "\n" in text:
         return text
@@ -122,7 +122,7 @@ def indented(text: str) -> str:
 
 
 def call_failed(row: Mapping[str, Any]) -> bool:
-    """Whether a stored message is a tool's report of an error, as files write such reports."""
+    """Return whether a stored message is the error report of a tool."""
     if row.get("speaker") != "tool":
         return False
     if row.get("extra", {}).get("error"):
@@ -139,8 +139,8 @@ def call_failed(row: Mapping[str, Any]) -> bool:
     return isinstance(value, dict) and bool(value.get("error"))
 
 
-def talk_has(turns: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """What the payloads of a trajectory's turns hold, in the words of questionnaires' needs."""
+def message_features(turns: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Return what the turns of a trajectory contain, by the names of question requirements."""
     found: set[str] = set()
     for place, payload in enumerate(turns):
         found.update(_things(payload))

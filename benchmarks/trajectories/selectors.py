@@ -1,4 +1,4 @@
-"""The list of trajectories: what can be chosen, what a choice selects, and what a row shows."""
+"""Read trajectories for lists and pages: filters, list rows, endings, verdicts and scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,26 +14,26 @@ from benchmarks.roles.selectors import system_of
 from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Trajectory.Status
-# What stands in place of an ending while, or because, there is none.
+# Shown in place of an ending while a trajectory has not ended.
 STATES: Mapping[str, Ending] = {
-    S.PENDING: Ending("Not begun", "It waits for a worker.", "idle"),
+    S.PENDING: Ending("Not started", "It waits for a worker.", "idle"),
     S.RUNNING: Ending("Under way", "A worker carries it at this moment.", "info"),
-    S.WAITING: Ending("Waits for a person", "A person has to answer before it can go on.", "warn"),
-    S.FAILED: Ending("Failed", "Infrastructure let it down; it can be taken up again.", "bad"),
+    S.WAITING: Ending("Waits for a person", "It continues once a person has answered.", "warn"),
+    S.FAILED: Ending("Failed", "The infrastructure failed; it can be resumed.", "bad"),
     S.DECISION: Ending(
-        "Needs a decision", "What is stored no longer agrees with today's versions.", "warn"
+        "Needs a decision", "The stored log does not match today's versions.", "warn"
     ),
-    S.CANCELLED: Ending("Cancelled", "It was given up before its end.", "idle"),
+    S.CANCELLED: Ending("Cancelled", "It was cancelled before its end.", "idle"),
 }
 YES, NO, UNDEFINED = "yes", "no", "undefined"
 FULL, PART, ZERO = "full", "part", "zero"
-# A reward this close to 1 is one.
+# A reward this close to 1 counts as full.
 NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What runs differ in, as (value, label) pairs for the filters of lists."""
+    """The options of list filters, as (value, label) pairs."""
 
     datasets: list[tuple[int, str]]
     agents: list[tuple[int, str]]
@@ -42,7 +42,7 @@ class RunOptions:
 
 
 def run_options(seen: Visibility = EVERYTHING) -> RunOptions:
-    """The datasets, agents, levels and conditions that there are runs of, in one query."""
+    """Return the datasets, agents, levels and conditions of all runs, in one query."""
     rows = (
         seen.of(Run.objects.order_by())
         .values_list(
@@ -68,7 +68,7 @@ def _rank(level: str) -> tuple[int, str]:
 
 
 def ending_title(code: str) -> str:
-    """An ending in words, whichever system it belongs to."""
+    """Return the title of an ending of any system."""
     for system in (*SYSTEMS, EXTERNAL):
         if code in find_system(system).labels.endings:
             return find_system(system).labels.endings[code].title
@@ -76,18 +76,17 @@ def ending_title(code: str) -> str:
 
 
 def trajectory_end(trajectory: Trajectory) -> Ending:
-    """How a trajectory ended, or where it stands."""
+    """Return how a trajectory ended, or its state."""
     if trajectory.status == S.DONE:
         return find_system(trajectory.run.dataset.system).labels.ending(trajectory.termination)
     return STATES[trajectory.status]
 
 
 def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
-    """The trajectories of a choice; names are those of the API's query, which
-    the page of the list knows too.
+    """Return the trajectories that match a filter; names are those of the API's query.
 
-    Without a choice of endings, what has not begun and what was given up before its first turn
-    is left out.
+    Without a filter on endings, trajectories that have not started, or were cancelled before their
+    first turn, are left out.
     """
     rows = Trajectory.objects.all()
     if not chosen.get("run"):  # what judges look at again is listed with its run, if anywhere
@@ -136,7 +135,7 @@ def _ends(wanted: Sequence[str]) -> Q:
 
 
 def _metric(name: str, wanted: str) -> Q:
-    """Trajectories whose metric is 1, 0, or undefined (null, or not recorded)."""
+    """Match trajectories whose metric is 1, 0, or undefined (null or not recorded)."""
     if wanted == UNDEFINED:
         undefined = Q(**{f"metrics__{name}": None}) | Q(**{f"metrics__{name}__isnull": True})
         return Q(status=S.DONE) & undefined
@@ -144,9 +143,9 @@ def _metric(name: str, wanted: str) -> Q:
 
 
 def _reward(wanted: str) -> Q:
-    """Trajectories by the reward that their file states; made here, they have none."""
+    """Match imported trajectories by the reward in their file."""
     if wanted == FULL:
-        # SQLite compares a stored null as a text, which is more than any number.
+        # SQLite compares a stored null as text, which is greater than any number.
         return Q(metrics__reward__gte=1 - NEARLY) & ~Q(metrics__reward=None)
     if wanted == PART:
         return Q(metrics__reward__lt=1 - NEARLY, metrics__reward__gt=0)
@@ -158,14 +157,14 @@ def _reward(wanted: str) -> Q:
 
 @dataclass(frozen=True)
 class FinalScores:
-    """The judges' scores of a last plan: their mean, and how many there should be but are not."""
+    """The judges' scores of the last turn: their mean, and how many are missing."""
 
     mean: float | None
     missing: int
 
 
 @dataclass(frozen=True)
-class Verdict:
+class MetricVerdict:
     """A yes-or-no metric of a trajectory: None is undefined, and ``reason`` says why."""
 
     value: bool | None
@@ -178,31 +177,31 @@ class TrajectoryRow:
 
     trajectory: Trajectory
     end: Ending
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[MetricVerdict, ...]
     metrics: tuple[tuple[Measure, float | None, str], ...]
     scores: FinalScores
 
 
 @dataclass(frozen=True)
-class Columns:
-    """What a list of trajectories shows: what their systems have, and what they have in common."""
+class TrajectoryColumns:
+    """The columns of a list of trajectories."""
 
     verdicts: Mapping[str, str]
     metrics: Mapping[str, Measure]
     scored: bool
 
 
-def list_columns(systems: Iterable[str]) -> Columns:
-    """The columns for trajectories of these systems.
+def list_columns(systems: Iterable[str]) -> TrajectoryColumns:
+    """Return the columns for trajectories of these systems.
 
-    Metrics are those of one system, so they show where there is no other. Where systems give a
-    verdict different titles, the first one's stands.
+    Metrics belong to one system, so they are shown only for a single system. If systems give a
+    verdict different titles, the first title is used.
     """
     found = list(dict.fromkeys(systems))
     verdicts: dict[str, str] = {}
     for system in found:
         verdicts = {**find_system(system).labels.verdicts, **verdicts}
-    return Columns(
+    return TrajectoryColumns(
         dict(sorted(verdicts.items(), reverse=True)),  # valid, then accurate
         find_system(found[0]).labels.column_measures if len(found) == 1 else {},
         not found or any(is_scored(system) for system in found),
@@ -210,25 +209,25 @@ def list_columns(systems: Iterable[str]) -> Columns:
 
 
 def is_scored(system: str) -> bool:
-    """Whether judges score the turns of a system."""
+    """Return whether judges score the turns of a system."""
     known = system_of(system)
     return bool(known and known.dimensions)
 
 
-def with_parts(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
-    """What a line shows, joined; a task's payload (its pool of plans) stays where it is."""
+def with_row_relations(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
+    """Join the relations that a list row shows; leave out large payloads."""
     return rows.select_related(
         "run__dataset", "run__agent", "run__primary_judging", "task", "profile"
     ).defer("task__payload", "run__settings", "run__roles", "run__pins", "payload")
 
 
 def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
-    """Lines for these trajectories; the scores of all of them in one query."""
+    """Return list rows for these trajectories; all scores take one query."""
     found = list(trajectories)
     columns = list_columns(row.run.dataset.system for row in found)
-    scores = final_scores([row.pk for row in found]) | _scores_anew(found)
+    scores = final_scores([row.pk for row in found]) | _rejudged_scores(found)
     nothing = FinalScores(None, 0)
-    figures = measured(found)
+    figures = counted_metrics(found)
     return [
         TrajectoryRow(
             row,
@@ -249,7 +248,7 @@ def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
 
 
 def final_scores(ids: Sequence[int]) -> dict[int, FinalScores]:
-    """The mean over all scores of the last turn, by the judging that each run calls its own."""
+    """Return the mean score of the last turn, under each run's primary judging."""
     rows = (
         JudgeScore.objects.filter(
             trajectory__in=ids, is_final=True, judging=F("run__primary_judging")
@@ -261,8 +260,8 @@ def final_scores(ids: Sequence[int]) -> dict[int, FinalScores]:
     return {pk: FinalScores(mean, missing) for pk, mean, missing in rows}
 
 
-def _scores_anew(rows: Sequence[Trajectory]) -> dict[int, FinalScores]:
-    """The same of trajectories that were judged anew: of what their own run of judges gave."""
+def _rejudged_scores(rows: Sequence[Trajectory]) -> dict[int, FinalScores]:
+    """Return the same for re-judged trajectories, from the scores of the re-judging run."""
     judged = {row.judged_id: row for row in rows if row.judged_id is not None}
     if not judged:
         return {}
@@ -284,19 +283,20 @@ def _scores_anew(rows: Sequence[Trajectory]) -> dict[int, FinalScores]:
 
 
 @dataclass(frozen=True)
-class Measured:
+class CountedMetrics:
     """Metrics of a trajectory, and why some are undefined."""
 
     metrics: Mapping[str, float | None]
     undefined: Mapping[str, str]
 
 
-def measured(rows: Sequence[Trajectory]) -> dict[int, Measured]:
-    """What holds of trajectories under the judging that counts for their runs.
+def counted_metrics(rows: Sequence[Trajectory]) -> dict[int, CountedMetrics]:
+    """Return the metrics of trajectories under their runs' primary judging.
 
-    What is stored with them follows from the live one; a later one's stands with the run of judges.
+    A trajectory stores the metrics of the live judging; those of a re-judging are stored with the
+    re-judging run.
     """
-    found = {row.pk: Measured(row.metrics, row.undefined) for row in rows}
+    found = {row.pk: CountedMetrics(row.metrics, row.undefined) for row in rows}
     counting = {row.pk: row.run.primary_judging for row in rows if row.judged_id is None}
     later = {pk: one for pk, one in counting.items() if one is not None and one.made_by_id}
     if not later:
@@ -305,44 +305,46 @@ def measured(rows: Sequence[Trajectory]) -> dict[int, Measured]:
         run__in={one.made_by_id for one in later.values()}, judged__in=list(later), status=S.DONE
     )
     for pk, one in later.items():
-        why = f"the judging “{one.name}” did not look at it"
-        found[pk] = Measured({}, dict.fromkeys(found[pk].metrics, why))
+        why = f"the judging “{one.name}” did not include it"
+        found[pk] = CountedMetrics({}, dict.fromkeys(found[pk].metrics, why))
     for row in anew.only("judged", "metrics", "undefined"):
         if row.judged_id is not None:
-            found[row.judged_id] = Measured(row.metrics, row.undefined)
+            found[row.judged_id] = CountedMetrics(row.metrics, row.undefined)
     return found
 
 
-def verdict(trajectory: Trajectory, name: str, known: Measured | None = None) -> Verdict:
-    """A yes-or-no metric under the judging that counts, with the reason where it is undefined."""
+def verdict(
+    trajectory: Trajectory, name: str, known: CountedMetrics | None = None
+) -> MetricVerdict:
+    """Return a yes-or-no metric under the primary judging, or the reason why it is undefined."""
     if trajectory.status != S.DONE:
-        return Verdict(None, "the trajectory has not ended")
-    known = known or measured([trajectory])[trajectory.pk]
+        return MetricVerdict(None, "the trajectory has not ended")
+    known = known or counted_metrics([trajectory])[trajectory.pk]
     value = known.metrics.get(name)
     if value is None:
         labels = find_system(trajectory.run.dataset.system).labels
-        return Verdict(None, known.undefined.get(name) or labels.no_verdict)
-    return Verdict(bool(value))
+        return MetricVerdict(None, known.undefined.get(name) or labels.no_verdict)
+    return MetricVerdict(bool(value))
 
 
-def verdicts(trajectory: Trajectory) -> list[tuple[str, Verdict]]:
-    """The verdicts that a trajectory's system speaks of, with their titles."""
+def verdicts(trajectory: Trajectory) -> list[tuple[str, MetricVerdict]]:
+    """Return the verdicts that a trajectory's system defines, with their titles."""
     names = find_system(trajectory.run.dataset.system).labels.verdicts
-    known = measured([trajectory])[trajectory.pk]
+    known = counted_metrics([trajectory])[trajectory.pk]
     return [(title, verdict(trajectory, name, known)) for name, title in names.items()]
 
 
-def whole_trajectories() -> QuerySet[Trajectory]:
-    """Trajectories with all that their own pages show of them, joined."""
+def with_page_relations() -> QuerySet[Trajectory]:
+    """Join the relations that a trajectory's own page shows."""
     return Trajectory.objects.select_related(
         "run__dataset", "run__agent", "run__primary_judging", "task__dataset", "profile"
     )
 
 
 def why_ended(found: Trajectory) -> str:
-    """Why it ended, or what keeps it from going on."""
+    """Explain why a trajectory ended, or what it waits for."""
     if found.status == Trajectory.Status.DONE:
-        known = measured([found])[found.pk]
+        known = counted_metrics([found])[found.pk]
         outcome = replace(core_outcome(found), metrics=known.metrics, undefined=known.undefined)
         return find_system(found.run.dataset.system).labels.explain_outcome(
             outcome, found.run.settings
@@ -352,14 +354,14 @@ def why_ended(found: Trajectory) -> str:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Where a trajectory stands in the list that its reader comes from."""
+    """The previous and next trajectory in the list that the reader comes from."""
 
     newer: int | None
     older: int | None
 
 
 def neighbours(rows: QuerySet[Trajectory], pk: int) -> Neighbours:
-    """The trajectories next to ``pk`` by id among ``rows``, whether or not it is one of them."""
+    """Return the neighbours of ``pk`` by id among ``rows``, even if it is not one of them."""
     ids = rows.order_by().values_list("pk", flat=True)
     return Neighbours(
         ids.filter(pk__gt=pk).order_by("pk").first(),

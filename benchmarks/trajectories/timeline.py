@@ -1,4 +1,4 @@
-"""A trajectory turn by turn in numbers, without its texts: cheap for hundreds of turns."""
+"""A trajectory turn by turn in numbers, without texts, so that hundreds of turns are quick."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,19 +19,19 @@ KINDS = (NEW, REPEATED, WITHHELD)
 
 
 @dataclass(frozen=True)
-class Mark:
+class ViolationMark:
     """A violation by its kind alone: new, repeated or withheld."""
 
     mark: str
 
 
-MARKS = {kind: Mark(kind) for kind in KINDS}
+MARKS = {kind: ViolationMark(kind) for kind in KINDS}
 
 
-class Spread(NamedTuple):
-    """What judges gave a turn on a dimension: mean, lowest and highest; how many gave none.
+class ScoreSpread(NamedTuple):
+    """The scores of a turn on a dimension: mean, lowest, highest, and how many are missing.
 
-    A long trajectory has thousands, which a class of its own would make three times as slowly.
+    It is a tuple, because a long trajectory has thousands and a dataclass is three times slower.
     """
 
     mean: float | None
@@ -43,12 +43,12 @@ class Spread(NamedTuple):
 
 @dataclass
 class TurnLine:
-    """A turn as lines and drawings show it. It has what templates of marks ask a turn for."""
+    """A turn as the timeline shows it, with the attributes that turn marks need."""
 
     index: int
     is_final: bool
-    findings: list[Mark] = field(default_factory=list)
-    spreads: dict[str, Spread] = field(default_factory=dict)
+    findings: list[ViolationMark] = field(default_factory=list)
+    spreads: dict[str, ScoreSpread] = field(default_factory=dict)
 
     @property
     def row(self) -> "TurnLine":
@@ -56,12 +56,12 @@ class TurnLine:
 
     @cached_property
     def mean(self) -> float | None:
-        """The mean over the dimensions that have a score."""
+        """Return the mean over the dimensions that have a score."""
         means = [spread.mean for spread in self.spreads.values() if spread.mean is not None]
         return fmean(means) if means else None
 
     def count(self, mark: str) -> int:
-        """How many of its violations are of a kind."""
+        """Count its violations of a kind."""
         return sum(finding.mark == mark for finding in self.findings)
 
     @property
@@ -79,9 +79,9 @@ class TurnLine:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All turns in order; ``dimensions`` (key, title) are those that any of them was scored on.
+    """All turns in order; ``dimensions`` are the (key, title) of those with scores.
 
-    ``violations`` are (turn, key, told) in the order in which they were found.
+    ``violations`` are (turn, key, revealed) in the order in which they were found.
     """
 
     lines: Sequence[TurnLine]
@@ -94,7 +94,7 @@ class Timeline:
 
 
 def turn_indices(trajectory: Trajectory, *, first: int, last: int) -> list[int]:
-    """The turns that a trajectory has from ``first`` to ``last``, in order."""
+    """Return the indices of a trajectory's turns from ``first`` to ``last``."""
     rows = Turn.objects.filter(trajectory=trajectory, index__gte=first, index__lte=last)
     return list(rows.order_by("index").values_list("index", flat=True))
 
@@ -123,7 +123,7 @@ def timeline_of(trajectory: Trajectory) -> Timeline:
     )
     fields = (*groups, "mean", "low", "high", "given", "asked")
     for index, dimension, mean, low, high, given, asked in plain_rows(numbers.values_list(*fields)):
-        lines[index].spreads[dimension] = Spread(mean, low, high, given, asked - given)
+        lines[index].spreads[dimension] = ScoreSpread(mean, low, high, given, asked - given)
     return Timeline(list(lines.values()), _dimensions(trajectory, lines.values()), violations)
 
 
@@ -135,12 +135,12 @@ def _dimensions(trajectory: Trajectory, lines: Iterable[TurnLine]) -> list[tuple
     return [(key, titles.get(key, plain(key))) for key in keys]
 
 
-# --- Together, where there are too many to draw one by one ----------------------------------------
+# --- Bins, for trajectories with too many turns to draw each --------------------------------------
 
 
 @dataclass(frozen=True)
-class Bin:
-    """Neighbouring turns drawn as one point: the mean of their means, lowest and highest of all."""
+class TurnBin:
+    """Neighbouring turns drawn as one point, with their mean, lowest and highest score."""
 
     lines: Sequence[TurnLine]
 
@@ -153,9 +153,9 @@ class Bin:
         return self.lines[-1].index
 
     @cached_property
-    def spreads(self) -> Mapping[str, Spread]:
-        """By dimension; only where they are drawn, for they are dear."""
-        together: dict[str, list[Spread]] = defaultdict(list)
+    def spreads(self) -> Mapping[str, ScoreSpread]:
+        """Return the scores by dimension; computed only when drawn, because it is slow."""
+        together: dict[str, list[ScoreSpread]] = defaultdict(list)
         for line in self.lines:
             for key, spread in line.spreads.items():
                 together[key].append(spread)
@@ -163,7 +163,7 @@ class Bin:
 
     @cached_property
     def marks(self) -> Mapping[str, int]:
-        """How many violations there are of each kind."""
+        """Count the violations of each kind."""
         found = Counter(finding.mark for line in self.lines for finding in line.findings)
         return {kind: found[kind] for kind in KINDS}
 
@@ -174,15 +174,15 @@ class Bin:
         )
 
 
-def bins_of(lines: Sequence[TurnLine], most: int) -> list[Bin]:
-    """The turns in at most ``most`` groups of equal size, the last may be smaller."""
+def bins_of(lines: Sequence[TurnLine], most: int) -> list[TurnBin]:
+    """Group turns into at most ``most`` bins of equal size; the last may be smaller."""
     size = max(1, -(-len(lines) // most))
-    return [Bin(lines[at : at + size]) for at in range(0, len(lines), size)]
+    return [TurnBin(lines[at : at + size]) for at in range(0, len(lines), size)]
 
 
-def _joined(spreads: Sequence[Spread]) -> Spread:
+def _joined(spreads: Sequence[ScoreSpread]) -> ScoreSpread:
     means = [spread.mean for spread in spreads if spread.mean is not None]
-    return Spread(
+    return ScoreSpread(
         fmean(means) if means else None,
         min((s.low for s in spreads if s.low is not None), default=None),
         max((s.high for s in spreads if s.high is not None), default=None),

@@ -1,4 +1,4 @@
-"""The words of a turn as they are read: what can be quoted, and what can be searched."""
+"""The texts of a turn: what can be quoted, and what can be searched."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from benchmarks.core.plans import split_steps
 from benchmarks.models import Trajectory, Turn
 from benchmarks.trajectories.messages import as_text, stored_rows
 
-# Signs of context on either side of what was found.
-AROUND = 60
-MOST_FOUND = 100
+# The characters shown before and after a match.
+CONTEXT_CHARACTERS = 60
+MAX_MATCHES = 100
 
 
 def readable_texts(turn: Turn, where: str) -> list[str]:
-    """The ``plan`` or the ``feedback`` of a turn as pages may show it, the likeliest first.
+    """Return the ``plan`` or ``feedback`` of a turn in the forms pages show, the likeliest first.
 
-    Of a plan its steps, one a line and without their numbers, which is how evidence counts too;
-    then the text as it was written. Places in it are counted in characters.
+    A plan comes as its steps, one per line without numbers (evidence offsets refer to this), then
+    as it was written. Offsets count characters.
     """
     if where != "plan":
         return [turn.feedback]
     return ["\n".join(split_steps(turn.text)), turn.text]
 
 
-def turn_words(turn: Turn) -> Iterator[tuple[str, str]]:
-    """(what it is, text) of everything that was written in a turn, messages made elsewhere too."""
+def turn_texts(turn: Turn) -> Iterator[tuple[str, str]]:
+    """Yield (label, text) for every text of a turn, including imported messages."""
     messages = stored_rows(turn.payload)
     for row in messages:
         yield row.get("name") or row["speaker"], row.get("text", "")
@@ -37,20 +37,20 @@ def turn_words(turn: Turn) -> Iterator[tuple[str, str]]:
 
 
 def calls_text(*messages: Sequence[Mapping[str, Any]] | None) -> str:
-    """The calls of tools in stored messages, with their arguments; of none no text."""
+    """Return the tool calls of stored messages with their arguments, as text."""
     calls = (call for rows in messages for row in rows or () for call in row.get("calls", ()))
     return "\n".join(f"{call['name']} {as_text(call['arguments'])}" for call in calls)
 
 
-def stands_in(turn: Turn, quote: str) -> bool:
-    """Whether words stand in a turn, whatever the space between them."""
+def contains_quote(turn: Turn, quote: str) -> bool:
+    """Return whether a turn contains a quote, ignoring whitespace."""
     bare = "".join(quote.split())
-    return any(bare in "".join(text.split()) for _, text in turn_words(turn))
+    return any(bare in "".join(text.split()) for _, text in turn_texts(turn))
 
 
 @dataclass(frozen=True)
-class Found:
-    """Words that were found in a turn, with a little of what stands around them."""
+class TextMatch:
+    """A match of a text search in a turn, with some context."""
 
     turn: int
     place: str
@@ -59,18 +59,18 @@ class Found:
     after: str
 
 
-def find_words(trajectory: Trajectory, wanted: str) -> list[Found]:
-    """Where words stand in a trajectory, upper and lower case alike: one line per turn and text.
+def find_text(trajectory: Trajectory, wanted: str) -> list[TextMatch]:
+    """Find a text in a trajectory, ignoring case: the first match per turn and text.
 
-    At most ``MOST_FOUND``; the texts are read in one query.
+    At most ``MAX_MATCHES`` matches; the texts are read in one query.
     """
     wanted = " ".join(wanted.split()).casefold()
     if not wanted:
         return []
     rows = Turn.objects.filter(trajectory=trajectory).order_by("index")
-    found: list[Found] = []
+    found: list[TextMatch] = []
     for turn in rows.only("index", "text", "feedback", "payload", "trajectory").iterator():
-        for place, text in turn_words(turn):
+        for place, text in turn_texts(turn):
             words = " ".join(text.split())
             folded = words.casefold()
             at = folded.find(wanted)
@@ -79,16 +79,19 @@ def find_words(trajectory: Trajectory, wanted: str) -> list[Found]:
             if len(folded) != len(words):
                 words = folded  # some letters are two when folded: show what was compared
             end = at + len(wanted)
-            before, after = words[max(0, at - AROUND) : at], words[end : end + AROUND]
+            before, after = (
+                words[max(0, at - CONTEXT_CHARACTERS) : at],
+                words[end : end + CONTEXT_CHARACTERS],
+            )
             found.append(
-                Found(
+                TextMatch(
                     turn.index,
                     place,
-                    f"…{before}" if at > AROUND else before,
+                    f"…{before}" if at > CONTEXT_CHARACTERS else before,
                     words[at:end],
-                    f"{after}…" if end + AROUND < len(words) else after,
+                    f"{after}…" if end + CONTEXT_CHARACTERS < len(words) else after,
                 )  # fmt: skip
             )
-            if len(found) == MOST_FOUND:
+            if len(found) == MAX_MATCHES:
                 return found
     return found

@@ -1,4 +1,4 @@
-"""What turns took: seconds and tokens of the agent, and of everybody else who was asked."""
+"""The seconds and tokens that turns took, for the agent and for all other roles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from benchmarks.trajectories.messages import stored_rows
 
 
 @dataclass(frozen=True)
-class Use:
-    """What one side took in a turn. None where one of its calls, or the file, does not say."""
+class SideUse:
+    """The use of the agent or the others in a turn; None if a call or the file does not say."""
 
     calls: int
     seconds: float | None
@@ -26,16 +26,16 @@ class Use:
 
 @dataclass(frozen=True)
 class TurnUse:
-    """What a turn took. ``others`` are judges and simulators; none where nobody was asked."""
+    """The use of a turn. ``others`` are judges and simulators; None if none was asked."""
 
-    agent: Use | None
-    others: Use | None
+    agent: SideUse | None
+    others: SideUse | None
 
 
 def turn_use(
     trajectory: Trajectory, turns: Sequence[Turn], steps: Sequence[TurnSteps] | None = None
 ) -> dict[int, TurnUse]:
-    """What some turns took, by index; two queries. Of imported turns what their messages state."""
+    """Return the use of turns by index, in two queries; for imported turns, what they state."""
     if trajectory.run.kind == Run.Kind.IMPORTED:
         return {turn.index: TurnUse(_stated(turn), None) for turn in turns}
     shown = {turn.index for turn in turns}
@@ -44,7 +44,9 @@ def turn_use(
         return {}
     rows = Exchange.objects.filter(_within(found), trajectory=trajectory).order_by()
     agent = agent_role(trajectory)
-    made: dict[int, dict[bool, list[Use]]] = {part.turn: {True: [], False: []} for part in found}
+    made: dict[int, dict[bool, list[SideUse]]] = {
+        part.turn: {True: [], False: []} for part in found
+    }
     for row in rows.values("step", "role").annotate(
         n=Count("pk"),
         took=Sum("latency"), told=Sum("tokens_in"), said=Sum("tokens_out"),
@@ -52,7 +54,7 @@ def turn_use(
     ):  # fmt: skip
         turn = next(p.turn for p in reversed(found) if p.first <= row["step"])
         made[turn][row["role"] == agent].append(
-            Use(
+            SideUse(
                 row["n"],
                 row["took"] if row["took_n"] == row["n"] else None,
                 row["told"] if row["told_n"] == row["n"] else None,
@@ -66,7 +68,7 @@ def turn_use(
 
 
 def _within(parts: Sequence[TurnSteps]) -> Q:
-    """The steps of these turns, neighbouring turns as one stretch."""
+    """Match the steps of these turns, with neighbouring turns as one range."""
     stretches: list[tuple[int, int | None]] = []
     for part in parts:
         if stretches and stretches[-1][1] == part.first:
@@ -79,10 +81,10 @@ def _within(parts: Sequence[TurnSteps]) -> Q:
     return wanted
 
 
-def _together(uses: Sequence[Use]) -> Use | None:
+def _together(uses: Sequence[SideUse]) -> SideUse | None:
     if not uses:
         return None
-    return Use(
+    return SideUse(
         sum(use.calls for use in uses),
         _sum([use.seconds for use in uses]),
         _whole([use.tokens_in for use in uses]),
@@ -100,11 +102,11 @@ def _whole(values: Sequence[int | None]) -> int | None:
     return None if total is None else int(total)
 
 
-def _stated(turn: Turn) -> Use | None:
+def _stated(turn: Turn) -> SideUse | None:
     rows = [row for row in stored_rows(turn.payload) if row.get("speaker") == "assistant"]
     if not rows:
         return None
-    return Use(
+    return SideUse(
         len(rows), None,
         _whole([row.get("tokens_in") for row in rows]),
         _whole([row.get("tokens_out") for row in rows]),

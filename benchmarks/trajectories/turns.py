@@ -1,4 +1,4 @@
-"""Trajectories as pages show them: turns, what they violated, how judges scored them."""
+"""Read the turns of trajectories for pages, with violations, scores and reasons."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,17 +13,17 @@ from benchmarks.core.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
 from benchmarks.plain_rows import plain_rows
 from benchmarks.roles.selectors import policy_title, system_of
-from benchmarks.trajectories.diffs import Line, diff_steps
+from benchmarks.trajectories.diffs import DiffLine, diff_steps
 
 NEW, REPEATED, WITHHELD = "new", "repeated", "withheld"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A constraint that a turn violated. ``reasons`` are what judges gave for finding so.
+class ViolationView:
+    """A constraint that a turn violated, with the judges' ``reasons``.
 
-    ``mark``: new (told for the first time), repeated (the agent had been told before) or
-    withheld (not told yet, because one kind is told at a time).
+    ``mark`` is new (revealed for the first time), repeated (revealed before) or withheld (not
+    revealed yet, because one kind is revealed at a time).
     """
 
     key: str
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class GivenScore:
-    """One judge's score with its reason; without a value the reason says why there is none."""
+    """One judge's score with its reason; without a value the reason says why."""
 
     judge: str
     value: float | None
@@ -66,11 +66,11 @@ class DimensionScores:
 
 @dataclass(frozen=True)
 class TurnView:
-    """One turn with everything that was found about it."""
+    """A turn with its violations and scores."""
 
     row: Turn
     previous: Turn | None
-    findings: tuple[Finding, ...]
+    findings: tuple[ViolationView, ...]
     dimensions: tuple[DimensionScores, ...]
 
     @property
@@ -104,8 +104,8 @@ class TurnView:
 
 
 @dataclass(frozen=True)
-class Hidden:
-    """A hidden constraint and what came of it: the turns that violated it, and the first told."""
+class HiddenConstraint:
+    """A hidden constraint, the turns that violated it, and the turn that first revealed it."""
 
     text: str
     violated: tuple[int, ...]
@@ -117,16 +117,16 @@ class HiddenKind:
     """The hidden constraints of a kind; ``untouched`` are those that no plan violated."""
 
     title: str
-    met: tuple[Hidden, ...]
-    untouched: tuple[Hidden, ...]
+    met: tuple[HiddenConstraint, ...]
+    untouched: tuple[HiddenConstraint, ...]
 
 
 def turn_views(
     trajectories: Sequence[Trajectory], *, only: Collection[int] | None = None
 ) -> dict[int, list[TurnView]]:
-    """The turns of some trajectories, by trajectory; the queries do not grow with their number.
+    """Return the turns by trajectory; the number of queries does not depend on their number.
 
-    ``only``: the turns with these indices alone, where a page shows a part of a long trajectory.
+    ``only`` restricts to turns with these indices, for a page with a part of a long trajectory.
     """
     ids = [trajectory.pk for trajectory in trajectories]
     turns: dict[int, list[Turn]] = {pk: [] for pk in ids}
@@ -156,7 +156,7 @@ def turn_views(
         for turn in turns[trajectory.pk]:
             if only is None or turn.index in only:
                 found = tuple(
-                    _finding(row, said.of_violation(trajectory.pk, turn, row.key))
+                    _violation_view(row, said.of_violation(trajectory.pk, turn, row.key))
                     for row in violations[turn.pk]
                 )
                 near = before if before and before.index == turn.index - 1 else None
@@ -168,7 +168,7 @@ def turn_views(
 
 
 class _Score(NamedTuple):
-    """A stored score: hundreds of them are read for a page, too many for rows of a model."""
+    """A stored score; a page reads hundreds of them, so they are not model instances."""
 
     dimension: str
     judge: str
@@ -177,15 +177,15 @@ class _Score(NamedTuple):
     exchange: int | None
 
 
-def _finding(row: Violation, reasons: tuple[str, ...]) -> Finding:
+def _violation_view(row: Violation, reasons: tuple[str, ...]) -> ViolationView:
     mark = REPEATED if row.repeated else NEW if row.new else WITHHELD
-    return Finding(row.key, row.kind, row.text, mark, row.revealed, reasons)
+    return ViolationView(row.key, row.kind, row.text, mark, row.revealed, reasons)
 
 
 class _Reasons:
-    """What judges said for their verdicts and scores; it stands in their parsed replies.
+    """The judges' reasons for verdicts and scores, from their parsed replies.
 
-    Of some turns alone, replies are read that gave ``scores`` or the verdicts about ``turns``.
+    With ``turns`` it reads only the replies with ``scores``, or with verdicts about these turns.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class _Reasons:
                 self.verdicts[trajectory, self._turn(trajectory, step)].append(reasons)
 
     def _turn(self, trajectory: int, step: int) -> int:
-        """Judges of one turn share a step, and every turn is judged: the n-th step is turn n's."""
+        """Return a step's turn: its judges share a step, and every turn is judged."""
         steps = self._turns[trajectory]
         return steps.setdefault(step, len(steps) + 1)
 
@@ -253,7 +253,7 @@ def _dimensions(
 
 
 def hidden_constraints(trajectory: Trajectory, turns: Sequence[TurnView]) -> list[HiddenKind]:
-    """The profile's constraints by kind, each with when it was violated and when it was told."""
+    """Return the profile's constraints by kind, with the turns that violated or revealed each."""
     return hidden_kinds(
         trajectory,
         ((turn.row.index, row.key, row.revealed) for turn in turns for row in turn.findings),
@@ -263,16 +263,18 @@ def hidden_constraints(trajectory: Trajectory, turns: Sequence[TurnView]) -> lis
 def hidden_kinds(
     trajectory: Trajectory, findings: Iterable[tuple[int, str, bool]]
 ) -> list[HiddenKind]:
-    """The same from (turn, key, revealed) of every violation, turn by turn."""
+    """Do as ``hidden_constraints``, from (turn, key, revealed) of every violation in order."""
     violated: dict[str, list[int]] = defaultdict(list)
     told: dict[str, int] = {}
     for turn, key, revealed in findings:
         violated[key].append(turn)
         if revealed:
             told.setdefault(key, turn)
-    kinds: dict[str, list[Hidden]] = defaultdict(list)
+    kinds: dict[str, list[HiddenConstraint]] = defaultdict(list)
     for row in Constraint.objects.filter(profile=trajectory.profile_id).order_by("pk"):
-        kinds[row.kind].append(Hidden(row.text, tuple(violated[row.key]), told.get(row.key)))
+        kinds[row.kind].append(
+            HiddenConstraint(row.text, tuple(violated[row.key]), told.get(row.key))
+        )
     return [
         HiddenKind(
             plain(kind),
@@ -285,9 +287,9 @@ def hidden_kinds(
 
 @dataclass(frozen=True)
 class PlanChange:
-    """A plan against the one before, step by step."""
+    """The step-by-step comparison of a plan with the one before."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
 
     @cached_property
     def _counts(self) -> Counter[str]:
@@ -299,13 +301,13 @@ class PlanChange:
 
     @property
     def shares(self) -> bool:
-        """Whether a quarter of the new plan lived on, so that a comparison is of use."""
+        """Return whether at least a quarter of the new plan was kept, so that comparing helps."""
         new = len(self.lines) - self._counts["removed"]
         return new - self._counts["added"] >= max(1, new / 4)
 
     @property
     def words(self) -> str:
-        """Such as ``2 steps kept, 1 reworded, 3 new, 1 gone``."""
+        """Return a summary such as ``2 steps kept, 1 reworded, 3 new, 1 gone``."""
         if self.same:
             return "the same plan"
         if not self.shares:
@@ -319,12 +321,12 @@ class PlanChange:
 
 
 def plan_change(before: Sequence[str], after: Sequence[str]) -> PlanChange:
-    """What became of the steps of a plan."""
+    """Compare the steps of two plans."""
     return PlanChange(tuple(diff_steps(before, after)))
 
 
 def final_marks(turn: TurnView) -> list[dict[str, Any]]:
-    """One mark for each dimension: the judges' mean, and from the lowest to the highest score."""
+    """Return a mark for each dimension: the judges' mean, lowest and highest score."""
     return [
         {
             "key": d.key,

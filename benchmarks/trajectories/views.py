@@ -1,4 +1,4 @@
-"""The log of a trajectory, and taking up one that stopped."""
+"""Pages of a trajectory's log, and the actions that resume or restart a trajectory."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -8,16 +8,16 @@ from django.views.decorators.http import require_POST, require_safe
 from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in
 from benchmarks.core.errors import CoreError
-from benchmarks.responses import go_back, respond, tell
+from benchmarks.responses import add_error_message, go_back, respond
 from benchmarks.runs.services import restart_trajectory, retry_trajectory
 from benchmarks.trajectories.exchanges import exchanges_of, turn_steps
-from benchmarks.trajectories.selectors import whole_trajectories
+from benchmarks.trajectories.selectors import with_page_relations
 
 
 @signed_in
 @require_safe
 def trajectory_exchanges(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, whole_trajectories(), pk=trajectory_id)
+    found = fetch(request, with_page_relations(), pk=trajectory_id)
     parts = turn_steps(found)
     wanted = paging.as_id(request.GET.get("turn", "")) or 1
     shown = next((part for part in parts if part.turn == wanted), None)
@@ -39,24 +39,24 @@ def trajectory_exchanges(request: HttpRequest, trajectory_id: int) -> HttpRespon
 @signed_in
 @require_POST
 def trajectory_retry(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, whole_trajectories(), START, pk=trajectory_id)
+    found = fetch(request, with_page_relations(), START, pk=trajectory_id)
     try:
         retry_trajectory(trajectory=found)
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
     else:
-        messages.success(request, "The trajectory goes on from what is stored of it.")
+        messages.success(request, "The trajectory resumes from its log.")
     return go_back(request, reverse("analysis:trajectory", args=[found.pk]))
 
 
 @signed_in
 @require_POST
 def trajectory_restart(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    found = fetch(request, whole_trajectories(), START, pk=trajectory_id)
+    found = fetch(request, with_page_relations(), START, pk=trajectory_id)
     try:
         fresh = restart_trajectory(trajectory=found)
     except CoreError as error:
-        tell(request, error)
+        add_error_message(request, error)
         return go_back(request, reverse("analysis:trajectory", args=[found.pk]))
-    messages.success(request, "A new attempt was begun; the old one is kept as it is.")
+    messages.success(request, "A new attempt was started; the old one is kept.")
     return HttpResponseRedirect(reverse("analysis:trajectory", args=[fresh.pk]))

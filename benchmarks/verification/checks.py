@@ -1,4 +1,4 @@
-"""Deriving a trajectory anew from its log, and comparing all that is stored of it.
+"""Derive a trajectory from its log, and compare the result with everything stored.
 
 Every check raises ``Differs`` at the first difference.
 """
@@ -19,7 +19,7 @@ from benchmarks.core.system import System
 from benchmarks.mappers import core_task
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, StoredMessage, Violation
 from benchmarks.runs.versions import episode_of, seeds_of
-from benchmarks.verification.stored import Stored
+from benchmarks.verification.stored import StoredTrajectory
 
 S = Exchange.State
 SHOWN = 160
@@ -28,7 +28,7 @@ LEAD = 40
 
 @dataclass(frozen=True)
 class Difference:
-    """Where something stored differs from what follows from the log, cut to where it does."""
+    """A stored value that differs from the derived one, both shortened around the difference."""
 
     where: str
     stored: str
@@ -36,18 +36,18 @@ class Difference:
 
 
 class Differs(Exception):
-    """What is stored is not what follows from the log."""
+    """Raised if a stored value does not follow from the log."""
 
     def __init__(self, where: str, stored: Any, recomputed: Any) -> None:
         self.difference = Difference(where, *_beside(_text(stored), _text(recomputed)))
         super().__init__(where)
 
 
-def derive(stored: Stored, system: System, wrong: Mapping[str | int, str]) -> Playback:
-    """The episode played back, once every exchange was found to be what it says it is.
+def derive(stored: StoredTrajectory, system: System, wrong: Mapping[str | int, str]) -> Playback:
+    """Check every exchange, then replay the episode from the log.
 
-    ``wrong`` has the digests that messages (by digest) and answerers (by id) have instead of the
-    stored ones, as ``Known`` finds them.
+    ``wrong`` has the true digests of messages (by digest) and answerers (by id) whose stored digest
+    is wrong, as ``KnownRows`` finds them.
     """
     trajectory = stored.trajectory
     task = core_task(trajectory.task, trajectory.profile)
@@ -87,7 +87,7 @@ def _check_exchanges(
     seed_for: Callable[[int, int], int],
     wrong: Mapping[str | int, str],
 ) -> None:
-    """Each exchange by itself: messages, digest, seed, attempts in order, and what was read."""
+    """Check each exchange: messages, digest, seed, order of attempts, and the parsed reply."""
     slots: dict[tuple[int, int], list[Exchange]] = defaultdict(list)
     for row in rows:
         slots[row.step, row.slot].append(row)
@@ -110,11 +110,11 @@ def _check_exchanges(
                 raise Differs(f"{where}, attempts", len(attempts), number)
 
 
-def _check_roles(stored: Stored, system: System, task: types.Task) -> None:
-    """Whoever answered fills the role by what the run says.
+def _check_roles(stored: StoredTrajectory, system: System, task: types.Task) -> None:
+    """Check that each answerer fills its role according to the run.
 
-    Roles that somebody took over later are left out: who filled them in between is not kept. Of
-    people it is compared that they are people, not who they are.
+    Roles that changed hands are left out, because who filled them in between is not stored. For
+    people only the kind is compared, not the person.
     """
     run = stored.trajectory.run
     fillers = {
@@ -140,7 +140,7 @@ def _check_roles(stored: Stored, system: System, task: types.Task) -> None:
 def _fills(
     who: AnswererVersion, filler: Mapping[str, Any], system: System, task: types.Task
 ) -> bool:
-    """Whether a filler stands for whoever answered."""
+    """Return whether a role assignment stands for an answerer."""
     kind, version = filler.get("kind"), filler.get("version")
     if kind == "human" or who.kind == "human":
         return kind == who.kind
@@ -148,14 +148,14 @@ def _fills(
         return kind == who.kind and who.digest == version
     policy = system.scripted.get(str(filler.get("policy")))
     if policy is None or policy.version != version:
-        # The script is of a version that is not here: its own name and version remain.
+        # This version of the script is not available, so only name and version are compared.
         return who.version == version and (policy is not None or who.name == filler.get("policy"))
     answerer = policy.build(task, filler.get("parameters", {}))
     return answerer.identity.digest == who.digest
 
 
 def _digest_of(row: Exchange) -> str:
-    """The digest of an ask from its stored parts; as ``core.types.Ask.digest``."""
+    """Compute the digest of an ask from its stored parts, as ``core.types.Ask.digest`` does."""
     return digest(
         [
             row.role,
@@ -169,7 +169,7 @@ def _digest_of(row: Exchange) -> str:
 
 
 def _check_reading(where: str, row: Exchange, system: System) -> None:
-    """The stored value or complaint is what the parser makes of the stored text."""
+    """Check that the parser turns the stored text into the stored value or reason."""
     if row.state not in (S.ANSWERED, S.UNREADABLE):
         _same(f"{where}, value", row.value, None)
         return
@@ -180,7 +180,7 @@ def _check_reading(where: str, row: Exchange, system: System) -> None:
 
 
 def read(text: str, expect: Mapping[str, Any], system: System) -> tuple[str, Any, str]:
-    """State, value and reason of a text, read anew."""
+    """Parse a text again; return its state, value and reason."""
     try:
         value = system.parsers[expect["kind"]](text, expect["params"])
     except UnreadableReply as error:
@@ -188,8 +188,8 @@ def read(text: str, expect: Mapping[str, Any], system: System) -> tuple[str, Any
     return S.ANSWERED, storable(value), ""
 
 
-def _check_suggestions(stored: Stored, system: System) -> None:
-    """What was suggested to people reads as it is stored; it decides nothing."""
+def _check_suggestions(stored: StoredTrajectory, system: System) -> None:
+    """Check that suggestions to people parse to their stored values."""
     if not stored.suggestions:
         return
     asked = {(row.step, row.slot): row.expect for row in stored.exchanges}
@@ -215,7 +215,7 @@ def _logged(row: Exchange) -> LoggedExchange:
 
 
 def _other_ask(error: AskMismatch, rows: Iterable[Exchange]) -> Differs:
-    """The first difference between an ask and what was asked, in the words of both."""
+    """Return the first difference between a derived and a stored ask."""
     where = f"step {error.step}, slot {error.slot}, {error.difference}"
     row = next((r for r in rows if (r.step, r.slot) == (error.step, error.slot)), None)
     if row is None or error.message is None:
@@ -227,8 +227,8 @@ def _other_ask(error: AskMismatch, rows: Iterable[Exchange]) -> Differs:
 # --- what was derived -----------------------------------------------------------------------------
 
 
-def compare_turns(stored: Stored, played: Playback) -> None:
-    """Turns with their violations and scores, row by row and column by column."""
+def compare_turns(stored: StoredTrajectory, played: Playback) -> None:
+    """Compare turns with their violations and scores, column by column."""
     _same("number of turns", len(stored.turns), len(played.turns))
     last = played.turns[-1].index if played.turns else 0
     _same("turns counted", stored.trajectory.turn_count, last)
@@ -283,8 +283,8 @@ def _score(row: JudgeScore) -> dict[str, Any]:
     }
 
 
-def _check_copies(where: str, stored: Stored, index: int, final: bool) -> None:
-    """The keys that pages group scores by are those of the turn that they are about."""
+def _check_copies(where: str, stored: StoredTrajectory, index: int, final: bool) -> None:
+    """Check that the keys copied into scores are those of their turn."""
     about = stored.trajectory.judged or stored.trajectory
     run = about.run
     wanted = [about.pk, run.pk, run.agent_id, run.level, run.condition, index, final]
@@ -296,8 +296,8 @@ def _check_copies(where: str, stored: Stored, index: int, final: bool) -> None:
         _same(f"{where}, what scores are grouped by", found, wanted)
 
 
-def compare_outcome(stored: Stored, played: Playback) -> None:
-    """How it ended, with every metric."""
+def compare_outcome(stored: StoredTrajectory, played: Playback) -> None:
+    """Compare the ending and every metric."""
     row, outcome = stored.trajectory, played.outcome
     if outcome is None:
         raise Differs("ending", row.termination, "it has not ended")
@@ -312,13 +312,13 @@ def compare_outcome(stored: Stored, played: Playback) -> None:
 
 
 def _same(where: str, stored: Any, recomputed: Any) -> None:
-    # Values are JSON; tuples and lists are one there, as are 3 and 3.0 for a reader.
+    # Values are JSON, where tuples are lists, and 3 equals 3.0.
     if stored != recomputed and canonical_json(stored) != canonical_json(recomputed):
         raise Differs(where, stored, recomputed)
 
 
 def _same_parts(where: str, stored: Mapping[str, Any], recomputed: Mapping[str, Any]) -> None:
-    """Two objects, by their keys."""
+    """Compare two objects key by key."""
     for key in dict.fromkeys((*stored, *recomputed)):
         absent = "not there"
         if (key in stored) != (key in recomputed):
@@ -340,7 +340,7 @@ def _text(value: Any) -> str:
 
 
 def _beside(stored: str, recomputed: str) -> tuple[str, str]:
-    """Two texts cut alike, to begin a little before they part."""
+    """Cut two texts at the same place, a little before their first difference."""
     if max(len(stored), len(recomputed)) <= SHOWN:
         return stored, recomputed
     pairs = enumerate(zip(stored, recomputed, strict=False))

@@ -1,4 +1,4 @@
-"""What verifying a run came to, as pages show it."""
+"""Read the results of verifying a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from benchmarks.models import Job, Run
 
 KIND = "verify-run"
 _OPEN = (Job.Status.QUEUED, Job.Status.RUNNING)
-# What verifying says of a trajectory, in the order of pages, with how it looks and what it means.
+# The possible results for a trajectory, in the order of the page, with colour and meaning.
 WORDS: Mapping[str, tuple[Tone, str]] = {
     "same": ("ok", "Everything stored follows from the log."),
     "differs": ("bad", "Something stored is not what follows from the log."),
@@ -24,7 +24,7 @@ WORDS: Mapping[str, tuple[Tone, str]] = {
 
 @dataclass(frozen=True)
 class Verification:
-    """The newest verification of a run. ``mark`` changes with what is shown."""
+    """The newest verification of a run. ``mark`` changes whenever the page would."""
 
     run: Run
     job: Job
@@ -39,7 +39,7 @@ class Verification:
 
     @property
     def words(self) -> str:
-        """How far it is, for the progress bar."""
+        """Return the text of the progress bar."""
         if self.job.status == Job.Status.QUEUED:
             return "Waiting for a worker"
         return f"{self.job.done} of {self.job.total} trajectories"
@@ -51,16 +51,16 @@ class Verification:
 
     @property
     def outdated(self) -> bool:
-        """Whether the run has changed since."""
+        """Return whether the run has changed since."""
         return bool(self.job.payload.get("data_version") != self.run.data_version)
 
     @property
     def state(self) -> tuple[str, str]:
-        """A few words and their tone."""
+        """Return the state in a few words, with its colour."""
         if self.result is None:
             return STATES[Job.Status(self.job.status)]
         counts = self.result["counts"]
-        # Verifications that are kept from before know nothing of the run itself.
+        # Older stored verifications have no differences of the run itself.
         if self.result.get("of_run") and not counts.get("differs"):
             return "the run differs", "bad"
         if counts.get("differs"):
@@ -71,13 +71,13 @@ class Verification:
 
     @property
     def counts(self) -> list[tuple[str, int, Tone, str]]:
-        """(what was found, number of trajectories, tone, meaning), which add up to all."""
+        """Return (result, number of trajectories, colour, meaning); the numbers add up to all."""
         found = (self.result or {}).get("counts", {})
         return [(name, found.get(name, 0), *WORDS[name]) for name in WORDS]
 
     @property
     def speed(self) -> float | None:
-        """Exchanges read anew in a second."""
+        """Return the exchanges checked per second."""
         found = self.result or {}
         return found["exchanges"] / found["seconds"] if found.get("seconds") else None
 
@@ -87,7 +87,7 @@ def under_way(run: Run) -> bool:
 
 
 def latest_verification(run: Run) -> Verification | None:
-    """The newest verification of a run, ended or not."""
+    """Return the newest verification of a run, ended or not."""
     jobs = Job.objects.filter(kind=KIND, payload__run=run.pk).select_related("created_by")
     job = jobs.order_by("-pk").first()
     return None if job is None else Verification(run, job)

@@ -1,7 +1,7 @@
-"""Verifying whole runs: every trajectory that has ended is derived anew from its log.
+"""Verify runs: derive every ended trajectory from its log and compare it with what is stored.
 
-Nothing is written and nobody is asked. Where a version that a run is pinned to is no longer here,
-that is said and nothing is guessed.
+Nothing is written and no model is asked. If a version that a run is pinned to is missing, the
+report says so.
 """
 
 import time
@@ -22,7 +22,7 @@ from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_outcome, system_of_run
 from benchmarks.models import Agent, Endpoint, Job, Profile, Run, Trajectory
-from benchmarks.roles.assignments import all_fillers
+from benchmarks.roles.assignments import all_assignments
 from benchmarks.runs.versions import missing_version
 from benchmarks.verification.checks import (
     Difference,
@@ -32,7 +32,7 @@ from benchmarks.verification.checks import (
     derive,
 )
 from benchmarks.verification.selectors import KIND, under_way
-from benchmarks.verification.stored import Known, Stored, read_stored
+from benchmarks.verification.stored import KnownRows, StoredTrajectory, read_stored
 
 SAME, DIFFERS, MISSING = "same", "differs", "version not available"
 UNENDED, IMPORTED = "not ended", "imported: nothing to recompute"
@@ -42,8 +42,8 @@ MOST_SHOWN = 100
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A trajectory that differs, and where first."""
+class VerificationFinding:
+    """A trajectory that differs, with its first difference."""
 
     trajectory: int
     difference: Difference
@@ -51,18 +51,18 @@ class Finding:
 
 @dataclass
 class RunReport:
-    """What came of verifying a run. ``counts`` by state add up to ``trajectories``.
+    """The result of verifying a run. ``counts`` by state add up to ``trajectories``.
 
     ``of_run`` are differences in the run itself: trajectories that are gone, labels that do not
     fit who fills a role.
-    ``figures`` says of the run's metrics what ``counts`` says of trajectories; ``missing`` which
-    version is not available. At most ``MOST_SHOWN`` findings are kept.
+    ``figures`` is the state of the run's metrics; ``missing`` names the version that is not
+    available. At most ``MOST_SHOWN`` findings are kept.
     """
 
     run: int
     trajectories: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[VerificationFinding] = field(default_factory=list)
     of_run: list[Difference] = field(default_factory=list)
     missing: str = ""
     figures: str = ""
@@ -88,13 +88,13 @@ def verify_run(
     *,
     run: Run,
     since: datetime | None = None,
-    known: Known | None = None,
+    known: KnownRows | None = None,
     report: Callable[[int], None] = lambda done: None,
 ) -> RunReport:
-    """Derive every ended trajectory of a run anew, of those that ended ``since``.
+    """Verify the ended trajectories of a run, only those that ended ``since`` if given.
 
-    ``known`` remembers between runs which messages were looked at; ``report`` is told how many
-    trajectories were.
+    ``known`` remembers checked messages between runs; ``report`` is called with the number of
+    trajectories done.
     """
     began = time.perf_counter()
     found = RunReport(run.pk)
@@ -120,7 +120,7 @@ def verify_run(
         found.counts[MISSING] = len(ended)
         return found
     pairs: list[tuple[Outcome, Outcome | None]] = []
-    known = known or Known()
+    known = known or KnownRows()
     for start in range(0, len(ended), CHUNK):
         pairs += _verify_some(found, read_stored(run, ended[start : start + CHUNK]), system, known)
         report(min(start + CHUNK, len(ended)))
@@ -130,9 +130,9 @@ def verify_run(
 
 
 def _verify_some(
-    found: RunReport, some: Sequence[Stored], system: System, known: Known
+    found: RunReport, some: Sequence[StoredTrajectory], system: System, known: KnownRows
 ) -> list[tuple[Outcome, Outcome | None]]:
-    """Take trajectories up into a report; their outcomes as stored and as derived."""
+    """Verify trajectories into a report; return their stored and derived outcomes."""
     wrong = known.wrong(some)
     pairs = []
     for stored in some:
@@ -148,7 +148,7 @@ def _verify_some(
         except Differs as error:
             found.counts[DIFFERS] += 1
             if len(found.findings) < MOST_SHOWN:
-                found.findings.append(Finding(stored.trajectory.pk, error.difference))
+                found.findings.append(VerificationFinding(stored.trajectory.pk, error.difference))
         else:
             found.counts[SAME] += 1
         pairs.append((core_outcome(stored.trajectory), outcome))
@@ -156,7 +156,7 @@ def _verify_some(
 
 
 def _figures(system: System, pairs: Sequence[tuple[Outcome, Outcome | None]]) -> str:
-    """Whether the run's metrics are the same over stored and over derived outcomes."""
+    """Compare the run's metrics over stored and over derived outcomes."""
     derived = [outcome for _, outcome in pairs if outcome is not None]
     if not pairs:
         return ""
@@ -186,13 +186,13 @@ def whole_run(run: Run) -> list[Difference]:
 
 
 def _missing(run: Run) -> Difference | None:
-    """Trajectories are never deleted, so as many exist as were created."""
+    """Check that as many trajectories exist as were created; none is ever deleted."""
     there = run.trajectories.count()
     if there == run.created_trajectories:
         return None
     gone = run.created_trajectories - there
     names = _absent_tasks(run) if gone > 0 else []
-    # Only where these are all that can be gone: a run may have been of some tasks alone.
+    # Only if the numbers fit: the run may have been started on some tasks only.
     named = f"; missing: {', '.join(names[:MOST_NAMED])}" if len(names) == gone else ""
     created = f"{run.created_trajectories} were created{named}"
     return Difference("number of trajectories", f"{there} exist", created)
@@ -209,7 +209,7 @@ def _absent_tasks(run: Run) -> list[str]:
 
 
 def _agent(run: Run) -> Difference | None:
-    """The agent that pages name is the one that fills the agent's role."""
+    """Check that the run's agent is the one that fills the agent's role."""
     filler = next(iter(run.roles.get("agent", ())), None)
     if filler is None:
         return None
@@ -228,14 +228,14 @@ def _agent(run: Run) -> Difference | None:
 
 
 def _labels(run: Run) -> list[Difference]:
-    """Labels of role assignments say what kind of answerer fills the role."""
+    """Check that the labels of role assignments fit the kinds of their answerers."""
     try:
         system = system_of_run(run)
     except UnknownName:
         return []
     endpoints = {row.name: endpoint_label(row) for row in Endpoint.objects.all()}
     found = []
-    for filler in all_fillers(run.roles):
+    for filler in all_assignments(run.roles):
         name = filler.get("policy") or filler.get("endpoint") or "person"
         policy = system.scripted.get(str(filler.get("policy")))
         label = {
@@ -250,11 +250,11 @@ def _labels(run: Run) -> list[Difference]:
 
 
 class VerificationRefused(CoreError):
-    """A run that cannot be verified now; the text says why."""
+    """Raised if a run cannot be verified now; the text says why."""
 
 
 def start_verification(*, run: Run, asked_by: User | None = None) -> Job:
-    """Have a worker verify a run; only once at a time."""
+    """Let a worker verify a run; only one verification at a time."""
     if run.kind == Run.Kind.IMPORTED:
         raise VerificationRefused(f"{run} was imported, so there is no log to derive it from")
     with transaction.atomic():
@@ -273,7 +273,7 @@ def start_verification(*, run: Run, asked_by: User | None = None) -> Job:
 
 @job_kind(KIND)
 def perform_verification(job: Job, progress: Progress) -> None:
-    """Verify the run and keep what was found; begun anew, it finds the same."""
+    """Verify the run and store the report; a restarted job finds the same."""
     run = Run.objects.select_related("dataset").get(pk=job.payload["run"])
     found = verify_run(run=run, report=lambda done: progress.report(done=done))
     progress.report(done=found.trajectories, failed=found.differing, total=found.trajectories)

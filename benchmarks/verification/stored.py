@@ -1,4 +1,4 @@
-"""What is stored of ended trajectories, read a few at a time, and messages by their digests."""
+"""Read the stored rows of ended trajectories in portions, and check digests."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,13 +21,13 @@ from benchmarks.models import (
     Violation,
 )
 
-# So many of what was found to be right are remembered.
+# The number of correct digests to remember.
 MOST_KNOWN = 500_000
 
 
 @dataclass
-class Stored:
-    """All rows of one trajectory, each kind in the order in which it was made.
+class StoredTrajectory:
+    """All rows of one trajectory, each kind in the order of creation.
 
     ``violations`` are by turn, ``scores`` by the number of the turn.
     """
@@ -40,11 +40,11 @@ class Stored:
     suggestions: list[Suggestion] = field(default_factory=list)
 
 
-def read_stored(run: Run, ids: Sequence[int]) -> list[Stored]:
-    """These trajectories of a run with all their rows."""
+def read_stored(run: Run, ids: Sequence[int]) -> list[StoredTrajectory]:
+    """Return these trajectories of a run with all their rows."""
     rows = Trajectory.objects.filter(pk__in=ids).order_by("pk")
     rows = rows.select_related("task", "profile", "judged__run")
-    found = {row.pk: Stored(row) for row in rows.prefetch_related("profile__constraints")}
+    found = {row.pk: StoredTrajectory(row) for row in rows.prefetch_related("profile__constraints")}
     for stored in found.values():
         stored.trajectory.run = run
         stored.trajectory.task.dataset = run.dataset
@@ -66,26 +66,26 @@ def read_stored(run: Run, ids: Sequence[int]) -> list[Stored]:
 
 
 def _scores(run: Run, ids: Sequence[int]) -> QuerySet[Any]:
-    """The scores that a run's own judges gave; where it judges anew, they are about other turns.
+    """Return the scores of a run's own judges; in a re-judging run they are about other turns.
 
     ``by`` is the trajectory in which they were given.
     """
     rows = JudgeScore.objects.annotate(by=F("exchange__trajectory"))
     if run.kind == Run.Kind.JUDGING:
         return rows.filter(judging=run.primary_judging_id, exchange__trajectory__in=ids)
-    # Other judgings of these turns belong to the runs that made them.
+    # Other judgings of these turns belong to other runs.
     live = Judging.objects.filter(run=run, made_by=None)
     return rows.filter(judging__in=live, trajectory__in=ids)
 
 
-class Known:
-    """Which messages and answerers are what their digests say; each is looked at once."""
+class KnownRows:
+    """Check that messages and answerers match their digests; each is checked once."""
 
     def __init__(self) -> None:
         self._right: set[str | int] = set()
 
-    def wrong(self, some: Iterable[Stored]) -> dict[str | int, str]:
-        """What these trajectories refer to that is not right, with the digest that it has.
+    def wrong(self, some: Iterable[StoredTrajectory]) -> dict[str | int, str]:
+        """Return the true digests of messages and answerers whose stored digest is wrong.
 
         Messages by digest (empty where none is stored), answerers by id.
         """

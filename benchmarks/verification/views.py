@@ -1,4 +1,4 @@
-"""Whether what is stored of a run follows from its log, and the prompts that runs use."""
+"""Pages of a run's verification, and of the prompts that runs use."""
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -11,7 +11,7 @@ from benchmarks.access import START, VIEW, allow, fetch, signed_in
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import SYSTEMS, find_system
 from benchmarks.models import Run
-from benchmarks.responses import respond, tell, wants_part
+from benchmarks.responses import add_error_message, respond, wants_fragment
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.prompts import prompt_files
 from benchmarks.verification.selectors import latest_verification
@@ -23,9 +23,9 @@ STOP_POLLING = 286
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
-    """What the newest verification found, and the button that begins another.
+    """Show the newest verification, and the button that starts another.
 
-    Its part asks for itself every second while one is under way.
+    The page polls this every second while one is under way.
     """
     rows = Run.objects.select_related("dataset", "agent")
     found = fetch(request, rows, START if request.method == "POST" else VIEW, pk=run_id)
@@ -34,12 +34,12 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
         try:
             start_verification(run=found, asked_by=request.user)
         except CoreError as error:
-            tell(request, error)
+            add_error_message(request, error)
         else:
             messages.success(request, "The verification began; what it finds will stand here.")
         return HttpResponseRedirect(reverse("benchmarks:run_verification", args=[found.pk]))
     view = latest_verification(found)
-    if wants_part(request) and view and view.moving and request.GET.get("v") == view.mark:
+    if wants_fragment(request) and view and view.moving and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)
     context = {
         "run": found,
@@ -53,7 +53,7 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
         "benchmarks/verification/_verification.html",
     )
     response = respond(request, page, part, context)
-    if wants_part(request) and not (view and view.moving):
+    if wants_fragment(request) and not (view and view.moving):
         response.status_code = STOP_POLLING
         response["HX-Refresh"] = "true"
     return response
@@ -62,7 +62,7 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def prompts(request: HttpRequest, key: str, version: int) -> HttpResponse:
-    """The prompts of a system in one version, as they stand in their files."""
+    """Show the prompts of a system in one version."""
     allow(request, VIEW)
     files = prompt_files(key, str(version))
     found = find_system(key).prompts

@@ -284,7 +284,11 @@ def plain() -> float:
     """What seven facets and a count would cost as queries of their own, each over all rows."""
     from django.db.models import Count
 
-    from benchmarks.trajectories.selectors import trajectory_list, trajectory_rows, with_parts
+    from benchmarks.trajectories.selectors import (
+        trajectory_list,
+        trajectory_rows,
+        with_row_relations,
+    )
 
     rows = trajectory_list({"valid": "no"}).order_by()
 
@@ -293,7 +297,7 @@ def plain() -> float:
         for facet in ("run__agent", "run__dataset", "run__level", "run__condition", "termination",
                       "metrics__valid", "metrics__accurate"):  # fmt: skip
             list(rows.values_list(facet).annotate(n=Count("pk")))
-        trajectory_rows(with_parts(rows.order_by("-pk"))[:50])
+        trajectory_rows(with_row_relations(rows.order_by("-pk"))[:50])
 
     return statistics.median(spent(act) for _ in range(3))
 

@@ -28,7 +28,7 @@ seeds: [1, 2, 3, 4, 5]
 
 def judge(ids: Sequence[int], seed: int) -> tuple[int, float]:
     """Replies of judges, and milliseconds of CPU for each."""
-    from benchmarks.judging.selectors import Chosen
+    from benchmarks.judging.selectors import TrajectoryChoice
     from benchmarks.judging.services import start_judging
     from benchmarks.models import Exchange
     from benchmarks.runs.worker import work_on_run
@@ -37,10 +37,10 @@ def judge(ids: Sequence[int], seed: int) -> tuple[int, float]:
     cpu = time.process_time()
     runs = start_judging(
         name=f"Bench {seed}",
-        chosen=Chosen(ids=tuple(ids)),
+        chosen=TrajectoryChoice(ids=tuple(ids)),
         roles={"rubric_judge": judges},
         seed=seed,
-        ring=False,
+        wake=False,
     )
     for run in runs:
         work_on_run(run_id=run.pk, owner="bench")
@@ -67,7 +67,7 @@ def in_memory(ids: Sequence[int]) -> float:
     from benchmarks.core.system import read_settings
     from benchmarks.mappers import core_task, stored_trajectory
     from benchmarks.models import Run, Trajectory
-    from benchmarks.roles.services import build_cast
+    from benchmarks.roles.services import build_answerers
 
     system = get_rejudging("adaplanbench")
     settings = read_settings(system.settings, {})
@@ -78,7 +78,7 @@ def in_memory(ids: Sequence[int]) -> float:
     for task, stored in given:
         log = MemoryLog()
         Driver(
-            cast=build_cast(system, task, roles, settings),
+            cast=build_answerers(system, task, roles, settings),
             log=log,
             parsers=system.parsers,
             seed_for=lambda step, slot: step * 100 + slot,

@@ -32,7 +32,7 @@ def measure(url: str) -> tuple[int, float, float]:
         levels=["high"],
         roles=dict.fromkeys(ROLES, ["endpoint:bench"]),
         cost_cap=1000.0,
-        ring=False,
+        wake=False,
     )
     cpu, wall = time.process_time(), time.perf_counter()
     work_on_run(run_id=run.pk, owner="bench")

@@ -163,7 +163,7 @@ def stored(system: Any) -> tuple[float, float]:
     agent, _ = Agent.objects.get_or_create(
         name="instant", defaults={"kind": "scripted", "policy": "instant", "title": "Instant"}
     )
-    (run,) = start_runs(dataset=dataset, agents=[agent], ring=False)
+    (run,) = start_runs(dataset=dataset, agents=[agent], wake=False)
     cpu, wall = time.process_time(), time.perf_counter()
     work_on_run(run_id=run.pk, owner="bench")
     spent = time.process_time() - cpu, time.perf_counter() - wall

@@ -9,7 +9,7 @@ from benchmarks.construction.services import import_problems
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
 from benchmarks.models import Dataset, Run, Trajectory
-from benchmarks.roles.services import scripted_filler
+from benchmarks.roles.services import assign_script
 from benchmarks.systems.adaplanbench_construction.problems import load_demo_problems
 from tests.factories.benchmarks import (
     AgentFactory,
@@ -41,7 +41,7 @@ def make_construction(*ended: str | None, rows: Sequence[dict[str, Any]] = CANDI
     """A construction whose problems ended so; None for one that has not begun."""
     system = get_system(PROBLEMS)
     dataset = DatasetFactory(system=PROBLEMS, name="Riddles", licence="CC0")
-    roles = {role.name: [scripted_filler(system, role.name, name) for name in role.default]
+    roles = {role.name: [assign_script(system, role.name, name) for name in role.default]
              for role in system.roles}  # fmt: skip
     run = RunFactory(
         kind=Run.Kind.CONSTRUCTION, dataset=dataset, level="", roles=roles,

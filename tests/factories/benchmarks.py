@@ -260,7 +260,7 @@ def start_sample_runs(
         dataset=dataset or save_sample_dataset(),
         agents=list(rows.values()),
         levels=[level],
-        ring=False,
+        wake=False,
         **more,
     )
 

@@ -33,7 +33,7 @@ def start_for_person(*tasks: str, **settings: Any) -> Run:
         levels=[],
         tasks=list(wanted.values_list("external_id", flat=True)),
         settings=settings,
-        ring=False,
+        wake=False,
     )
     play(run)
     return run

@@ -153,7 +153,7 @@ class Trial:
             settings=self.settings,
             seed=7,
             cost_cap=cap,
-            ring=False,
+            wake=False,
         )
         return run
 

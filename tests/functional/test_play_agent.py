@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs move when a test moves them."""
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_runs", lambda run_ids: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", lambda run_ids: None)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def send(seat: Page, run: Run) -> None:
     """Enter sends the form; the page waits, and opens the next ask when it is there."""
     seat.keyboard.press("Enter")
     seat.wait_for_url("**/next/")
-    expect(seat.locator("#ask-next h1")).to_contain_text("the run goes on with it")
+    expect(seat.locator("#ask-next h1")).to_contain_text("the run continues")
     play(run)
 
 
@@ -96,7 +96,7 @@ def test_a_query_is_played_with_the_keyboard_alone(seat: Page, run: Run) -> None
     seat.keyboard.press("Tab")
     seat.keyboard.press("Space")
     send(seat, run)
-    expect(seat.get_by_role("heading", name="This one has ended")).to_be_visible()
+    expect(seat.get_by_role("heading", name="This trajectory has ended")).to_be_visible()
     check(seat)
     trajectory = run.trajectories.get()
     assert trajectory.metrics["accurate"] == 1
@@ -125,5 +125,5 @@ def test_the_second_of_two_tabs_is_told(seat: Page, run: Run) -> None:
     seat.keyboard.press("Enter")
     seat.wait_for_url("**/next/")
     other.keyboard.press("Enter")
-    expect(other.get_by_role("alert")).to_contain_text("Somebody else was quicker")
+    expect(other.get_by_role("alert")).to_contain_text("Somebody else answered first")
     expect(other.get_by_label("Your text")).to_have_value(re.compile("wish list"))

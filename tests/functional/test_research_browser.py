@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture(autouse=True)
 def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs move when a test moves them."""
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_runs", lambda run_ids: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", lambda run_ids: None)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions move when a test moves them, and pages look often whether they have."""
     for name in ("SOON", "LATER"):
         monkeypatch.setattr(table, name, 0.3)
-    monkeypatch.setattr("benchmarks.jobs.wake_up._ring", lambda task, ids: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up._send", lambda task, ids: None)
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def choose(address: ComparisonAddress, seen: Visibility) -> ComparedTrajectories
     wanted = list(address.ids)
     if not wanted and (address.like is not None or address.task is not None):
         wanted = _every_agent(address, seen)
-    bulk = seen.of(trajectories.whole_trajectories()).in_bulk(wanted[:MOST])
+    bulk = seen.of(trajectories.with_page_relations()).in_bulk(wanted[:MOST])
     rows = [bulk[pk] for pk in wanted[:MOST] if pk in bulk]
     ids = tuple(row.pk for row in rows)
     base = address.base if address.base in ids else next(iter(ids), None)

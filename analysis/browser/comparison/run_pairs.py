@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Case, Value, When
 
 from benchmarks.models import COUNTED, Run
-from benchmarks.roles.selectors import FillerView, run_roles, system_of
+from benchmarks.roles.selectors import AssignmentView, run_roles, system_of
 from benchmarks.visibility import Visibility
 
 MOST_CHOICES = 300
@@ -76,7 +76,7 @@ def _agent_title(run: Run) -> str:
     return next((r.title for r in system.roles if r.name == "agent"), "") if system else "Agent"
 
 
-def _filler(filler: FillerView) -> str:
+def _filler(filler: AssignmentView) -> str:
     seats = f" × {len(filler.seats)}" if len(filler.seats) > 1 else ""
     version = f" {filler.version}" if filler.version else ""
     return f"{filler.title}{version} ({filler.label}){seats}"

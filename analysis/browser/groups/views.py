@@ -24,7 +24,7 @@ from analysis.reports.content import Report
 from analysis.reports.deferred import Later, Wanted, ask, look
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in, visibility
-from benchmarks.responses import wants_part
+from benchmarks.responses import wants_fragment
 
 WORDS = "Reading and grouping the texts takes some seconds, so it is done in the background."
 
@@ -64,7 +64,7 @@ def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
         state = look(wanted)
         if state.moving and request.GET.get("waiting") == state.stamp:
             return HttpResponse(status=204)
-    if not wants_part(request):
+    if not wants_fragment(request):
         return redirect(_url("trajectory_groups", asked))
     return render(request, "analysis/_later.html", _context(asked, chosen, state))
 

@@ -19,7 +19,7 @@ from analysis.models import SavedView
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.digests import storable
-from benchmarks.responses import go_back, tell
+from benchmarks.responses import add_error_message, go_back
 
 
 @require_POST
@@ -45,7 +45,7 @@ def saved_view_save(request: HttpRequest) -> HttpResponseBase:
     except NameTaken as error:
         return _ask(request, error.view, query)
     except ViewRefused as error:
-        tell(request, error)
+        add_error_message(request, error)
         return HttpResponseRedirect(page_url(page, query))
     messages.success(request, f"Saved as “{view.name}”.")
     return HttpResponseRedirect(page_url(page, query))
@@ -71,7 +71,7 @@ def saved_view_rename(request: HttpRequest, view_id: int) -> HttpResponseBase:
     try:
         rename_view(view=view, name=storable(request.POST.get("name", "")))
     except ViewRefused as error:
-        tell(request, error)
+        add_error_message(request, error)
     return _back(request, view)
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from analysis.browser.search import index
 from analysis.models import IndexedRun
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 from benchmarks.models import Job, Run, Task, Trajectory, Turn
 from benchmarks.trajectories.turn_texts import calls_text
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -58,7 +58,7 @@ def enqueue_index() -> Job | None:
     if not is_behind():
         return None
     now = timezone.now()
-    with only_one("search index"):
+    with named_lock("search index"):
         jobs = Job.objects.filter(kind=KIND)
         busy = Q(status__in=ACTIVE) | Q(finished_at__gt=now - PAUSE)
         failed = Q(status=Job.Status.FAILED, finished_at__gt=now - RETRY)

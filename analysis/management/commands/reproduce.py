@@ -75,7 +75,7 @@ class Command(BaseCommand):
         folder.check_target(out, design.digest, force=force)
         plan = running.plan_preset(design)
         experiment, there = running.begin(
-            plan, preset.name, take=options["take_existing"], ring=not options["wait"]
+            plan, preset.name, take=options["take_existing"], wake=not options["wait"]
         )
         verb = "goes on" if there else "has begun"
         self.stdout.write(f"experiment {experiment.pk}, {experiment.name}, {verb}")

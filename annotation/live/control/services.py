@@ -15,8 +15,8 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
 from benchmarks.models import Agent, Run, Trajectory
 from benchmarks.roles.judge_fit import unread_judges
-from benchmarks.roles.services import human_filler, named_filler
-from benchmarks.runs.reserved import cancel_trajectory, recast_agent, recast_roles
+from benchmarks.roles.services import assign_by_name, assign_person
+from benchmarks.runs.reserved import cancel_trajectory, reassign_agent, reassign_roles
 from benchmarks.runs.services import retry_trajectory
 
 Kind = LiveEvent.Kind
@@ -88,12 +88,12 @@ def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> lis
     try:
         fillers = {
             role: [
-                human_filler() if each == "human" else named_filler(system, role, each)
+                assign_person() if each == "human" else assign_by_name(system, role, each)
                 for each in wanted
             ]
             for role, wanted in names.items()
         }
-        recast_roles(trajectory=trajectory, roles=fillers)
+        reassign_roles(trajectory=trajectory, roles=fillers)
     except CoreError as error:
         raise Refused("conflict", str(error)) from error
     _label(session)
@@ -151,7 +151,7 @@ def give_to_agent(*, session: LiveSession, agent: Agent, by: User, reason: str =
         trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
         before = unread_judges(get_system(trajectory.run.dataset.system), _roles_now(trajectory))
         try:
-            recast_agent(trajectory=trajectory, agent=agent)
+            reassign_agent(trajectory=trajectory, agent=agent)
         except CoreError as error:
             raise Refused("conflict", str(error)) from error
         if not before:

@@ -44,7 +44,7 @@ from annotation.live.turns import SessionTurn, whose_turn
 from annotation.models import LivePlace, LiveSession, Membership
 from benchmarks.access import VIEW, signed_in, visibility
 from benchmarks.models import Exchange, Trajectory
-from benchmarks.responses import own_template, wants_part
+from benchmarks.responses import own_template, wants_fragment
 from benchmarks.runs.cautions import run_caution
 from benchmarks.trajectories.selectors import is_scored
 
@@ -61,9 +61,9 @@ def monitor(request: HttpRequest) -> HttpResponseBase:
     study = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
     rows = monitor_rows(user, visibility(request), study)
     version = "/".join(row.mark for row in rows)
-    if wants_part(request) and request.GET.get("v") == version:
+    if wants_fragment(request) and request.GET.get("v") == version:
         return HttpResponse(status=204)
-    name = "partials/_monitor_rows.html" if wants_part(request) else "session_monitor.html"
+    name = "partials/_monitor_rows.html" if wants_fragment(request) else "session_monitor.html"
     manages = Membership.objects.filter(user=user, role=Membership.Role.MANAGER)
     context = {
         "rows": rows,
@@ -176,14 +176,14 @@ def session_watch(request: HttpRequest, pk: int) -> HttpResponseBase:
     access = fetch_session(request, pk)
     if not access.oversees:
         # Whoever plays sees what their role may see, until it is over.
-        if access.place is not None and not wants_part(request):
+        if access.place is not None and not wants_fragment(request):
             return redirect("annotation:session", pk=pk)
         raise Http404
     table = read_session_state(access)
     replies = table.trajectory.exchanges.filter(state=Exchange.State.ANSWERED).count()
     events = table.session.events.count()
     version = f"{table.token}.{table.trajectory.turn_count}.{replies}.{events}"
-    part = wants_part(request)
+    part = wants_fragment(request)
     if part and request.GET.get("v") == version:
         return HttpResponse(status=STOP_POLLING if table.over else 204)
     given = request.GET.get("turn", "")

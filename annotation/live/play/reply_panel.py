@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotation.live.play.drafts import fetch_draft
 from annotation.live.play.session_state import SessionState
 from benchmarks.asks.players import player_name
-from benchmarks.asks.selectors import AskView, OwnForm, ask_view, own_form
+from benchmarks.asks.selectors import AskView, SystemForm, ask_view, system_form
 from benchmarks.asks.suggestion_selectors import suggestion_on
 from benchmarks.core.people import Fields
 from benchmarks.models import Exchange, OpenAsk
@@ -22,7 +22,7 @@ class ReplyPanel:
 
     key: str
     ask: AskView | None = None
-    own: OwnForm | None = None
+    own: SystemForm | None = None
     has_own: bool = False
     text: str = ""
     others: tuple[AskView, ...] = ()
@@ -70,7 +70,7 @@ def load_reply_panel(
     if fields is None:
         fields, drafted = (kept.fields if kept else {}), kept is not None
     beside = suggestion_on(ask) if table.plan.shows_suggestions else None
-    own = own_form(ask, fields, errors or {}, beside)
+    own = system_form(ask, fields, errors or {}, beside)
     rest = [fetch_ask(table, row.pk) for row in table.own if row.pk != ask.pk]
     return ReplyPanel(
         key,
@@ -84,7 +84,7 @@ def load_reply_panel(
     )
 
 
-def load_suggestion_panel(table: SessionState, key: str) -> OwnForm | None:
+def load_suggestion_panel(table: SessionState, key: str) -> SystemForm | None:
     """What is suggested beside the form of this desk, for a page that shows the form already.
 
     None where nothing was.
@@ -93,7 +93,7 @@ def load_suggestion_panel(table: SessionState, key: str) -> OwnForm | None:
         return None
     ask = fetch_ask(table, int(key.removeprefix("ask-")))
     beside = suggestion_on(ask) if ask is not None else None
-    return own_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
+    return system_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
 
 
 def describe_reply_outcome(table: SessionState, shown: str) -> str:

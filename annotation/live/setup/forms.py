@@ -19,7 +19,7 @@ from benchmarks.core.registry import get_system
 from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.filters import set_choices
 from benchmarks.models import Agent, Dataset, Task
-from benchmarks.roles.forms import CastForm
+from benchmarks.roles.forms import RolesForm
 from benchmarks.roles.selectors import agents_for
 from benchmarks.runs.forms import LARGEST_SEED
 from benchmarks.visibility import Visibility
@@ -29,7 +29,7 @@ OTHERS = "others"
 SHORT = 70
 
 
-class LiveForm(CastForm):
+class LiveForm(RolesForm):
     """What holds for all sessions of a study; of roles that people fill only who suggests."""
 
     by_people = False

@@ -70,7 +70,7 @@ class Command(BaseCommand):
             seed=options["seed"],
             tasks=options["tasks"],
             cost_cap=options["cost_cap"],
-            ring=not options["wait"],
+            wake=not options["wait"],
         )
         if options["wait"]:
             carry_run(run)

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.judging.plans import JudgingPlan, plan_judging
-from benchmarks.judging.selectors import Chosen
+from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import choose_judging, start_judging
 from benchmarks.models import Judging, Run
 from benchmarks.runs.command_line import carry_run, read_pairs
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         roles = {k: v.split(",") for k, v in read_pairs(options["role"]).items()}
         if options["judges"]:
             roles["rubric_judge"] = [one for name in options["judges"] for one in name.split(",")]
-        chosen = Chosen(tuple(options["runs"]), tuple(options["ids"]) or None)
+        chosen = TrajectoryChoice(tuple(options["runs"]), tuple(options["ids"]) or None)
         settings = read_pairs(options["set"])
         plan = plan_judging(chosen=chosen, roles=roles, settings=settings)
         if options["plan"]:
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             settings=settings,
             seed=options["seed"],
             cost_cap=options["cost_cap"],
-            ring=not options["wait"],
+            wake=not options["wait"],
         )
         for run in runs if options["wait"] else ():
             carry_run(run)

@@ -72,7 +72,7 @@ class Command(BaseCommand):
                 tasks=options["tasks"],
                 name=options["name"],
                 cost_cap=options["cost_cap"],
-                ring=not options["wait"],
+                wake=not options["wait"],
             )
         except CoreError as error:
             raise CommandError(str(error)) from None

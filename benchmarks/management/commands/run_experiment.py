@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.core.errors import CoreError
 from benchmarks.experiments.checks import read_checked
 from benchmarks.experiments.control import resume_experiment
-from benchmarks.experiments.plans import Plan, plan_design
+from benchmarks.experiments.plans import ExperimentPlan, plan_design
 from benchmarks.experiments.selectors import experiment_results, experiment_runs
 from benchmarks.experiments.services import make_experiment, make_missing
 from benchmarks.models import Experiment
@@ -41,7 +41,7 @@ class Command(BaseCommand):
                 if options["plan"]:
                     return self._tell_plan(plan, options["as_json"])
                 experiment = make_experiment(
-                    plan=plan, take=options["take"], ring=not options["wait"], at_once=True
+                    plan=plan, take=options["take"], wake=not options["wait"], at_once=True
                 )
             if options["wait"]:
                 for run in experiment_runs(experiment):
@@ -59,7 +59,7 @@ class Command(BaseCommand):
             make_missing(experiment=experiment)
         return experiment
 
-    def _tell_plan(self, plan: Plan, as_json: bool) -> None:
+    def _tell_plan(self, plan: ExperimentPlan, as_json: bool) -> None:
         cost, calls = plan.cost(plan.cells), plan.calls(plan.cells)
         counts = {
             "runs": len(plan.cells),

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.models import Run
 from benchmarks.verification.checks import Difference
 from benchmarks.verification.services import STATES, RunReport, verify_run
-from benchmarks.verification.stored import Known
+from benchmarks.verification.stored import KnownRows
 
 
 def read_time(text: str) -> datetime:
@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         since = read_time(options["since"]) if options["since"] else None
-        known, reports = Known(), []
+        known, reports = KnownRows(), []
         for run in self._runs(options["runs"], options["all"]):
             found = verify_run(run=run, since=since, known=known)
             reports.append(found)

@@ -283,7 +283,7 @@ class TestChoice:
     ) -> None:
         ada, bob, eve = make_three(dataset)
         hidden = Trajectory.objects.get(pk=bob).run_id
-        monkeypatch.setattr(blinding, "_rules", [lambda user: blinding.Closed(runs=[hidden])])
+        monkeypatch.setattr(blinding, "_rules", [lambda user: blinding.ClosedRows(runs=[hidden])])
         page = get(researcher, [ada, bob])
         assert [column.pk for column in page.context["chosen"].columns] == [ada]
         assert [row.trajectory.pk for row, _ in page.context["adds"]] == [eve]

@@ -96,7 +96,7 @@ class TestCounts:
         TrajectoryFactory()
         TrajectoryFactory(status="pending", termination="")
         found = counts(researcher, "end")
-        assert found == {"Valid plan": 1, "Not begun": 1}
+        assert found == {"Valid plan": 1, "Not started": 1}
         assert page(researcher)["list"].total == 1
 
     def test_rubric_dimensions_against_the_threshold(

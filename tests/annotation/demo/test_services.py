@@ -211,8 +211,8 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # transactions are real here, so bells would ring at once: the test is the only worker
-    monkeypatch.setattr(jobs, "_ring", lambda job_id: None)
-    monkeypatch.setattr("benchmarks.runs.services._ring_on_commit", lambda run_ids: None)
+    monkeypatch.setattr(jobs, "_wake_on_commit", lambda job_id: None)
+    monkeypatch.setattr("benchmarks.runs.services._wake_on_commit", lambda run_ids: None)
     demo.ensure_demo()
     load()
     expected = content()

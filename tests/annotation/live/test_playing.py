@@ -23,7 +23,7 @@ from annotation.live.play.services import (
 from annotation.models import LiveEvent, LiveSession
 from benchmarks.core.people import Hint
 from benchmarks.jobs import services as jobs
-from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs import wake_up
 from benchmarks.models import Exchange, Run, Trajectory
 from benchmarks.runs.worker import carry_reserved
 from tests.annotation.live_sessions import (
@@ -208,8 +208,8 @@ def test_a_reply_sends_a_worker_to_this_session_alone(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     rung: list[int] = []
-    monkeypatch.setattr(doorbell, "ring_trajectory", rung.append)
-    monkeypatch.setattr(doorbell, "ring_runs", lambda runs: pytest.fail("nobody else is needed"))
+    monkeypatch.setattr(wake_up, "wake_for_trajectory", rung.append)
+    monkeypatch.setattr(wake_up, "wake_for_runs", lambda runs: pytest.fail("nobody else is needed"))
     with django_capture_on_commit_callbacks(execute=True):
         be_ready(place=session.places.get(), user=ann)
     assert rung == [session.trajectory_id]

@@ -19,9 +19,9 @@ from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.services import create_endpoint, endpoints_in
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, OpenAsk, Run, Suggestion, Task, Trajectory
-from benchmarks.roles.assignments import all_fillers, suggesting_fillers
+from benchmarks.roles.assignments import all_assignments, suggesting_assignments
 from benchmarks.roles.selectors import run_roles
-from benchmarks.roles.services import human_filler
+from benchmarks.roles.services import assign_person
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.worker import carry_trajectory, claim_trajectory
 from benchmarks.systems.adaplanbench.system import SYSTEM
@@ -124,10 +124,10 @@ class TestMaking:
         assert len(rows(session)) == 2
 
     def test_whoever_takes_over_again_gets_suggestions_again(self, ann: User, bob: User) -> None:
-        run = {"world_judge": [human_filler({"kind": "scripted", "policy": "x"})]}
-        assert set(suggesting_fillers(run, {})) == {("world_judge", 0)}
-        assert not suggesting_fillers(run, {"world_judge": [{"kind": "scripted"}]})
-        assert suggesting_fillers(run, {"world_judge": [human_filler()]})
+        run = {"world_judge": [assign_person({"kind": "scripted", "policy": "x"})]}
+        assert set(suggesting_assignments(run, {})) == {("world_judge", 0)}
+        assert not suggesting_assignments(run, {"world_judge": [{"kind": "scripted"}]})
+        assert suggesting_assignments(run, {"world_judge": [assign_person()]})
 
 
 class TestTrouble:
@@ -253,7 +253,7 @@ class TestAtAnEndpoint:
     def test_pages_and_blinding_know_of_it(self, session: LiveSession) -> None:
         run = session.trajectory.run
         assert [row.name for row in endpoints_in(run.roles)] == ["fake"]
-        assert {row.get("endpoint") for row in all_fillers(run.roles)} >= {"fake"}
+        assert {row.get("endpoint") for row in all_assignments(run.roles)} >= {"fake"}
         titles = {role.title: role.fillers for role in run_roles(run)}
         assert [(f.title, f.label) for f in titles["World judge"]] == [
             ("A person", "person"),

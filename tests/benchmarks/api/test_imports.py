@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs import wake_up
 from benchmarks.models import Job, Run, StoredAnswer, Upload, UploadChunk
 from tests.benchmarks.api.conftest import Caller
 from tests.benchmarks.api.files import chat_file
@@ -43,7 +43,7 @@ def test_a_large_file_becomes_a_job(
     path = waiting["url"].removeprefix(api.BASE)
     assert api.get(path).json() == waiting
     assert [job["id"] for job in api.get("/imports").json()["items"]] == [waiting["id"]]
-    doorbell.ring_job(waiting["id"])
+    wake_up.wake_for_job(waiting["id"])
     done = api.get(path).json()
     assert (done["status"], done["refused"]) == ("done", None)
     assert Run.objects.get(pk__in=done["result"]["runs"]).agent.title == "zebra-7b"
@@ -53,7 +53,7 @@ def test_a_large_file_becomes_a_job(
 def test_a_refused_job_names_the_faults(api: Caller, large: None) -> None:
     file = SimpleUploadedFile("t.jsonl", b'{"messages": [{"role": "narrator", "content": "x"}]}\n')
     job = api.send("/imports", {"file": file, "format": "openai-chat"}).json()
-    doorbell.ring_job(job["id"])
+    wake_up.wake_for_job(job["id"])
     done = api.get(f"/imports/{job['id']}").json()
     assert (done["status"], done["result"]) == ("failed", None)
     assert done["refused"]["total"] >= 1

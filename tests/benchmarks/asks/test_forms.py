@@ -109,7 +109,7 @@ class TestAQuery:
     def test_replies_may_be_written_instead(self, player: Client, run: Run, url: str) -> None:
         assert f'href="{url}?as=text"' in player.get(url).content.decode()
         page = player.get(url, {"as": "text"})
-        assert "What you are told" in text(page) and "by_output_info" in text(page)
+        assert "Prompt" in text(page) and "by_output_info" in text(page)
         assert f'href="{url}"' in page.content.decode()
         assert player.post(f"{url}?as=text", {"text": ""}).status_code == 422
         typed = "<final_answer>nobody</final_answer>"
@@ -161,16 +161,16 @@ class TestRefusals:
         first = player.post(url, SEARCH)
         second = player.post(url, {**SEARCH, "gives": "buyer number"})
         assert (first.status_code, second.status_code) == (302, 409)
-        assert "Somebody else was quicker" in text(second) and '"buyer number"' in text(second)
+        assert "Somebody else answered first" in text(second) and '"buyer number"' in text(second)
         assert "buyer number" not in Exchange.objects.get().text
         for page in (second, player.get(url)):
-            assert f'href="{url}next/">Go on to what comes next' in page.content.decode()
+            assert f'href="{url}next/">Continue' in page.content.decode()
 
     def test_an_ask_without_the_form_is_answered_in_text(
         self, player: Client, ask: OpenAsk, url: str
     ) -> None:
         OpenAsk.objects.filter(pk=ask.pk).update(context={"query": "Old?"})
-        assert "What is expected" in text(player.get(url))
+        assert "Prompt" in text(player.get(url))
         response = player.post(url, SEARCH)
         assert response.status_code == 422
         assert "has to be written as text" in text(response)
@@ -197,7 +197,7 @@ class TestWhatFollows:
     def test_it_waits_until_the_next_ask_is_there(self, player: Client, run: Run, url: str) -> None:
         assert player.post(url, SEARCH)["Location"] == f"{url}next/"
         page = player.get(f"{url}next/")
-        assert "the run goes on with it" in text(page) and "Waiting since" in text(page)
+        assert "the run continues" in text(page) and "Waiting since" in text(page)
         assert f'href="{url}next/">Look again' in page.content.decode()
         asked_again = f"{url}next/?v=moving"
         assert asked_again in page.content.decode()
@@ -233,7 +233,7 @@ class TestWhatFollows:
         Trajectory.objects.filter(run=run).update(status=Trajectory.Status.CANCELLED)
         page = player.get(f"{url}next/", headers=HTMX)
         assert page.status_code == 286
-        assert "does not go on" in text(page) and "given up" in text(page)
+        assert "has stopped" in text(page) and "was cancelled" in text(page)
 
     def test_queries(self, player: Client, url: str, django_assert_max_num_queries: Any) -> None:
         player.post(url, SEARCH)

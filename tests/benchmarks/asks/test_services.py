@@ -26,7 +26,7 @@ def run() -> Run:
         agents=[Agent.objects.get(name="coin-flipper")],
         levels=["high"],
         roles={"simulator": ["human"]},
-        ring=False,
+        wake=False,
     )
     play(run)
     return run

@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from benchmarks.asks.selectors import reply_form
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
 from benchmarks.runs.services import cancel_run, pause_run
 from tests.factories.benchmarks import make_user, play, start_sample_runs
@@ -98,11 +99,11 @@ class TestList:
         waiting = run.trajectories.filter(status=Trajectory.Status.WAITING).count()
         assert page.count("User simulator") >= waiting
         assert f"Run {run.pk}" in page
-        assert "Nobody waits" in text(researcher.get(LIST, {"run": run.pk + 1}))
+        assert "No open questions" in text(researcher.get(LIST, {"run": run.pk + 1}))
         assert researcher.get(LIST, {"run": "x"}).context["rows"]
 
     def test_nothing_waits(self, researcher: Client) -> None:
-        assert "Nobody waits" in text(researcher.get(LIST))
+        assert "No open questions" in text(researcher.get(LIST))
 
     def test_it_keeps_itself_up_to_date(self, run: Run, researcher: Client) -> None:
         version = researcher.get(LIST).context["version"]
@@ -111,7 +112,7 @@ class TestList:
         cancel_run(run=run)
         part = researcher.get(LIST, {"v": version}, headers=headers)
         assert part.status_code == 200 and "<html" not in part.content.decode()
-        assert "Nobody waits" in text(part)
+        assert "No open questions" in text(part)
 
     def test_run_pages_lead_to_it(self, run: Run, researcher: Client, reader: Client) -> None:
         link = f"/asks/?run={run.pk}"
@@ -136,7 +137,7 @@ class TestAnswering:
         assert (row.text, row.trajectory_id, row.state) == (
             "I have no ladder.", ask.trajectory_id, "answered",
         )  # fmt: skip
-        assert "the run goes on with it" in text(player.get(response["Location"]))
+        assert "the run continues" in text(player.get(response["Location"]))
 
     def test_a_reply_that_cannot_be_read_stays_in_the_form(self, player: Client) -> None:
         ask = OpenAsk.objects.filter(trajectory__run=waiting_run("world_judge"))[0]
@@ -168,13 +169,13 @@ class TestAnswering:
         response = player.post(url, {"text": "The second, kept."})
         assert response.status_code == 409
         shown = text(response)
-        assert "Somebody else was quicker" in shown and "The second, kept." in shown
+        assert "Somebody else answered first" in shown and "The second, kept." in shown
         assert Exchange.objects.get(answerer__kind="human").text == "The first."
         assert "This has been answered" in text(player.get(url))
 
     def test_a_cancelled_run_takes_no_reply(self, player: Client, run: Run, url: str) -> None:
         cancel_run(run=run)
-        assert "Nobody waits for this now" in text(player.get(url))
+        assert "No reply is needed now" in text(player.get(url))
         response = player.post(url, {"text": "Too late."})
         assert response.status_code == 409
         assert "the run was cancelled" in text(response)
@@ -213,7 +214,9 @@ class TestWords:
     def test_a_kind_without_words_is_told_by_its_schema(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("benchmarks.asks.selectors._described", lambda system: {})
+        system = find_system("adaplanbench")
+        bare = replace(system, labels=replace(system.labels, replies={}))
+        monkeypatch.setattr("benchmarks.asks.selectors.find_system", lambda key: bare)
         expect = {"kind": "violations", "params": {"keys": ["w1"]}}
         found = json.loads(reply_form("adaplanbench", expect).example)
         assert found == {"violated": ["w1"], "reasons": {"w1": "…"}}

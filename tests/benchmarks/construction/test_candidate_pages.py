@@ -37,7 +37,7 @@ def closed_to(name: str, task: Task, monkeypatch: pytest.MonkeyPatch) -> Iterato
     with monkeypatch.context() as patch:
         patch.setattr(blinding, "_rules", [])
         blinding.blinding_rule(
-            lambda user: blinding.Closed(tasks=[task.pk] if user.username == name else [])
+            lambda user: blinding.ClosedRows(tasks=[task.pk] if user.username == name else [])
         )
         yield
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from benchmarks import demo as demo_runs
 from benchmarks.construction.candidates import (
-    Decided,
+    DecisionCounts,
     SavedCandidates,
     candidates_of,
     core_candidate,
@@ -117,7 +117,7 @@ class TestSaving:
 def test_the_share_removed_counts_what_was_decided(dataset: Dataset) -> None:
     """Two kept, one removed, one undecided: one in three of the decided."""
 
-    def decisions() -> Decided | None:
+    def decisions() -> DecisionCounts | None:
         return dataset_decisions(with_decisions(Dataset.objects.all()).get(pk=dataset.pk))
 
     assert decisions() is None

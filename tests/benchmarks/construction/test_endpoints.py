@@ -48,7 +48,7 @@ def start(serve: Callable[..., FakeServer], problems: Dataset) -> Callable[..., 
             settings={"rounds": 2, "plans_per_ask": 1, "planners": 2, "reply_attempts": 8},
             cost_cap=cap,
             seed=5,
-            ring=False,
+            wake=False,
         )
 
     return begin

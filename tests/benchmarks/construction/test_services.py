@@ -139,7 +139,7 @@ def test_who_decides_about_candidates_does_not_see_how_they_were_constructed(
         run, Task.objects.get(external_id="kite-2"), "constructed", CANDIDATES, attempt=2
     )
     other = make_dataset(run=run, name="Made").saved.dataset
-    monkeypatch.setattr(blinding, "_rules", [lambda user: blinding.Closed(tasks=[task.pk])])
+    monkeypatch.setattr(blinding, "_rules", [lambda user: blinding.ClosedRows(tasks=[task.pk])])
     seen = blinding.Visibility.to(make_user("ann"))
     assert not seen.of(Run.objects.all()).exists()
     assert not seen.of(Trajectory.objects.all()).exists()
@@ -173,7 +173,7 @@ class TestTheWholeWay:
 
     def test_planners_are_named_alike_whichever_stands_first(self, problems: Dataset) -> None:
         run = start_construction(
-            dataset=problems, planners=["roaming-planner", "handy-planner"], ring=False,
+            dataset=problems, planners=["roaming-planner", "handy-planner"], wake=False,
             settings={"rounds": 1, "planners": 3},
         )  # fmt: skip
         assert run.agent.name == "roaming-first-planner"

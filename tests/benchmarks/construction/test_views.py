@@ -240,7 +240,7 @@ class TestTheDataset:
         (query,) = response.json()["data"]
         assert "attachment" in response["Content-Disposition"]
         assert query["ban_pool"][0]["tools"] == ["There is no ladder."]
-        closed = blinding.Closed(tasks=[made.tasks.get().pk])
+        closed = blinding.ClosedRows(tasks=[made.tasks.get().pk])
         monkeypatch.setattr(blinding, "_rules", [lambda user: closed])
         assert researcher.get(url).status_code == 404
         assert url not in researcher.get(f"/datasets/{made.pk}/").content.decode()

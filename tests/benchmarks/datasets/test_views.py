@@ -106,7 +106,7 @@ def test_known_plans_tell_author_verdict_and_quality(researcher: Client) -> None
 def test_a_task_without_constraints_and_plans_says_so(researcher: Client) -> None:
     task = TaskFactory(dataset__system="external")
     page = researcher.get(reverse("benchmarks:task", args=[task.pk])).content.decode()
-    assert "Nothing is hidden here" in page
+    assert "No hidden constraints" in page
     assert "Known plans" not in page
 
 

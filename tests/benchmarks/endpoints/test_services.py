@@ -33,7 +33,7 @@ def use(endpoint: Endpoint, **more: Any) -> Run:
         dataset=scripted.dataset,
         agents=[Agent.objects.get(name=endpoint.name)],
         levels=["mid"],
-        ring=False,
+        wake=False,
         **more,
     )
     return run
@@ -129,7 +129,7 @@ class TestCaps:
                 agents=[endpoint.agents.get()],
                 levels=["mid"],
                 cost_cap=1.0,
-                ring=False,
+                wake=False,
             )
         assert str(refused.value).endswith(f"Model one has {lacks}")
         assert Run.objects.count() == before

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 @pytest.fixture(autouse=True)
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is rung for: the tests carry the jobs themselves."""
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_job", lambda job_id: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_job", lambda job_id: None)
     monkeypatch.setenv(VARIABLE, KEY)
 
 

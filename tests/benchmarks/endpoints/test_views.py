@@ -36,7 +36,7 @@ GIVEN: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_job", lambda job_id: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_job", lambda job_id: None)
 
 
 @pytest.fixture
@@ -288,7 +288,7 @@ class TestForm:
         used(endpoint)
         url = f"/endpoints/{endpoint.pk}/edit/"
         page = admin.get(url)
-        assert "Runs rely on this endpoint" in text(page)
+        assert "Runs use this endpoint" in text(page)
         assert f"/endpoints/new/?copy={endpoint.pk}" in page.content.decode()
         response = admin.post(url, GIVEN | {"title": "Still it", "timeout": "9"})
         assert response.status_code == 302

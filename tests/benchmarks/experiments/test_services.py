@@ -14,7 +14,7 @@ from benchmarks.endpoints.services import create_endpoint
 from benchmarks.experiments import control
 from benchmarks.experiments import services as making
 from benchmarks.experiments.checks import read_checked
-from benchmarks.experiments.plans import Plan, plan_design
+from benchmarks.experiments.plans import ExperimentPlan, plan_design
 from benchmarks.experiments.services import make_experiment, make_missing, stored_plan
 from benchmarks.jobs.services import perform
 from benchmarks.models import Agent, Endpoint, Experiment, Job, Run, Trajectory
@@ -43,12 +43,12 @@ def _sample() -> None:
     save_sample_dataset(3)
 
 
-def plan_of(text: str) -> Plan:
+def plan_of(text: str) -> ExperimentPlan:
     return plan_design(read_checked(text))
 
 
 def make(text: str, **more: Any) -> Experiment:
-    return make_experiment(plan=plan_of(text), ring=False, **more)
+    return make_experiment(plan=plan_of(text), wake=False, **more)
 
 
 def endpoint(name: str, **more: Any) -> Endpoint:
@@ -116,7 +116,7 @@ def test_parameters_are_for_agents_at_endpoints() -> None:
         "fixed": {"max_completion_tokens": 16000},
         "ready": {},
     }
-    experiment = make_experiment(plan=plan, ring=False)
+    experiment = make_experiment(plan=plan, wake=False)
     sent = {
         run.agent.title: run.agent.endpoint.parameters
         for run in experiment.runs.all() if run.agent.endpoint is not None
@@ -163,7 +163,7 @@ class TestMaking:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            make_missing(experiment=experiment, ring=False, tell=stop)
+            make_missing(experiment=experiment, wake=False, tell=stop)
         # two conditions x (as it is, 1.0; 0.5 is its own) x two seeds
         assert made == [5] and experiment.runs.count() == 5
         Agent.objects.filter(name="sampling-planner-t1").update(parameters={"temperature": 9})
@@ -175,7 +175,7 @@ class TestMaking:
         first = make(TEXT)
         again = plan_of(TEXT.replace("seeds: [1, 2]", "seeds: [2, 3]"))
         assert len(again.there) == 4
-        second = make_experiment(plan=again, take=True, ring=False)
+        second = make_experiment(plan=again, take=True, wake=False)
         assert second.runs.count() == 4 and first.runs.count() == 8
         assert control.runs_lacking(second) == 0
         for changed in ("tasks: 3", "roles: {rubric_judge: [judge-even]}\ntasks: 2"):

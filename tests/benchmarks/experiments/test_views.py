@@ -33,7 +33,7 @@ def _sample() -> None:
 
 
 def made() -> Experiment:
-    return make_experiment(plan=plan_design(read_checked(TEXT)), ring=False)
+    return make_experiment(plan=plan_design(read_checked(TEXT)), wake=False)
 
 
 def words(response: Any) -> str:
@@ -56,7 +56,7 @@ def test_a_design_is_counted_before_it_is_started(researcher: Client) -> None:
     assert not Run.objects.exists()
     counted = page.context["form"].initial["counted"]
     other = researcher.post(NEW, {"text": TEXT + "cost_cap: 3\n", "counted": counted, "start": ""})
-    assert "another than the one that was counted" in words(other)
+    assert "the design has changed since it was counted" in words(other)
     assert not Run.objects.exists()
     started = researcher.post(NEW, {"text": TEXT, "counted": counted, "start": ""})
     experiment = Experiment.objects.get()
@@ -125,7 +125,7 @@ def test_an_experiment_shows_its_runs_and_is_moved_as_one(
 def test_a_list_counts_the_runs_that_an_experiment_took(reader: Client) -> None:
     first = made()
     plan = plan_design(read_checked(TEXT))
-    second = make_experiment(plan=plan, take=True, ring=False)
+    second = make_experiment(plan=plan, take=True, wake=False)
     assert not second.runs.exists()
     rows = {row.experiment.pk: row for row in reader.get("/experiments/").context["rows"]}
     for experiment in (first, second):

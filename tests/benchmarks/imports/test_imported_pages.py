@@ -67,14 +67,14 @@ def test_what_the_user_did_alone_is_marked(researcher: Client, tmp_path: Path) -
 def test_the_dataset_cannot_be_run(researcher: Client, imported: Run) -> None:
     page = text_of(researcher, "dataset", imported.dataset_id)
     assert "Start runs on it" not in page
-    assert "nothing can be run on them here" in page
+    assert "cannot be run here" in page
     assert "Bags" not in text_of(researcher, "run_new")
 
 
 def test_a_task_shows_what_was_hidden(researcher: Client, imported: Run) -> None:
     page = text_of(researcher, "task", Task.objects.order_by("pk")[0].pk)
     assert "You lost a bag." in page
-    assert "Nothing is hidden here" not in page
+    assert "No hidden constraints" not in page
 
 
 def test_other_pages_stand(researcher: Client, imported: Run) -> None:

@@ -118,7 +118,7 @@ def test_without_its_file_a_job_says_what_to_do() -> None:
     job = waiting()
     Upload.objects.all().delete()
     assert perform(job).status == Job.Status.FAILED
-    assert "send it again" in job.message
+    assert "upload it again" in job.message
 
 
 def test_a_fault_of_ours_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs import wake_up
 from benchmarks.models import Job, Run, Upload
 from tests.benchmarks.api.files import chat_file
 
@@ -23,12 +23,12 @@ def send(client: Client, file: Any = None, **fields: str) -> Any:
 
 
 def ring(job: Job) -> None:
-    doorbell.ring_job(job.pk)
+    wake_up.wake_for_job(job.pk)
 
 
 def test_each_format_has_its_line(researcher: Client) -> None:
     page = researcher.get(URL).content.decode()
-    for words in ("Recognise it", "ATIF (Harbor)", "with continuations", "JSON lines"):
+    for words in ("Detect automatically", "ATIF (Harbor)", "with continuations", "JSON lines"):
         assert words in page
 
 

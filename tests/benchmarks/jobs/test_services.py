@@ -22,7 +22,7 @@ T = Trajectory.Status
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ids of the jobs that a worker was rung for."""
     ids: list[int] = []
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_job", ids.append)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_job", ids.append)
     return ids
 
 
@@ -30,7 +30,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ids of the runs that workers were rung for."""
     ids: list[int] = []
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_runs", ids.extend)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", ids.extend)
     return ids
 
 
@@ -249,7 +249,7 @@ class TestSweep:
 
     def test_nothing_is_rung_for_while_messages_wait(self, monkeypatch: Any) -> None:
         make_job(status=S.QUEUED, rung_at=ago(60))
-        monkeypatch.setattr(jobs.doorbell, "nobody_waits", lambda: False)
+        monkeypatch.setattr(jobs.wake_up, "queue_is_empty", lambda: False)
         assert sweep() == 0
         monkeypatch.undo()
         assert sweep() == 1

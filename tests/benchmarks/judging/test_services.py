@@ -11,12 +11,12 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError
-from benchmarks.core.registry import NotJudgedAnew
+from benchmarks.core.registry import NotRejudgeable
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.exports.services import ExportRefused, check_exportable
 from benchmarks.imports.services import import_trajectories
 from benchmarks.judging.plans import plan_judging
-from benchmarks.judging.selectors import Chosen
+from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import ChoiceRefused, choose_judging, start_judging
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import (
@@ -32,7 +32,7 @@ from benchmarks.models import (
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.selectors import run_metrics
 from benchmarks.runs.services import change_cost_cap, restart_trajectory
-from benchmarks.trajectories.selectors import trajectory_rows, whole_trajectories
+from benchmarks.trajectories.selectors import trajectory_rows, with_page_relations
 from tests.benchmarks.formats import samples
 from tests.factories.benchmarks import RunFactory, TrajectoryFactory, TurnFactory, make_user, play
 
@@ -43,7 +43,7 @@ RUBRIC = {"rubric_judge": ["judge-strict"]}
 def judge(run: Run, **more: Any) -> tuple[Run, Judging]:
     """The run of judges over a whole run, carried to its end, and the judging that it makes."""
     more = {"roles": RUBRIC, "name": "Strict", **more}
-    (anew,) = start_judging(chosen=Chosen((run.pk,)), ring=False, **more)
+    (anew,) = start_judging(chosen=TrajectoryChoice((run.pk,)), wake=False, **more)
     play(anew)
     return anew, Judging.objects.get(made_by=anew)
 
@@ -108,7 +108,9 @@ def test_what_counts_is_chosen_and_changed_back(played: Run) -> None:
 def test_a_judging_of_a_part_cannot_count(played: Run) -> None:
     one = played.trajectories.first()
     assert one is not None
-    (anew,) = start_judging(name="Part", chosen=Chosen(ids=(one.pk,)), roles=RUBRIC, ring=False)
+    (anew,) = start_judging(
+        name="Part", chosen=TrajectoryChoice(ids=(one.pk,)), roles=RUBRIC, wake=False
+    )
     play(anew)
 
     with pytest.raises(ChoiceRefused, match="2 of the run's ended trajectories"):
@@ -135,7 +137,7 @@ def test_constraints_are_judged_anew_beside_what_was_found(played: Run) -> None:
 def test_the_plan_counts_what_is_then_asked(played: Run) -> None:
     settings = {"calls": "per_dimension", "replicates": 2, "what": "both", "turns": "last"}
     roles = {"rubric_judge": ["judge-even"]}
-    plan = plan_judging(chosen=Chosen((played.pk,)), roles=roles, settings=settings)
+    plan = plan_judging(chosen=TrajectoryChoice((played.pk,)), roles=roles, settings=settings)
 
     anew, _ = judge(played, roles=roles, settings=settings)
 
@@ -146,7 +148,9 @@ def test_the_plan_counts_what_is_then_asked(played: Run) -> None:
 
 
 def test_a_judging_goes_on_where_a_worker_died(played: Run) -> None:
-    (anew,) = start_judging(name="Strict", chosen=Chosen((played.pk,)), roles=RUBRIC, ring=False)
+    (anew,) = start_judging(
+        name="Strict", chosen=TrajectoryChoice((played.pk,)), roles=RUBRIC, wake=False
+    )
     play(anew)
     before = list(JudgeScore.objects.filter(judging__made_by=anew).values())
     # As if the worker had died before the end was written.
@@ -182,7 +186,11 @@ def test_what_cannot_be_judged_like_that_changes_nothing() -> None:
     for roles, settings, words in refused:
         with pytest.raises(CoreError, match=words):
             start_judging(
-                name="", chosen=Chosen((run.pk,)), roles=roles, settings=settings, ring=False
+                name="",
+                chosen=TrajectoryChoice((run.pk,)),
+                roles=roles,
+                settings=settings,
+                wake=False,
             )
     assert (Run.objects.count(), Judging.objects.count()) == before
 
@@ -196,7 +204,7 @@ def test_a_model_judges_within_its_cap_and_goes_on_with_more(
     )  # fmt: skip
     roles = {"rubric_judge": ["endpoint:fake"]}
     settings = {"turns": "last"}
-    plan = plan_judging(chosen=Chosen((played.pk,)), roles=roles, settings=settings)
+    plan = plan_judging(chosen=TrajectoryChoice((played.pk,)), roles=roles, settings=settings)
     assert plan.likely is None
     assert plan.most is not None and plan.currency == "USD"
     one = plan.most / 3
@@ -218,8 +226,8 @@ def test_a_model_judges_within_its_cap_and_goes_on_with_more(
 def test_a_person_judges_a_stored_turn(played: Run) -> None:
     one = played.trajectories.order_by("pk")[0]
     (anew,) = start_judging(
-        name="By hand", chosen=Chosen(ids=(one.pk,)), roles={"rubric_judge": ["human"]},
-        settings={"turns": "last"}, ring=False,
+        name="By hand", chosen=TrajectoryChoice(ids=(one.pk,)), roles={"rubric_judge": ["human"]},
+        settings={"turns": "last"}, wake=False,
     )  # fmt: skip
     play(anew)
     assert anew.status == Run.Status.WAITING
@@ -242,7 +250,9 @@ def test_imported_plans_are_scored_and_keep_their_results(tmp_path: Path) -> Non
     path = samples.write_lines(tmp_path / "chats.jsonl", [{"messages": [*talk, plan]}])
     (run,) = import_trajectories(path=path, format="openai-chat").runs
     before = run_metrics(run)
-    (anew,) = start_judging(name="Rubric", chosen=Chosen((run.pk,)), roles=RUBRIC, ring=False)
+    (anew,) = start_judging(
+        name="Rubric", chosen=TrajectoryChoice((run.pk,)), roles=RUBRIC, wake=False
+    )
     play(anew)
 
     scores = JudgeScore.objects.filter(judging__made_by=anew)
@@ -256,8 +266,8 @@ def test_imported_plans_are_scored_and_keep_their_results(tmp_path: Path) -> Non
 
 def test_who_acts_through_tools_has_no_plan_to_score(tmp_path: Path) -> None:
     (run, *_) = import_trajectories(path=samples.write_sample(tmp_path, "tau2")).runs
-    with pytest.raises(NotJudgedAnew, match="none of these trajectories"):
-        start_judging(name="", chosen=Chosen((run.pk,)), roles=RUBRIC, ring=False)
+    with pytest.raises(NotRejudgeable, match="none of these trajectories"):
+        start_judging(name="", chosen=TrajectoryChoice((run.pk,)), roles=RUBRIC, wake=False)
 
 
 def test_systems_without_judges_say_so() -> None:
@@ -297,8 +307,8 @@ def test_live_scores_stay_live_when_another_judging_counts(played: Run) -> None:
 
     assert set(fresh.scores.values_list("judging", flat=True)) == {live.pk if live else None}
     found = run_metrics(played)["metrics"]["accurate"]
-    assert found["excluded"] == {"the judging “Strict” did not look at it": 1}
-    rows = list(whole_trajectories().filter(run=played).order_by("pk"))
+    assert found["excluded"] == {"the judging “Strict” did not include it": 1}
+    rows = list(with_page_relations().filter(run=played).order_by("pk"))
     shown = {row.trajectory.pk: row.verdicts for row in trajectory_rows(rows)}
     judged = Trajectory.objects.filter(run=judging.made_by).exclude(judged=one.pk)
     for row in judged:

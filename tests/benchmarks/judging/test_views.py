@@ -34,7 +34,7 @@ def answers(client: Client, chosen: str) -> dict[str, Any]:
 def test_a_run_is_judged_anew_from_its_page(
     played: Run, researcher: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_runs", lambda pks: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", lambda pks: None)
     assert f'href="{NEW}?run={played.pk}"' in researcher.get(f"/runs/{played.pk}/").content.decode()
     sent = answers(researcher, f"run={played.pk}")
     sent |= {"role_rubric_judge_2": "", "role_rubric_judge_3": "", "set_turns": "last"}
@@ -62,7 +62,7 @@ def test_a_run_is_judged_anew_from_its_page(
     assert "Make default" in before
     assert "are those of the judging" not in before
     researcher.post(f"/runs/{played.pk}/judging/", {"judging": judging.pk})
-    assert "are those of the judging “Second look”" in text(researcher.get(f"/runs/{played.pk}/"))
+    assert "use the judging “Second look”" in text(researcher.get(f"/runs/{played.pk}/"))
     other = RunFactory()
     assert researcher.post(f"/runs/{other.pk}/judging/", {"judging": judging.pk}).status_code == 404
 
@@ -74,13 +74,13 @@ def test_what_a_list_shows_is_chosen(played: Run, researcher: Client) -> None:
     ):
         listed = urlencode({"list": f"run={played.pk}{query}"})
         assert researcher.get(f"{NEW}?{listed}").context["found"].trajectories == wanted
-    assert "Nothing here can be judged" in text(researcher.get(NEW))
+    assert "Nothing to re-judge" in text(researcher.get(NEW))
 
 
 def test_what_does_not_hold_is_refused_with_the_form(played: Run, researcher: Client) -> None:
     sent = answers(researcher, f"run={played.pk}")
     for wrong, words in (
-        ({"name": ""}, "Give it a name"),
+        ({"name": ""}, "Enter a name"),
         ({"expected": 2}, "There are 3 of them now"),
         ({"set_replicates": "9"}, "Expected at most 5"),
         ({"role_rubric_judge_1": "human", "set_calls": "per_dimension"}, "where people judge"),
@@ -93,7 +93,7 @@ def test_what_does_not_hold_is_refused_with_the_form(played: Run, researcher: Cl
 def test_a_script_is_tried_at_once_and_a_model_by_a_worker(
     played: Run, researcher: Client, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_job", lambda job_id: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_job", lambda job_id: None)
     create_endpoint(
         name="fake", title="Fake", base_url=server.base_url, model="fake", timeout=5.0,
         simulated=True,

@@ -35,7 +35,7 @@ def start(server: FakeServer) -> Callable[..., Run]:
             agents=[Agent.objects.get(name=agent)],
             levels=["mid"],
             roles={role: [name] for role, name in roles.items()},
-            ring=False,
+            wake=False,
         )
         play(run)
         return run

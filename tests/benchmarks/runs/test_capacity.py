@@ -18,8 +18,8 @@ from benchmarks.llm.fake.server import FakeServer
 from benchmarks.llm.line import close_lines, open_line
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
-from benchmarks.runs import worker as work
-from benchmarks.runs.capacity import look_for_room
+from benchmarks.runs import worker
+from benchmarks.runs.capacity import measure_capacity
 from benchmarks.runs.services import start_runs
 from benchmarks.runs.threads import Threads
 from tests.factories.benchmarks import save_sample_dataset
@@ -41,7 +41,7 @@ def start(server: FakeServer, units: int, **values: Any) -> Run:
         agents=[Agent.objects.get(name="fake")],
         levels=["low"],
         settings={"max_turns": 1, "rubric_judges": 1},
-        ring=False,
+        wake=False,
     )
     return run
 
@@ -65,37 +65,37 @@ def config() -> EndpointConfig:
 class TestRoom:
     def test_live_leases_of_all_workers_count(self, server: FakeServer) -> None:
         run = start(server, 6, concurrency=4)
-        assert look_for_room(()).left(run.roles) == 4
+        assert measure_capacity(()).left(run.roles) == 4
         hold(run, 3)
-        assert look_for_room(()).left(run.roles) == 1
+        assert measure_capacity(()).left(run.roles) == 1
         hold(run, 2, lapsed=True)
-        assert look_for_room(()).left(run.roles) == 1
+        assert measure_capacity(()).left(run.roles) == 1
 
     def test_runs_on_one_endpoint_share_its_room(self, server: FakeServer) -> None:
         run = start(server, 3, concurrency=4)
         hold(run, 3)
-        (other,) = start_runs(dataset=run.dataset, agents=[run.agent], levels=["low"], ring=False)
-        assert look_for_room(()).left(other.roles) == 1
+        (other,) = start_runs(dataset=run.dataset, agents=[run.agent], levels=["low"], wake=False)
+        assert measure_capacity(()).left(other.roles) == 1
 
     def test_few_calls_a_minute_make_little_room(self, server: FakeServer) -> None:
         run = start(server, 1, concurrency=32, requests_per_minute=20)
-        assert look_for_room(()).left(run.roles) == 5
+        assert measure_capacity(()).left(run.roles) == 5
 
     def test_refusals_take_room_away(self, server: FakeServer) -> None:
         run = start(server, 1, concurrency=8)
         limiter = open_line(config(), HOSTS).limiter
         with limiter.place() as place, limiter.place():
             place.refused()
-        assert look_for_room(()).left(run.roles) == 1
+        assert measure_capacity(()).left(run.roles) == 1
 
     def test_calls_are_shared_as_trajectories_are(self, server: FakeServer) -> None:
         run = start(server, 4, concurrency=8)
         mine = hold(run, 4)[:1]
-        look_for_room(mine)
+        measure_capacity(mine)
         limiter = open_line(config(), HOSTS).limiter
         assert limiter.limit == 2
         run.trajectories.exclude(pk__in=mine).update(status=Trajectory.Status.DONE)
-        look_for_room(mine)
+        measure_capacity(mine)
         assert limiter.limit == 8
 
 
@@ -104,7 +104,7 @@ def threads(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Threads that carry, as in the product; they end with the test."""
     settings.ENDPOINT_THREADS = 32
     with Threads(32) as made:
-        monkeypatch.setattr(work, "_carriers", lambda: made)
+        monkeypatch.setattr(worker, "_carriers", lambda: made)
         yield
     connection.close()
 
@@ -116,7 +116,7 @@ class TestCarrying:
         # Long enough that a busy machine has begun several before the first is answered.
         server = serve(latency=2.0)
         run = start(server, 10, concurrency=6)
-        assert work.work_on_run(run_id=run.pk, owner="one") == 10
+        assert worker.work_on_run(run_id=run.pk, owner="one") == 10
         run.refresh_from_db()
         assert run.status == Run.Status.DONE
         assert 3 <= server.counts.most_at_once <= 6
@@ -139,7 +139,7 @@ class TestCarrying:
     def test_no_room_is_left_to_others(self, server: FakeServer) -> None:
         run = start(server, 2, concurrency=1)
         hold(run, 1)
-        assert work.work_on_run(run_id=run.pk, owner="one") == 0
+        assert worker.work_on_run(run_id=run.pk, owner="one") == 0
         assert run.trajectories.filter(status=Trajectory.Status.PENDING).count() == 1
 
 

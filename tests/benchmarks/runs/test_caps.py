@@ -46,7 +46,7 @@ def endpoint_run(serve: Callable[..., FakeServer]) -> Play:
             levels=["mid"],
             roles=JUDGES,
             cost_cap=cap,
-            ring=False,
+            wake=False,
         )
         return run
 

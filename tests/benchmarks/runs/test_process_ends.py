@@ -8,7 +8,7 @@ from benchmarks import tasks
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, Run, Trajectory
-from benchmarks.runs import worker as work
+from benchmarks.runs import worker
 from benchmarks.runs.services import start_runs
 from benchmarks.runs.threads import ProcessEnds, Threads
 from tests.factories.benchmarks import play, save_sample_dataset
@@ -24,7 +24,7 @@ def run(server: FakeServer) -> Run:
         agents=[Agent.objects.get(name="fake")],
         levels=["low"],
         settings={"max_turns": 1, "rubric_judges": 1},
-        ring=False,
+        wake=False,
     )
     return run
 
@@ -34,7 +34,7 @@ def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Has threads refuse work, as they do once the interpreter is shutting down."""
     threads = Threads(1)
     threads.shutdown()
-    monkeypatch.setattr(work, "_executor", lambda: threads)
+    monkeypatch.setattr(worker, "_executor", lambda: threads)
     return monkeypatch.undo
 
 
@@ -47,7 +47,7 @@ def test_threads_tell_their_end_from_errors() -> None:
 
 def test_a_trajectory_waits_for_another_worker(run: Run, ending: Callable[[], None]) -> None:
     with pytest.raises(ProcessEnds):
-        work.work_on_run(run_id=run.pk, owner="one that ends")
+        worker.work_on_run(run_id=run.pk, owner="one that ends")
     trajectory = run.trajectories.get()
     assert (trajectory.status, trajectory.problem) == (Trajectory.Status.PENDING, "")
     assert (trajectory.lease_owner, trajectory.lease_until) == ("", None)

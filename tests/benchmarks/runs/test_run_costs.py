@@ -124,7 +124,7 @@ class TestForm:
     def test_an_estimate_only_where_something_is_known(
         self, researcher: Client, answers: dict[str, Any], dataset: Dataset
     ) -> None:
-        assert "cannot be told yet" in text(researcher.get(NEW, answers))
+        assert "The cost is not known yet" in text(researcher.get(NEW, answers))
         version = AnswererVersionFactory(kind="endpoint", name="priced")
         run = RunFactory(dataset=dataset, level="mid")
         for number in range(5):
@@ -190,7 +190,7 @@ class TestRunPage:
     @pytest.mark.parametrize("cap", ["0", "-1", "lots", "nan"])
     def test_a_cap_that_is_none(self, run: Run, researcher: Client, cap: str) -> None:
         response = researcher.post(f"/runs/{run.pk}/cap/", {"cap": cap}, follow=True)
-        assert "The cap was not changed" in text(response)
+        assert "The cost cap was not changed" in text(response)
         run.refresh_from_db()
         assert run.cost_cap == 2.0
 
@@ -222,7 +222,7 @@ class TestLog:
 
     def test_a_reply_that_was_cut_off(self, reader: Client) -> None:
         page = self.shown(reader, finish="length", tries=3, cost=0.004)
-        assert "cut off : the reply reached the most tokens" in page
+        assert "cut off : the reply reached its token limit" in page
         assert "3, because the endpoint refused or failed" in page
         assert "0.004 EUR" in page
         assert "Model priced" in page

@@ -30,7 +30,7 @@ def test_one_run_for_each_agent_and_level() -> None:
     agents = list(Agent.objects.filter(name__in=["explorer", "forgetful"]))
     runs = start_runs(
         dataset=dataset, agents=agents, levels=["mid", "low"], settings={"tau": "4"}, seed=5,
-        ring=False,
+        wake=False,
     )  # fmt: skip
     assert [(run.level, run.agent.name) for run in runs] == [
         ("mid", "explorer"), ("mid", "forgetful"), ("low", "explorer"), ("low", "forgetful"),
@@ -47,14 +47,14 @@ def test_one_run_for_each_agent_and_level() -> None:
 def test_without_levels_the_first_is_played() -> None:
     (run,) = start_sample_runs()
     ensure_scripted_agents()
-    (other,) = start_runs(dataset=run.dataset, agents=[run.agent], ring=False)
+    (other,) = start_runs(dataset=run.dataset, agents=[run.agent], wake=False)
     assert other.level == "low"
 
 
 def test_a_dataset_without_profiles_is_played_by_task() -> None:
     dataset = DatasetFactory()
     TaskFactory.create_batch(2, dataset=dataset)
-    (run,) = start_runs(dataset=dataset, agents=[AgentFactory()], ring=False)
+    (run,) = start_runs(dataset=dataset, agents=[AgentFactory()], wake=False)
     assert run.level == ""
     assert list(run.trajectories.values_list("profile", flat=True)) == [None, None]
 
@@ -106,7 +106,7 @@ def test_an_agent_without_a_known_policy_is_refused_after_others_were_made() -> 
     ensure_scripted_agents()
     agents = [Agent.objects.get(name="explorer"), AgentFactory(policy="gone")]
     with pytest.raises(UnknownName, match="gone"):
-        start_runs(dataset=save_sample_dataset(), agents=agents, ring=False)
+        start_runs(dataset=save_sample_dataset(), agents=agents, wake=False)
     assert [model._default_manager.count() for model in MADE] == [0, 0, 0, 0]
 
 
@@ -114,7 +114,7 @@ def test_workers_are_woken_after_the_commit(
     django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[int] = []
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_runs", rung.extend)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", rung.extend)
     ensure_scripted_agents()
     dataset, agent = save_sample_dataset(), Agent.objects.get(name="explorer")
     with django_capture_on_commit_callbacks(execute=True):

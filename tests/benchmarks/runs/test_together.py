@@ -17,10 +17,10 @@ from benchmarks.asks import services as people
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.answerers import Identity
 from benchmarks.core.log import Exchange as LogExchange
-from benchmarks.locks import if_free, only_one
+from benchmarks.locks import named_lock, try_named_lock
 from benchmarks.models import Agent, Dataset, Exchange, OpenAsk, Run, Trajectory
 from benchmarks.runs import log as store
-from benchmarks.runs import worker as work
+from benchmarks.runs import worker
 from benchmarks.runs.calls import answerer_version
 from benchmarks.runs.log import DatabaseLog
 from benchmarks.runs.services import (
@@ -48,7 +48,7 @@ S = Trajectory.Status
 @pytest.fixture(autouse=True)
 def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is rung for is not carried on the spot."""
-    monkeypatch.setattr("benchmarks.jobs.wake_up.ring_runs", lambda ids: None)
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", lambda ids: None)
 
 
 def run_with_a_person() -> Run:
@@ -59,7 +59,7 @@ def run_with_a_person() -> Run:
         agents=[Agent.objects.get(name="coin-flipper")],
         levels=["high"],
         roles={"simulator": ["human"]},
-        ring=False,
+        wake=False,
     )
     return run
 
@@ -135,7 +135,7 @@ def test_a_trajectory_taken_up_while_its_run_is_settled_is_not_forgotten(
         return datetime.now(UTC)
 
     steps = [retry, lambda: settle_run(run_id=run.pk)]
-    monkeypatch.setattr(work, "timezone", SimpleNamespace(now=now_and_slowly))
+    monkeypatch.setattr(worker, "timezone", SimpleNamespace(now=now_and_slowly))
     in_threads(lambda n: steps[n](), 2)
     run.refresh_from_db()
     row.refresh_from_db()
@@ -176,7 +176,7 @@ def test_a_run_cancelled_while_workers_carry_it(monkeypatch: pytest.MonkeyPatch)
         writing.wait(10)
         cancel_run(run=run)
 
-    monkeypatch.setattr(store, "put_aside", slowly)
+    monkeypatch.setattr(store, "reserve_cost", slowly)
     steps = [lambda n=n: work_on_run(run_id=run.pk, owner=f"worker {n}") for n in range(2)]
     in_threads(lambda n: (*steps, cancel)[n](), 3)
     left = set(run.trajectories.values_list("status", flat=True))
@@ -199,7 +199,7 @@ def test_a_database_that_was_away_is_no_failure(monkeypatch: pytest.MonkeyPatch)
     def away(*args: object) -> None:
         raise OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(work, "_drive", away)
+    monkeypatch.setattr(worker, "_drive", away)
     with pytest.raises(OperationalError):
         carry_trajectory(pk=pk, owner="one")
     row = Trajectory.objects.get(pk=pk)
@@ -210,7 +210,7 @@ def test_only_one_is_alone() -> None:
     inside: list[int] = []
 
     def enter(number: int) -> None:
-        with only_one("test"):
+        with named_lock("test"):
             inside.append(number)
             assert len(inside) == 1
             inside.remove(number)
@@ -225,7 +225,7 @@ def test_who_need_not_wait_goes_on() -> None:
     entered, over = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with transaction.atomic(), only_one("test"):
+        with transaction.atomic(), named_lock("test"):
             entered.set()
             over.wait(10)
         connection.close()
@@ -233,11 +233,11 @@ def test_who_need_not_wait_goes_on() -> None:
     thread = threading.Thread(target=hold)
     thread.start()
     entered.wait(10)
-    with if_free("test") as free:
+    with try_named_lock("test") as free:
         assert free is False
-    with if_free("another") as free:
+    with try_named_lock("another") as free:
         assert free is True
     over.set()
     thread.join()
-    with if_free("test") as free:
+    with try_named_lock("test") as free:
         assert free is True

@@ -220,7 +220,7 @@ class TestChanges:
             assert (response.status_code, response["Location"]) == (302, page)
             run.refresh_from_db()
             assert run.status == status
-        assert "What had ended before is kept" in text_of(researcher, "run", run.pk)
+        assert "Finished trajectories are kept" in text_of(researcher, "run", run.pk)
 
     def test_a_change_that_comes_too_late_says_so(self, researcher: Client, played: Run) -> None:
         response = researcher.post(reverse("benchmarks:run_pause", args=[played.pk]), follow=True)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.trajectories import diffs
-from benchmarks.trajectories.diffs import Segment, diff_steps, diff_words
+from benchmarks.trajectories.diffs import DiffSegment, diff_steps, diff_words
 
 # Few different words, so that texts have much in common.
 texts = st.lists(st.sampled_from(["a", "towel", "wet", "cat's", ".", ",", "<b>"])).map(" ".join)
@@ -28,15 +28,15 @@ def test_any_text_can_be_compared(before: str, after: str) -> None:
 
 def test_replaced_words_stand_together() -> None:
     assert diff_words("Lay a bath towel down", "Lay a fleece blanket down") == [
-        Segment("same", "Lay a "),
-        Segment("removed", "bath towel"),
-        Segment("added", "fleece blanket"),
-        Segment("same", " down"),
+        DiffSegment("same", "Lay a "),
+        DiffSegment("removed", "bath towel"),
+        DiffSegment("added", "fleece blanket"),
+        DiffSegment("same", " down"),
     ]
 
 
 def test_equal_texts_are_one_segment() -> None:
-    assert diff_words("Lock the door.", "Lock the door.") == [Segment("same", "Lock the door.")]
+    assert diff_words("Lock the door.", "Lock the door.") == [DiffSegment("same", "Lock the door.")]
     assert diff_words("", "") == []
 
 

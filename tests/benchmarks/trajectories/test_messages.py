@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchmarks.trajectories.messages import CLIP, Call, Said, indented
+from benchmarks.trajectories.messages import CLIP, MessageView, ToolCallView, indented
 
 
-def said(text: str, speaker: str = "tool", name: str = "find") -> Said:
-    return Said(speaker, name, text, (), False, "", "", False)
+def said(text: str, speaker: str = "tool", name: str = "find") -> MessageView:
+    return MessageView(speaker, name, text, (), False, "", "", False)
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_long_texts_are_cut_where_it_is_worth_it() -> None:
 def test_an_agent_has_no_name_of_its_own() -> None:
     assert said("", "assistant", "model-9").title == "Agent"
     assert said("", "tool", "find").title == "Tool: find"
-    assert Call("f", '{\n  "a": 1\n}', "agent").gist == '{ "a": 1 }'
+    assert ToolCallView("f", '{\n  "a": 1\n}', "agent").gist == '{ "a": 1 }'

@@ -61,7 +61,7 @@ def test_runs_of_both_systems_follow_from_their_logs(run: Run) -> None:
         dataset=save_small_world(),
         agents=[Agent.objects.get(name="gullible")],
         tasks=["grower-of-entry"],
-        ring=False,
+        wake=False,
     )
     play(tools)
     for each in (run, tools):
@@ -186,7 +186,7 @@ def test_what_cannot_be_derived_is_told_apart(run: Run) -> None:
     run.refresh_from_db()
     found = verify_run(run=run)
     assert found.counts == {MISSING: 1}
-    assert "agent.v1.txt is another file now" in found.missing
+    assert "agent.v1.txt has changed" in found.missing
     Trajectory.objects.filter(run=run).update(status=Trajectory.Status.FAILED)
     assert verify_run(run=run).counts[UNENDED] == 1
     Run.objects.filter(pk=run.pk).update(kind=Run.Kind.IMPORTED)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.desk.form import DeskAnswer, DeskForm, build_form
 from annotation.desk.trajectories import Statement
 from annotation.questionnaires import load_questionnaire
-from benchmarks.trajectories.diffs import Line, Segment, SegmentKind
+from benchmarks.trajectories.diffs import DiffLine, DiffSegment, SegmentKind
 
 PLACES = ("Runs", "Trajectories", "Studies", "Analysis")
 COLUMNS = ("task", "category", "ended", "tone", "turns", "score", "sd", "why")
@@ -84,29 +84,29 @@ class StudyForm(forms.Form):
     notes = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
 
 
-def _parts(*texts: str) -> tuple[Segment, ...]:
+def _parts(*texts: str) -> tuple[DiffSegment, ...]:
     """Make the parts of a difference; a leading + or - says what came in or went."""
     kinds: dict[str, SegmentKind] = {"+": "added", "-": "removed"}
     return tuple(
-        Segment(kinds.get(text[0], "same"), text[1:] if text[0] in kinds else text)
+        DiffSegment(kinds.get(text[0], "same"), text[1:] if text[0] in kinds else text)
         for text in texts
     )
 
 
 LINES = [
-    Line("same", 1, _parts("Pick up the glass and look for splinters.")),
-    Line(
+    DiffLine("same", 1, _parts("Pick up the glass and look for splinters.")),
+    DiffLine(
         "changed",
         2,
         _parts("Lay ", "-kitchen roll", "+two cotton towels", " on the puddle for a minute."),
     ),
-    Line("removed", 3, _parts("Spray the floor with scented cleaner.")),
-    Line(
+    DiffLine("removed", 3, _parts("Spray the floor with scented cleaner.")),
+    DiffLine(
         "added",
         3,
         _parts("Wipe outwards-in with a cloth wrung out in warm water and dish soap."),
     ),
-    Line("same", 4, _parts("Rub dry with a tea towel.")),
+    DiffLine("same", 4, _parts("Rub dry with a tea towel.")),
 ]
 
 

@@ -154,7 +154,7 @@ def test_closed_runs_are_not_there(
     researcher: Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, bob = make_pair(dataset)
-    monkeypatch.setattr(blinding, "_rules", [lambda user: blinding.Closed(runs=[bob.pk])])
+    monkeypatch.setattr(blinding, "_rules", [lambda user: blinding.ClosedRows(runs=[bob.pk])])
     page = researcher.get(URL, {"a": ada.pk, "b": bob.pk})
     assert f"There is no run {bob.pk}" in page.content.decode()
     assert "Bob" not in page.content.decode()

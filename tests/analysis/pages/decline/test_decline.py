@@ -16,7 +16,7 @@ from analysis.pages.decline.slope_fits import fit_runs
 from analysis.pages.decline.slopes import decline_later
 from analysis.pages.reports import later_of, make_report, report_key, write_later
 from analysis.reports.content import Report
-from benchmarks.jobs import wake_up as doorbell
+from benchmarks.jobs import wake_up
 from benchmarks.jobs.services import perform
 from benchmarks.models import AnswererVersion, Job, JudgeScore, Run, Task, Trajectory, Turn
 from tests.analysis.page_reports import report_of
@@ -304,7 +304,7 @@ def test_nothing_to_fit_is_said() -> None:
 def test_slopes_are_fitted_when_a_run_has_ended(
     django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doorbell, "ring_job", lambda job: None)
+    monkeypatch.setattr(wake_up, "wake_for_job", lambda job: None)
     dataset = save_sample_dataset(3)
     runs = start_sample_runs("explorer", "forgetful", dataset=dataset)
     with django_capture_on_commit_callbacks(execute=True):

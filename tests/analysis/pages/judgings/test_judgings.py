@@ -128,7 +128,7 @@ def test_metrics_follow_from_the_judging_that_counts(run: Run) -> None:
         False,
         True,
     ]
-    assert frame["why accurate"].tolist()[1] == "the judging “again” did not look at it"
+    assert frame["why accurate"].tolist()[1] == "the judging “again” did not include it"
     assert selection.left_out == (f"Bob: run {other.pk} has no judging again",)
     made = report_of("leaderboard", selection)
     assert any("those of the judging “again”" in notice.text for notice in made.notices)

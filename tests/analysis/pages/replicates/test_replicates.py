@@ -32,7 +32,7 @@ def url(experiment: Experiment, part: str = "") -> str:
 
 def test_each_cell_has_mean_and_spread_of_its_runs(reader: Client) -> None:
     save_sample_dataset(2)
-    experiment = make_experiment(plan=plan_design(read_checked(TEXT)), ring=False)
+    experiment = make_experiment(plan=plan_design(read_checked(TEXT)), wake=False)
     first, second, *_ = experiment.runs.order_by("pk")
     for run, valid in ((first, [1.0, 1.0]), (second, [1.0, 0.0])):
         for row, value in zip(run.trajectories.order_by("pk"), valid, strict=True):

@@ -34,7 +34,7 @@ def run_of(nursery: Dataset, agent: str, *tasks: str, **settings: Any) -> Run:
         agents=[Agent.objects.get(name=agent)],
         settings={"condition": "blocker"} | settings,
         tasks=tasks or (TASK,),
-        ring=False,
+        wake=False,
     )
     play(run)
     run.refresh_from_db()
@@ -51,7 +51,7 @@ def with_turn(nursery: Dataset, text: str = "words", **payload: Any) -> Trajecto
     """A trajectory that holds one turn with this payload and has not ended."""
     ensure_scripted_agents()
     (run,) = start_runs(
-        dataset=nursery, agents=[Agent.objects.get(name="gullible")], tasks=[TASK], ring=False
+        dataset=nursery, agents=[Agent.objects.get(name="gullible")], tasks=[TASK], wake=False
     )
     row = run.trajectories.get()
     TurnFactory(trajectory=row, index=1, text=text, payload=payload, is_final=False)
