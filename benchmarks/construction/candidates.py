@@ -22,7 +22,7 @@ from benchmarks.core.problems import Problems, Said
 from benchmarks.datasets.selectors import counted, kind_order
 from benchmarks.datasets.services import chunks
 from benchmarks.exports.services import ExportRefused
-from benchmarks.locks import only_one
+from benchmarks.locks import named_lock
 from benchmarks.models import Candidate, Dataset, Task
 from benchmarks.visibility import EVERYTHING, Visibility
 
