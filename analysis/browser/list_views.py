@@ -160,7 +160,7 @@ def read_facts(request: HttpRequest) -> HttpResponse:
 
     if unread := current_index().unread:
         request_index(trajectories=sum(run.trajectories for run in unread))
-    if wants_part(request):
+    if wants_fragment(request):
         return _progress(request)
     return redirect("analysis:trajectory_list")
 

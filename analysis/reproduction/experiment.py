@@ -43,7 +43,7 @@ def design_of_preset(preset: PaperPreset, changes: Mapping[str, Any]) -> Design:
     return replace(preset_design(preset), **given)
 
 
-def plan_preset(design: Design) -> Plan:
+def plan_preset(design: Design) -> ExperimentPlan:
     """Return the plan of a design; raises `FileRefused` for names that do not exist."""
     return plan_design(check_design(design))
 

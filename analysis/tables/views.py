@@ -39,7 +39,7 @@ from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.problems import FileRefused
 from benchmarks.imports.uploads import announces_too_much
 from benchmarks.imports.views import STOP_POLLING, throw_away
-from benchmarks.responses import wants_part
+from benchmarks.responses import wants_fragment
 
 TABLES = 50
 

@@ -197,7 +197,7 @@ def candidates(chosen: ComparedTrajectories, seen: Visibility) -> ComparisonCand
     alike = Case(
         When(run__level=run.level, run__condition=run.condition, then=Value(0)), default=Value(1)
     )
-    shown = trajectories.with_parts(others.order_by(alike, "-pk"))[:CANDIDATES]
+    shown = trajectories.with_row_relations(others.order_by(alike, "-pk"))[:CANDIDATES]
     return ComparisonCandidates(
         tuple(trajectories.trajectory_rows(shown)),
         others.order_by().count(),

@@ -262,7 +262,7 @@ class TrajectorySummary:
     """
 
     column: ComparedTrajectory
-    verdicts: tuple[tuple[str, trajectories.Verdict], ...]
+    verdicts: tuple[tuple[str, trajectories.MetricVerdict], ...]
     turns_more: int
     counts: Mapping[str, int] | None
     constraints: int
