@@ -228,7 +228,7 @@ def reply_form(system: str, expect: Mapping[str, Any], tools: bool = False) -> R
         return _TOOLS
     describe = find_system(system).labels.replies.get(kind)
     if describe is not None:
-        return ReplyWords(*describe(params))
+        return ReplyFormat(*describe(params))
     build = find_system(system).reply_schemas.get(kind)
     if build is None:
         return ReplyFormat("A reply in words, in the form that the messages ask for.")
