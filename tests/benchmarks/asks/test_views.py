@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -215,7 +215,9 @@ class TestWords:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         system = find_system("adaplanbench")
-        bare = replace(system, labels=replace(system.labels, replies={}))
+        bare = SimpleNamespace(
+            labels=SimpleNamespace(replies={}), reply_schemas=system.reply_schemas
+        )
         monkeypatch.setattr("benchmarks.asks.selectors.find_system", lambda key: bare)
         expect = {"kind": "violations", "params": {"keys": ["w1"]}}
         found = json.loads(reply_form("adaplanbench", expect).example)
