@@ -12,7 +12,7 @@ from annotation.live.next_session import LIVE
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
 from benchmarks.datasets.selectors import counted
 from benchmarks.models import Run
-from benchmarks.visibility import Closed, Duty, blinding_duties, blinding_rule, recasts_in
+from benchmarks.visibility import ClosedRows, OpenDuty, blinding_duties, blinding_rule, recasts_in
 
 
 def blind_studies(user: User) -> frozenset[int]:

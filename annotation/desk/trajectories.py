@@ -13,8 +13,8 @@ from annotation.models import Assignment, Item
 from benchmarks.core.labels import plain
 from benchmarks.core.plans import split_steps
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
-from benchmarks.trajectories.diffs import Line, diff_steps
-from benchmarks.trajectories.messages import Said, as_text, messages_of
+from benchmarks.trajectories.diffs import DiffLine, diff_steps
+from benchmarks.trajectories.messages import MessageView, as_text, messages_of
 
 # With more turns than this only the last two are unfolded at first.
 FEW_TURNS = 3

@@ -55,7 +55,7 @@ def get_rejudging(key: str) -> Rejudging:
     found = find_system(key).rejudging
     if found is None:
         title = "what was made elsewhere" if key == EXTERNAL else get_system(key).title
-        raise NotJudgedAnew(
+        raise NotRejudgeable(
             f"trajectories of {title} cannot be re-judged: no judge scores their turns"
         )
     return found

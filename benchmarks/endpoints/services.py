@@ -18,7 +18,7 @@ from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.security import check_host
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run
-from benchmarks.roles.assignments import Roles, all_fillers
+from benchmarks.roles.assignments import Roles, all_assignments
 
 # The fields that replies depend on.
 SHAPING = ("base_url", "model", "parameters", "structured", "native_tools")

@@ -17,7 +17,7 @@ from django.utils import timezone
 from benchmarks.llm.config import line_digest
 from benchmarks.llm.line import borne_part, share_line
 from benchmarks.models import Endpoint, Trajectory
-from benchmarks.roles.assignments import Roles, all_fillers
+from benchmarks.roles.assignments import Roles, all_assignments
 
 # With a limit of calls per minute more trajectories would only queue: each makes several per turn.
 CALLS_A_MINUTE = 4
@@ -41,11 +41,11 @@ class Live:
 
 
 @dataclass(frozen=True)
-class Rooms:
+class Capacity:
     """The lines of endpoints by name, what is carried on each now, and the runs it belongs to."""
 
-    lines: dict[str, Line]
-    carried: Counter[Line]
+    lines: dict[str, EndpointLine]
+    carried: Counter[EndpointLine]
     live: tuple[Live, ...]
 
     def left(self, roles: Roles) -> int:
@@ -65,7 +65,7 @@ def asks_endpoints(roles: Roles) -> bool:
     return any("endpoint" in filler for filler in all_assignments(roles))
 
 
-def look_for_room(held: Collection[int]) -> Rooms:
+def measure_capacity(held: Collection[int]) -> Capacity:
     """Count what is carried, and set this process's part of the calls by what it holds of that.
 
     Asked at every claim, so two plain queries do: the endpoints, and the live leases by run.
@@ -77,7 +77,7 @@ def look_for_room(held: Collection[int]) -> Rooms:
     counted = rows.values_list("run", "run__experiment", "run__roles").annotate(
         every=Count("pk"), mine=Count("pk", filter=Q(pk__in=list(held)))
     )
-    live, carried, ours = [], Counter[Line](), Counter[Line]()
+    live, carried, ours = [], Counter[EndpointLine](), Counter[EndpointLine]()
     for run, experiment, roles, every, mine in counted:
         live.append(Live(run, experiment, every))
         for line in lines_in(roles, lines):
@@ -86,7 +86,7 @@ def look_for_room(held: Collection[int]) -> Rooms:
     for line, every in carried.items():
         if ours[line]:
             share_line(line.digest, ours[line] / every)
-    return Rooms(lines, carried, tuple(live))
+    return Capacity(lines, carried, tuple(live))
 
 
 def _lines() -> dict[str, EndpointLine]:
@@ -97,7 +97,7 @@ def _lines() -> dict[str, EndpointLine]:
         digest = line_digest(*shared, most, rate)
         if rate is not None:
             most = max(1, min(most, rate // CALLS_A_MINUTE))
-        found[name] = Line(digest, most)
+        found[name] = EndpointLine(digest, most)
     return found
 
 

@@ -110,7 +110,7 @@ class DatabaseLog:
             if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
                 raise LeaseLost  # a late worker's reply came in since this one read the log
             ExchangeRow.objects.bulk_create(rows)
-            take_back(self.run.pk, -sum(counted_cost(*each) for each in settled))
+            release_cost(self.run.pk, -sum(counted_cost(*each) for each in settled))
         for row in rows:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
         for call, _ in settled:

@@ -25,9 +25,9 @@ from benchmarks.llm.line import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
-from benchmarks.roles.assignments import Roles, suggesting_fillers
-from benchmarks.roles.services import build_cast
-from benchmarks.runs.capacity import Rooms, asks_endpoints, look_for_room
+from benchmarks.roles.assignments import Roles, suggesting_assignments
+from benchmarks.roles.services import build_answerers
+from benchmarks.runs.capacity import Capacity, asks_endpoints, measure_capacity
 from benchmarks.runs.leases import LEASE, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
@@ -199,24 +199,24 @@ def _carrier_name(owner: str) -> str:
     return f"{owner}+{next(_carrier_numbers)}"
 
 
-def _claim_in_room(run_id: int, owner: str) -> tuple[int | None, bool]:
+def _claim_within_capacity(run_id: int, owner: str) -> tuple[int | None, bool]:
     """Claim a trajectory of a run, if its endpoints have room; say whether they have for more."""
     roles = Run.objects.values_list("roles", flat=True).get(pk=run_id)
     with _claiming:  # else several threads of this process would take the same room
-        return _claim_in(look_for_room(_held()), run_id, roles, owner)
+        return _claim_in(measure_capacity(_held()), run_id, roles, owner)
 
 
 def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
     """The same in the run on endpoints that needs somebody most; its id comes first."""
     with _claiming:
-        rooms = look_for_room(_held())
+        rooms = measure_capacity(_held())
         found = _neediest_run(rooms, on_endpoints=True)
         if found is None:
             return None, None, False
         return found[0], *_claim_in(rooms, *found, owner)
 
 
-def _claim_in(rooms: Rooms, run_id: int, roles: Roles, owner: str) -> tuple[int | None, bool]:
+def _claim_in(rooms: Capacity, run_id: int, roles: Roles, owner: str) -> tuple[int | None, bool]:
     left = rooms.left(roles)
     pk = claim_trajectory(run_id=run_id, owner=owner) if left > 0 else None
     if pk is not None:
@@ -258,7 +258,7 @@ def work_on_runs(*, first: int, owner: str) -> int:
             carry_trajectory(pk=pk, owner=owner)
             carried += 1
         _settle_if_over(run_id)
-        found = _neediest_run(look_for_room(()), on_endpoints=False)
+        found = _neediest_run(measure_capacity(()), on_endpoints=False)
         run_id = None if found is None else found[0]
     return carried
 
@@ -276,7 +276,7 @@ def _carry_within_capacity(first: int, owner: str) -> int:
     carried, name = 0, _carrier_name(owner)
     run_id: int | None = first
     try:
-        pk, more = _claim_in_room(first, name)
+        pk, more = _claim_within_capacity(first, name)
         while run_id is not None:
             if pk is not None:
                 _begin(run_id)
@@ -300,7 +300,7 @@ def _settle_if_over(run_id: int) -> None:
         settle_run(run_id=run_id)
 
 
-def _neediest_run(rooms: Rooms, *, on_endpoints: bool) -> tuple[int, Roles] | None:
+def _neediest_run(rooms: Capacity, *, on_endpoints: bool) -> tuple[int, Roles] | None:
     """The oldest run with something to claim, of those started together the least attended.
 
     If there are threads for runs on endpoints, only those threads take such runs.

@@ -273,8 +273,8 @@ def test_who_acts_through_tools_has_no_plan_to_score(tmp_path: Path) -> None:
 def test_systems_without_judges_say_so() -> None:
     run = RunFactory(dataset__system="planbench_xl")
     TrajectoryFactory(run=run)
-    with pytest.raises(NotJudgedAnew, match="PlanBench-XL cannot be re-judged"):
-        start_judging(name="", chosen=Chosen((run.pk,)), roles={}, ring=False)
+    with pytest.raises(NotRejudgeable, match="PlanBench-XL cannot be re-judged"):
+        start_judging(name="", chosen=TrajectoryChoice((run.pk,)), roles={}, ring=False)
 
 
 def test_the_command_plans_judges_and_lets_it_count(played: Run, capsys: Any) -> None:
