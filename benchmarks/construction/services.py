@@ -59,7 +59,7 @@ def start_construction(
 ) -> Run:
     """Create a run that constructs profiles for the problems of a dataset.
 
-    ``planners`` name who plans, as ``named_filler`` takes it: the first is the run's agent and the
+    ``planners`` name who plans, as ``assign_by_name`` takes it: the first is the run's agent and the
     others stand beside it; with fewer than are asked for they take turns. Left empty, planners are
     the system's own.
     """
@@ -108,7 +108,7 @@ def _twin(system: System, role: str, name: str) -> str:
 
 
 def planning_agent(name: str) -> Agent:
-    """The agent that a filler's name stands for (see ``named_filler``)."""
+    """Return the agent that a name stands for (see ``assign_by_name``)."""
     if name.startswith(AT):
         found = Agent.objects.filter(endpoint__name=name.removeprefix(AT)).order_by("pk").first()
     else:

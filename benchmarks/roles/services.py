@@ -90,7 +90,7 @@ def assign_roles(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the assignments of every role of a run, one for each seat.
 
-    ``chosen`` names who fills a role (see ``named_filler``); roles that it leaves out take the
+    ``chosen`` names who fills a role (see ``assign_by_name``); roles that it leaves out take the
     dataset's own choice, then the system's. ``suggests`` names in the same way who suggests in
     roles that people fill.
     """

@@ -27,7 +27,7 @@ NOTHING = {"format": "", "name": "", "agent": ""}
 
 
 def waiting(file: Any = None) -> Job:
-    """An import whose doorbell was lost."""
+    """An import whose wake-up message was lost."""
     upload = store_upload(upload=file or chat_file(), created_by=None)
     return enqueue_import(upload=upload, created_by=None, **NOTHING)
 

@@ -274,7 +274,7 @@ def test_systems_without_judges_say_so() -> None:
     run = RunFactory(dataset__system="planbench_xl")
     TrajectoryFactory(run=run)
     with pytest.raises(NotRejudgeable, match="PlanBench-XL cannot be re-judged"):
-        start_judging(name="", chosen=TrajectoryChoice((run.pk,)), roles={}, ring=False)
+        start_judging(name="", chosen=TrajectoryChoice((run.pk,)), roles={}, wake=False)
 
 
 def test_the_command_plans_judges_and_lets_it_count(played: Run, capsys: Any) -> None:

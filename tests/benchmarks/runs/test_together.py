@@ -164,13 +164,13 @@ def test_a_run_cancelled_while_workers_carry_it(monkeypatch: pytest.MonkeyPatch)
     # With a cap every call is counted at the run, so that workers lock both rows.
     Run.objects.filter(pk=run.pk).update(cost_cap=1e9)
     writing = threading.Event()
-    put_aside = store.put_aside
+    reserve_cost = store.reserve_cost
 
     def slowly(run_id: int, most: float) -> None:
         # The trajectory is locked, the run is about to be: now somebody cancels.
         writing.set()
         time.sleep(0.2)
-        put_aside(run_id, most or 0.01)
+        reserve_cost(run_id, most or 0.01)
 
     def cancel() -> None:
         writing.wait(10)
