@@ -59,9 +59,9 @@ def start_construction(
 ) -> Run:
     """Create a run that constructs profiles for the problems of a dataset.
 
-    ``planners`` name who plans, as ``assign_by_name`` takes it: the first is the run's agent and the
-    others stand beside it; with fewer than are asked for they take turns. Left empty, planners are
-    the system's own.
+    ``planners`` are names as ``assign_by_name`` takes them: the first is the run's agent and the
+    others stand beside it; with fewer than are asked for they take turns. If empty, the system's
+    own planners are used.
     """
     making = find_system(dataset.system).making
     if making is None:
