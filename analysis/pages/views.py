@@ -31,7 +31,6 @@ from analysis.reports.deferred import Later, ask, forget, kept_later, look
 from analysis.reports.stored import key_of
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
-from benchmarks.responses import wants_fragment
 
 
 @require_safe
@@ -107,7 +106,7 @@ def details(request: HttpRequest, name: str) -> HttpResponseBase:
     """What is folded on the page: further figures and tables, and how all was computed."""
     found, selection, key = open_page(request, name)
     query = selection.filters.query()
-    if not wants_part(request):
+    if not wants_fragment(request):
         return redirect(f"{_opened_url(found, query)}#details")
     context = _details_context(request, found, selection, key)
     return render(request, "analysis/_details.html", context)
@@ -127,7 +126,7 @@ def later(request: HttpRequest, name: str) -> HttpResponseBase:
         state = look(wanted)
         if state.moving and request.GET.get("waiting") == state.stamp:
             return HttpResponse(status=204)
-    if not wants_part(request):
+    if not wants_fragment(request):
         return redirect(f"{_opened_url(found, selection.filters.query())}#later")
     waits = "waits" in (request.POST if request.method == "POST" else request.GET)
     context = {**_later_context(found, selection, state), "waits": waits}
