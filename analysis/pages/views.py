@@ -31,6 +31,7 @@ from analysis.reports.deferred import Later, ask, forget, kept_later, look
 from analysis.reports.stored import key_of
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
+from benchmarks.responses import wants_fragment
 
 
 @require_safe
