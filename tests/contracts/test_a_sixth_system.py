@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from analysis.pages import PAGES
+from analysis.pages.catalogue import PAGES
 from annotation.desk.services import submit_assignment
 from annotation.live.setup.sessions import make_session
 from annotation.models import Study

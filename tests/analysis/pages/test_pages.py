@@ -239,7 +239,7 @@ def check_leads(reader: Client, table: Table, counted: Collection[str]) -> None:
             assert not leads_nowhere(cell, column), (table.name, column.label, cell.text)
             if number < 2 and column.label in counted and cell.url:
                 found = reader.get(cell.url).context["list"]
-                assert found.choice.problems == []
+                assert found.query.problems == []
                 assert found.count == cell.data[0], (table.name, column.label, cell.url)
 
 

@@ -127,7 +127,7 @@ def test_the_rules_are_those_of_a_new_study(
     with pytest.raises(PlanError, match="ann played in this trajectory"):
         add(named, manager, training=(one,))
     set_study_status(study=named, status="closed", by=manager)
-    with pytest.raises(Refused, match="open it again first"):
+    with pytest.raises(Refused, match="reopen it first"):
         add(named, manager, training=(two,))
     assert named.items.count() == 16 and not named.settings["gold"] and not named.trains
 

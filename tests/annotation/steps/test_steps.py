@@ -182,7 +182,7 @@ def test_two_rounds_then_a_manager_decides(trainee: Study, ann: User, manager: U
     assert step(trainee, ann) == "waiting"
     with pytest.raises(Refused, match="has ended"):
         begin_training_round(study=trainee, user=ann)
-    with pytest.raises(Refused, match="few words"):
+    with pytest.raises(Refused, match="enter a reason"):
         release_training(study=trainee, user=ann, by=manager, reason=" ")
     release_training(study=trainee, user=ann, by=manager, reason="Talked it through.")
     assert step(trainee, ann) == "item"

@@ -232,7 +232,7 @@ def test_an_item_is_given_and_gets_more_annotators(
 def test_more_to_judge_is_added_and_given_out(client: Client, url: str) -> None:
     more = f"{url}items/more/"
     assert "2 items were added" in said(client, more, {"action": "add", "raters": "1", "tasks": ""})
-    assert "in the study already" in said(client, more, {"action": "add", "raters": "1"}, 422)
+    assert "already in the study" in said(client, more, {"action": "add", "raters": "1"}, 422)
     assert "2 places were assigned" in said(client, more, {"action": "deal", "people": ["1", "2"]})
     assert "6 items were changed" in said(client, more, {"action": "raters", "raters": "2"})
 
