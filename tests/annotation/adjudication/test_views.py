@@ -91,7 +91,7 @@ def test_one_place_from_decision_to_reveal(browser: Client, study: Study) -> Non
     assert "No hammer here." in page  # what the raters read
     response = browser.post(url(study), {"safety": "4", "reason": ""})
     assert response.status_code == 422
-    assert "enter a reason for your decision" in response.content.decode()
+    assert "Enter a reason for your decision" in response.content.decode()
     response = browser.post(url(study), {"action": "reveal"})
     assert response.status_code == 422 and "4.25" not in response.content.decode()
     response = browser.post(url(study), {"safety": "4", "reason": "As planned."}, follow=True)

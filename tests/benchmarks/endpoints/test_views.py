@@ -359,7 +359,7 @@ class TestTrial:
         Job.objects.update(status=Job.Status.FAILED, message="its workers died")
         page = admin.get(f"/endpoints/{endpoint.pk}/trials/")
         assert page.status_code == 286
-        assert "gave this trial up: its workers died" in text(page)
+        assert "gave up this trial: its workers died" in text(page)
 
 
 def test_agents_of_simulated_endpoints_are_labelled(endpoint: Endpoint, researcher: Client) -> None:
