@@ -24,7 +24,7 @@ from benchmarks.runs.worker import WORKABLE
 
 logger = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=60)
+JOB_LEASE = timedelta(seconds=60)
 WAKE_AGAIN_AFTER = timedelta(seconds=20)
 MAX_ATTEMPTS = 5
 BEAT_SECONDS = 2.0
@@ -77,7 +77,7 @@ class Progress:
         given = {"done": done, "total": total, "failed": failed, "message": message}
         changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         held = Job.objects.filter(pk=self.job.pk, lease_owner=self.owner, cancel=False)
-        if not held.update(lease_until=timezone.now() + LEASE, **changes):
+        if not held.update(lease_until=timezone.now() + JOB_LEASE, **changes):
             raise JobCancelled
 
 
@@ -135,7 +135,7 @@ def perform(*, job_id: int, owner: str) -> None:
     claimed = Job.objects.filter(free, pk=job_id).update(
         status=Job.Status.RUNNING,
         lease_owner=owner,
-        lease_until=now + LEASE,
+        lease_until=now + JOB_LEASE,
         attempts=F("attempts") + 1,
     )
     if not claimed:
