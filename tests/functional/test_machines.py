@@ -21,8 +21,8 @@ start_sample_runs("forgetful", dataset=save_sample_dataset({TASKS}), level="high
 """
 RING = """
 from benchmarks.models import Run
-from benchmarks.jobs.wake_up import ring_runs
-ring_runs(list(Run.objects.values_list("pk", flat=True)))
+from benchmarks.jobs.wake_up import wake_for_runs
+wake_for_runs(list(Run.objects.values_list("pk", flat=True)))
 """
 
 

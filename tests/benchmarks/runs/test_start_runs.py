@@ -93,7 +93,7 @@ def test_a_refusal_changes_nothing(wrong: dict[str, Any], error: type[CoreError]
     given: dict[str, Any] = {
         "dataset": dataset,
         "agents": list(Agent.objects.filter(name__in=["explorer", "forgetful"])),
-        "ring": False,
+        "wake": False,
         **wrong,
     }
     with pytest.raises(error):
