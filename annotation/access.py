@@ -152,7 +152,12 @@ def fetch_assignment(
     the screen; the services refuse it.
     """
     user, key = fetch_assignment_key(request, pk, position, part)
-    item = Assignment.objects.select_related("study", "item__task", "trajectory").get(pk=key.pk)
+    # By position again: items that are not open may move between the two queries.
+    item = get_object_or_404(
+        Assignment.objects.select_related("study", "item__task", "trajectory"),
+        pk=key.pk,
+        position=position,
+    )
     item.annotator = user
     participant = _participant(pk, user)
     access = StudyAccess(item.study, user, frozenset({Role.ANNOTATOR}), participant)

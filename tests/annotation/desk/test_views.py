@@ -9,8 +9,10 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 
+from annotation import access
 from annotation.models import Assignment, Rating, RatingEdit, Study
 from annotation.ratings.services import record_rating
+from annotation.ratings.statements import find_own_assignment
 from annotation.studies.services import set_study_status
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +43,18 @@ def send(tab: Client, url: str, *edits: dict[str, Any], **more: Any) -> HttpResp
 
 def answers(item: Assignment) -> dict[str, int | None]:
     return dict(Rating.objects.filter(assignment=item).values_list("question", "value"))
+
+
+def test_an_item_that_moves_while_it_is_looked_up_is_not_shown_under_its_old_number(
+    tab: Client, item: Assignment, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_then_move(**given: Any) -> Assignment | None:
+        found = find_own_assignment(**given)
+        Assignment.objects.filter(pk=item.pk).update(position=item.position + 100)
+        return found
+
+    monkeypatch.setattr(access, "find_own_assignment", find_then_move)
+    assert tab.get(url).status_code == 404
 
 
 # --- With script ----------------------------------------------------------------------------------
