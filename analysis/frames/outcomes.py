@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("run", "label", "trajectory", "task", "termination")
 NOT_RECORDED = "not recorded"
-NOT_JUDGED = "the judging “{name}” did not look at it"
+NOT_JUDGED = "the judging “{name}” did not include it"
 MIXED = "mixed: somebody else took a role over on the way"
 # Why a trajectory is missing from the frame, by status.
 UNFINISHED: Mapping[str, str] = {

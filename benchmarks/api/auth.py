@@ -15,8 +15,11 @@ SAFE = ("GET", "HEAD")
 WINDOW_SECONDS = 60
 
 
-class TokenAuth(HttpBearer):
-    """``Authorization: Bearer pj_…``. Sessions of the browser are not accepted here."""
+class Token(HttpBearer):
+    """``Authorization: Bearer pj_…``. Sessions of the browser are not accepted here.
+
+    The description of the API names the scheme after this class, so its name stays.
+    """
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         found = find_token(token)

@@ -16,7 +16,7 @@ from benchmarks.api import (
     scores,
     trajectories,
 )
-from benchmarks.api.auth import TokenAuth
+from benchmarks.api.auth import Token
 from benchmarks.api.reference import Reference
 from benchmarks.api.requests import StrictParser, know_fields
 
@@ -52,7 +52,7 @@ def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
         description=DESCRIPTION,
         urls_namespace="api",
         docs=Reference(),
-        auth=TokenAuth(),
+        auth=Token(),
         parser=StrictParser(),
     )
     errors.register(api)
