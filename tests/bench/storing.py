@@ -52,7 +52,7 @@ def set_up(folder: str) -> None:
 def make_system(judged: bool) -> Any:
     """A system of one agent call a turn and, where ``judged``, one judge call with its score."""
     from benchmarks.core.answerers import Answer, Answerer, Scripted
-    from benchmarks.core.system import Role, ScriptedPolicy
+    from benchmarks.core.system import Role, ScriptedPolicy, System
     from benchmarks.core.types import (
         Ask,
         Episode,
@@ -68,7 +68,7 @@ def make_system(judged: bool) -> Any:
     def answer_with(text: str) -> Callable[[Task, Json], Answerer]:
         return lambda task, parameters: Scripted(text, "1", lambda ask, seed: Answer(text))
 
-    class BenchSystem:
+    class BenchSystem(System):
         key = title = "judged" if judged else "plain"
         protocol_version = prompt_version = parser_version = scorer_version = "1"
         roles = (Role("agent", "Agent", ("instant",)), Role("judge", "Judge", ("four",)))
@@ -83,7 +83,7 @@ def make_system(judged: bool) -> Any:
             ),
             "four": ScriptedPolicy("four", "judge", "Four", "1", answer_with("4")),
         }
-        dimensions = published = ()
+        dimensions = ()
 
         def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
             return ("",) if judged or role == "agent" else ()
