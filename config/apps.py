@@ -21,5 +21,5 @@ class ConfigConfig(AppConfig):
         from config import celery, checks  # noqa: F401
 
         default = settings.DATABASES["default"]
-        embedded = default["ENGINE"] == "django.db.backends.sqlite3"
+        embedded = default["ENGINE"] == "config.sqlite"
         make_data_private(Path(settings.DATA_DIR), Path(default["NAME"]) if embedded else None)

@@ -19,8 +19,8 @@ def make_data_private(folder: Path, database: Path | None = None) -> None:
     """Make the data folder, and close it and what lies in it to everybody but its owner.
 
     Installations of earlier versions left it readable, so this is repeated at each start.
-    ``database`` is a SQLite file, which may lie elsewhere; where there is none, it is made, empty.
-    What belongs to another user, or lies on a file system without rights, stays as it is.
+    ``database`` is a SQLite file, which may lie elsewhere. What belongs to another user, or lies on
+    a file system without rights, stays as it is.
     """
     with suppress(OSError):  # a system check says so in words
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
@@ -30,11 +30,14 @@ def make_data_private(folder: Path, database: Path | None = None) -> None:
         for path in folder.iterdir():
             _restrict(path, PASSAGE_MODE if passage and path == services else FOLDER_MODE)
     if database is not None:
-        # SQLite would make it readable to others, and gives what lies beside it the same rights.
-        with suppress(OSError):  # it is there, or whoever opens it says why it cannot be made
-            os.close(os.open(database, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
         for suffix in SQLITE_SUFFIXES:
             _restrict(database.with_name(database.name + suffix))
+
+
+def create_private(path: Path) -> None:
+    """Make an empty file that only its owner may read, unless there is a file already."""
+    with suppress(OSError):  # whoever opens it then says why it cannot be made
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
 
 
 def _restrict(path: Path, most: int = FOLDER_MODE) -> None:

@@ -99,12 +99,13 @@ def _claim(pk: int, owner: str) -> bool:
     # query of its own, which PostgreSQL does not repeat for who has waited for another's claim.
     workable = Exists(Run.objects.filter(pk=OuterRef("run"), status__in=WORKABLE))
     rows = Trajectory.objects.filter(_claimable(now), workable, pk=pk)
-    claimed = rows.update(
-        status=Trajectory.Status.RUNNING,
-        lease_owner=owner,
-        lease_until=now + LEASE,
-        started_at=Coalesce("started_at", Value(now)),
-    )
+    with transaction.atomic():  # one statement, but it waits in the queue of config/sqlite
+        claimed = rows.update(
+            status=Trajectory.Status.RUNNING,
+            lease_owner=owner,
+            lease_until=now + LEASE,
+            started_at=Coalesce("started_at", Value(now)),
+        )
     return bool(claimed)
 
 

@@ -42,7 +42,7 @@ CONNECT_SECONDS = 10
 def sqlite_database(path: Path | str) -> dict[str, Any]:
     """Settings of the embedded database."""
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "config.sqlite",  # Django's own, with a queue for those who write
         "NAME": path,
         # Opening it anew for each request would cost more CPU than most requests do; a thread that
         # has nothing to do keeps no lock and sees what others wrote, a restored backup included.

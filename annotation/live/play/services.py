@@ -195,7 +195,8 @@ def note_player(*, place: LivePlace) -> None:
     now = timezone.now()
     if place.last_seen_at is not None and now - place.last_seen_at < EVERY:
         return
-    LivePlace.objects.filter(pk=place.pk).update(last_seen_at=now)
+    with transaction.atomic():  # one statement, but it waits in the queue of config/sqlite
+        LivePlace.objects.filter(pk=place.pk).update(last_seen_at=now)
     place.last_seen_at = now
 
 
