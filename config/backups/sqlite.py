@@ -17,6 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import DEFAULT_DB_ALIAS, load_backend
 
 from config.backups.errors import BackupError
+from config.private_files import create_private
 
 BUSY_SECONDS = 60.0
 # A file that is thrown away when something fails need not be safe.
@@ -77,6 +78,7 @@ def open_aside(path: Path, alias: str = DEFAULT_DB_ALIAS) -> Iterator[BaseDataba
 def replace_database(new: Path, live: Path) -> None:
     """Make ``live`` hold what ``new`` holds, as one transaction that waits for other writers."""
     limit = time.monotonic() + BUSY_SECONDS
+    create_private(live)
     _match_page_size(new, live)
     with closing(sqlite3.connect(new)) as source, closing(sqlite3.connect(live)) as target:
         target.execute("PRAGMA synchronous=FULL")

@@ -465,6 +465,8 @@ def test_a_database_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
     sqlite.replace_database(tmp_path / "copy.sqlite3", tmp_path / "new.sqlite3")
     with closing(sqlite3.connect(tmp_path / "new.sqlite3")) as new:
         assert new.execute("SELECT name FROM benchmarks_dataset").fetchall() == [("old",)]
+    mode = stat.S_IMODE((tmp_path / "new.sqlite3").stat().st_mode)
+    assert mode == 0o600, "it holds password hashes"
 
 
 @pytest.mark.embedded
