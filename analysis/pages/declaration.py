@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from analysis.figures.theme import Figure
-from analysis.filters.selection import Selection
+from analysis.filters.selection import ChosenRun, Selection
 from analysis.pages.few_clusters import with_few_clusters
 from analysis.pages.links import Link, Links
 from analysis.pages.prose import Prose, read_prose
@@ -76,6 +76,12 @@ def text_of(
     """A column of words; ``sub`` is what stands under them."""
     under = sub if sub is not str else (lambda _: "")
     return ColumnOf(text_column(label, part), lambda row: text_cell(text(row), sub=under(row)))
+
+
+def agent_of(run: Callable[[Row], ChosenRun]) -> ColumnOf[Row]:
+    """A column of agents, each leading to the trajectories of its run."""
+    column = Column("Agent", ("agent", "kind", "run"), num=False)
+    return ColumnOf(column, lambda row: common.agent_cell(run(row)))
 
 
 def count_of(
@@ -175,12 +181,39 @@ class FigureOf(Generic[Result]):
 
 
 @dataclass(frozen=True)
+class LaterOf(Generic[Result]):
+    """The part of a page that takes too long for a request: a job computes it.
+
+    Its sentences stand in ``later.html``, paragraphs as in ``answer.html`` and ``details.html``.
+    ``compute`` gives None where there is nothing to compute; the template says why.
+    """
+
+    compute: Callable[[Selection], Result | None]
+    parts: tuple[FigureOf[Result] | TableOf[Result, Any], ...]
+
+    def build(self, folder: str, selection: Selection) -> Report:
+        """Compute the part and return its report."""
+        result = self.compute(selection)
+        prose = _prose(folder, "later", selection, result)
+        report = Report(
+            sentence=prose.text("answer"),
+            notices=prose.notices(),
+            banners=prose.banners(),
+            how=prose.texts("how"),
+            methods=prose.text("methods"),
+        )
+        if result is None:
+            return report
+        return with_few_clusters(_with_parts(report, self.parts, selection, result, prose))
+
+
+@dataclass(frozen=True)
 class DeclaredPage(Generic[Data, Result]):
     """A page by its parts: data, statistics, and what is shown of them.
 
     ``load`` asks the database and says what is missing; ``compute`` does no more than compute.
     ``folded`` are the figures and tables of the details, which are computed when they are opened.
-    ``later`` writes what takes too long for a request. ``waits`` says of a result that its answer
+    ``later`` is what takes too long for a request. ``waits`` says of a result that its answer
     is still being computed by a job, so that the report must not be stored.
     """
 
@@ -189,7 +222,7 @@ class DeclaredPage(Generic[Data, Result]):
     figure: FigureOf[Result] | None
     table: TableOf[Result, Any]
     folded: tuple[FigureOf[Result] | TableOf[Result, Any], ...] = ()
-    later: Callable[[Selection], Report] | None = None
+    later: Callable[[Selection], Report] | LaterOf[Any] | None = None
     waits: Callable[[Result], bool] = lambda _: False
 
     def answer(self, folder: str, selection: Selection) -> Report:
@@ -227,6 +260,8 @@ class DeclaredPage(Generic[Data, Result]):
     def deferred(self, folder: str, selection: Selection) -> Report:
         """Return what takes too long for a request."""
         assert self.later is not None
+        if isinstance(self.later, LaterOf):
+            return self.later.build(folder, selection)
         return lead(self.later(selection), selection)
 
 
