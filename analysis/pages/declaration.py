@@ -67,7 +67,7 @@ class ColumnOf(Generic[Row]):
 
     column: Column
     cell: Callable[[Row], Cell]
-    link: Callable[[Row], Link] | None = None
+    link: Callable[[Row], Link | None] | None = None
 
 
 def text_of(
@@ -100,7 +100,7 @@ def estimate_of(
     help: str = "",
     signed: bool = False,
     show_n: bool = False,
-    link: Callable[[Row], Link] | None = None,
+    link: Callable[[Row], Link | None] | None = None,
 ) -> ColumnOf[Row]:
     """A column of values with their intervals."""
     return ColumnOf(

@@ -80,9 +80,9 @@ def ends(interval: Interval, unit: Unit) -> str:
 
 
 @register.simple_tag
-def page_about(key: str, selection: Selection) -> str:
-    """The address of another page of analysis about the same runs."""
-    return common.page_of(key, selection)
+def page_about(key: str, selection: Selection, **more: str) -> str:
+    """The address of another page of analysis about the same runs, with further filters."""
+    return common.page_of(key, selection, **more)
 
 
 @register.filter

@@ -1,23 +1,28 @@
 """Where agents are good or bad: mean scores by dimension, of final turns or of all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.rubric import rubric_dots, rubric_heatmap
-from analysis.filters.selection import Selection
+from analysis.figures.theme import Figure
+from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import Unscored, turn_scores, unscored
-from analysis.pages.declaration import WrittenPage
-from analysis.pages.empty import no_runs
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+)
+from analysis.pages.empty import why_no_runs
+from analysis.pages.links import Link
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
     Column,
-    Notice,
-    Onward,
-    Report,
-    Table,
     count_cell,
     estimate_cell,
     estimate_column,
@@ -25,7 +30,6 @@ from analysis.reports.content import (
     how_interval,
     number_column,
 )
-from analysis.reports.formatting import counted, listed, number, plural
 from analysis.reports.references import published_estimate
 from analysis.stats.descriptive.means import MeanTable, mean_by_cluster, mean_t
 from analysis.stats.results import Estimate
@@ -35,83 +39,207 @@ from benchmarks.core.system import Dimension
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = "The rubric table shows on which dimensions agents do well, as the judges score them."
 MISSING = "not every judge scored it"
 AVERAGE, AVERAGE_HELP = "Average", "mean over these agents, each with the same weight"
 
 
-def rubric_report(selection: Selection) -> Report:
-    """Everything on the rubric's page."""
+@dataclass(frozen=True)
+class RubricData:
+    """Scores of final turns, or of all, and the published means."""
+
+    runs: tuple[ChosenRun, ...]
+    dimensions: tuple[Dimension, ...]
+    final: bool
+    frame: "DataFrame"
+    lacking: Mapping[str, Unscored]
+    published: "tuple[MeansRow, ...]"
+
+
+@dataclass(frozen=True)
+class MeansRow:
+    """The means of one agent here, of a published model, or their average, by dimension key."""
+
+    label: str
+    means: Mapping[str, Estimate]
+    run: ChosenRun | None = None
+    source: str = ""
+
+    @property
+    def is_average(self) -> bool:
+        return self.run is None and not self.source
+
+    @property
+    def n(self) -> int:
+        """The highest number of scored trajectories, or turns, of a dimension."""
+        return max(estimate.n for estimate in self.means.values())
+
+    def link(self, dimension: str = "") -> Link | None:
+        """The trajectories of the agent; of an average those of all, of published rows none."""
+        if self.source:
+            return None
+        return Link(runs=(self.run.pk,) if self.run is not None else (), dimension=dimension)
+
+
+@dataclass(frozen=True)
+class DimensionMean:
+    """The mean of a dimension over all agents."""
+
+    dimension: Dimension
+    value: float
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The dimension on which agents lie furthest apart, with the highest and the lowest agent."""
+
+    dimension: Dimension
+    high: MeansRow
+    low: MeansRow
+
+    @property
+    def highest(self) -> float:
+        return self.high.means[self.dimension.key].value or 0.0
+
+    @property
+    def lowest(self) -> float:
+        return self.low.means[self.dimension.key].value or 0.0
+
+
+@dataclass(frozen=True)
+class UnscoredDimension:
+    """A dimension on which judges left turns unscored."""
+
+    title: str
+    unscored: Unscored
+
+    @property
+    def first_reason(self) -> str:
+        return next(iter(self.unscored.reasons))
+
+
+@dataclass(frozen=True)
+class RubricResult:
+    """Mean scores by agent and dimension, and where agents differ."""
+
+    data: RubricData
+    rows: tuple[MeansRow, ...]
+    overall: tuple[DimensionMean, ...]
+    gap: Gap | None
+
+    @property
+    def final(self) -> bool:
+        return self.data.final
+
+    @property
+    def published(self) -> tuple[MeansRow, ...]:
+        return self.data.published
+
+    @property
+    def every_row(self) -> list[MeansRow]:
+        """The agents, their average where there are several, and the published models."""
+        average = [average_row(self)] if len(self.rows) > 1 else []
+        return [*self.rows, *average, *self.published]
+
+    @property
+    def best(self) -> DimensionMean:
+        return max(self.overall, key=lambda one: one.value)
+
+    @property
+    def worst(self) -> DimensionMean:
+        return min(self.overall, key=lambda one: one.value)
+
+    @property
+    def one_dimension(self) -> bool:
+        """Whether every judge scored a single dimension."""
+        return self.best.dimension == self.worst.dimension
+
+    @property
+    def lacking(self) -> list[UnscoredDimension]:
+        titles = {dimension.key: dimension.title for dimension in self.data.dimensions}
+        return [UnscoredDimension(titles[key], one) for key, one in self.data.lacking.items()]
+
+    @property
+    def wholly_unscored(self) -> list[str]:
+        """The dimensions that have no mean, in lower case."""
+        known = {one.dimension.title for one in self.overall}
+        return [one.title.lower() for one in self.lacking if one.title not in known]
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        return exclusions(self._estimates)
+
+    @property
+    def intervals(self) -> str:
+        return how_interval(self._estimates)
+
+    @property
+    def waiting(self) -> list[tuple[str, Mapping[str, int]]]:
+        """Trajectories that are not finished, by agent."""
+        found = ((run.label, unfinished(run)) for run in self.data.runs)
+        return [(label, counts) for label, counts in found if counts]
+
+    @property
+    def task_by_task(self) -> str:
+        """The address where the two agents furthest apart are compared task by task."""
+        if self.gap is None or self.gap.low.run is None or self.gap.high.run is None:
+            return ""
+        key = self.gap.dimension.key
+        return common.side_by_side(self.gap.low.run, self.gap.high.run, key, sort="-difference")
+
+    @property
+    def _estimates(self) -> list[Estimate]:
+        return [estimate for row in self.rows for estimate in row.means.values()]
+
+
+def load(selection: Selection) -> RubricData | NothingToShow:
+    """Load the scores of final turns, or of all turns."""
     dimensions = common.dimensions_of(selection.system)
     if not selection.runs or not dimensions:
-        return Report(empty=no_runs(PURPOSE, selection))
+        return why_no_runs(selection)
     final = selection.filters.turns != "all"
     keys = [dimension.key for dimension in dimensions]
     frame = turn_scores(selection.runs, keys, final=final)
     if frame.empty:
-        return Report(empty=no_runs(PURPOSE, selection), notices=tuple(_notices(selection, {}, {})))
-    titles = {dimension.key: dimension.title for dimension in dimensions}
-    lacking = unscored(selection.runs, keys, final=final)
-    labels = [run.label for run in selection.runs]
-    here = mean_scores(frame, labels, dimensions, final=final, lacking=lacking)
-    published = (
-        _published(selection.system, dimensions)
-        if selection.filters.published != "hide"
-        else MeanTable((), here.columns, {})
-    )
-    together = _joined(here, published)
-    unit = "final turns" if final else "all turns"
-    links = {
-        (run.label, dimension.title): common.trajectories_of(run, dimension=dimension.key)
-        for run in selection.runs
-        for dimension in dimensions
-    }
-    figures = (
-        common.figure_spec(
-            "heatmap",
-            f"Mean score by agent and dimension, {unit}",
-            "Mean over judges and trajectories, 1 to 5, 5 best",
-            rubric_heatmap(together, links=links),
-            least_width=640,
-        ),
-        common.figure_spec(
-            "dots",
-            f"The same with 95 % intervals, {unit}",
-            f"{plural(len(here.rows), 'agent')} run here",
-            rubric_dots(here, styles=common.styles(labels), links=links),
-        ),
-    )
-    return Report(
-        sentence=sentence(here, final=final, lacking=lacking, titles=titles),
-        onward=onward(here, dimensions, selection),
-        figures=figures,
-        tables=(_table(here, published, dimensions, selection),),
-        notices=tuple(_notices(selection, lacking, titles)),
-        how=(*common.how_runs(selection), *_how(here, final, lacking, titles, selection)),
-        methods="Scores are the judges' mean "
-        + ("of the last turn of each trajectory" if final else "of every turn")
-        + ", averaged by agent and dimension where every judge scored the turn.",
+        return why_no_runs(selection)
+    published = selection.filters.published != "hide"
+    return RubricData(
+        selection.runs,
+        dimensions,
+        final,
+        frame,
+        unscored(selection.runs, keys, final=final),
+        published_rows(selection.system, dimensions) if published else (),
     )
 
 
-def mean_scores(
-    frame: "DataFrame",
-    labels: Sequence[str],
-    dimensions: Sequence[Dimension],
-    *,
-    final: bool,
-    lacking: Mapping[str, Unscored],
-) -> MeanTable:
-    """Mean by agent and dimension. Final turns are one per trajectory, so t; turns of one
-    trajectory are not independent, so the intervals of all turns are by task.
+def compute(data: RubricData) -> RubricResult:
+    """Average scores by agent and dimension.
+
+    Final turns are one per trajectory, so their intervals are Student's t; turns of one trajectory
+    are not independent, so the intervals of all turns are by task.
     """
-    cells = {}
-    groups = dict(list(frame.groupby(["label", "dimension"], sort=False)))
-    for label in labels:
-        for dimension in dimensions:
-            rows = groups.get((label, dimension.key))
-            cells[label, dimension.title] = _mean(rows, final, _why(dimension.key, lacking))
-    return MeanTable(tuple(labels), tuple(d.title for d in dimensions), cells)
+    groups = dict(list(data.frame.groupby(["label", "dimension"], sort=False)))
+    rows = tuple(
+        MeansRow(
+            run.label,
+            {
+                dimension.key: _mean(
+                    groups.get((run.label, dimension.key)),
+                    data.final,
+                    _why(dimension.key, data.lacking),
+                )
+                for dimension in data.dimensions
+            },
+            run,
+        )
+        for run in data.runs
+    )
+    overall = []
+    for dimension in data.dimensions:
+        known = [value for row in rows if (value := row.means[dimension.key].value) is not None]
+        if known:
+            overall.append(DimensionMean(dimension, sum(known) / len(known)))
+    return RubricResult(data, rows, tuple(overall), widest_gap(rows, data.dimensions))
 
 
 def _mean(rows: "DataFrame | None", final: bool, why: str) -> Estimate:
@@ -136,218 +264,148 @@ def _why(key: str, lacking: Mapping[str, Unscored]) -> str:
     return f"{MISSING}: {next(iter(lacking[key].reasons))}"
 
 
-def _published(system: str, dimensions: Sequence[Dimension]) -> MeanTable:
-    titles = {dimension.key: dimension.title for dimension in dimensions}
-    cells: dict[tuple[str, str], Estimate] = {}
-    models: dict[str, None] = {}
-    for entry in get_system(system).published:
-        if entry.metric in titles:
-            models.setdefault(entry.model)
-            cells[entry.model, titles[entry.metric]] = published_estimate(entry, is_rate=False)
-    for model in models:
-        for title in titles.values():
-            cells.setdefault((model, title), Estimate.without_value("not published"))
-    return MeanTable(tuple(models), tuple(titles.values()), cells)
-
-
-def _joined(here: MeanTable, published: MeanTable) -> MeanTable:
-    """Both in one table, published rows named as such."""
-    rows = {row: row for row in here.rows} | {f"{row} (published)": row for row in published.rows}
-    cells = dict(here.cells)
-    for name, row in list(rows.items())[len(here.rows) :]:
-        cells |= {(name, column): published.cells[row, column] for column in published.columns}
-    return MeanTable(tuple(rows), here.columns, cells)
-
-
-def sentence(
-    table: MeanTable, *, final: bool, lacking: Mapping[str, Unscored], titles: Mapping[str, str]
-) -> str:
-    """Best and worst dimension over agents, and the widest gap between agents."""
-    overall = {}
-    for column in table.columns:
-        values = [
-            cell.value for row in table.rows if (cell := table.cells[row, column]).value is not None
-        ]
-        if values:
-            overall[column] = sum(values) / len(values)
-    if not overall:
-        return (
-            "Nothing can be compared: on no dimension did every judge give a "
-            f"score{_reason(lacking)}."
-        )
-    best = max(overall, key=lambda column: overall[column])
-    worst = min(overall, key=lambda column: overall[column])
-    turns = "final plans" if final else "plans of all turns"
-    agents = plural(len(table.rows), "agent")
-    if best == worst:
-        text = (
-            f"Over {agents}, {turns} score {number(overall[best], 'points')} on "
-            f"{best.lower()}, the only dimension that every judge scored"
-        )
-    else:
-        text = (
-            f"Over {agents}, {turns} score best on {best.lower()} "
-            f"({number(overall[best], 'points')}) and worst on {worst.lower()} "
-            f"({number(overall[worst], 'points')})"
-        )
-    gap = _widest(table)
-    if gap:
-        column, high, low = gap
-        text += (
-            f"; agents differ most on {column.lower()}, from "
-            f"{number(table.cells[low, column].value or 0, 'points')} ({low}) to "
-            f"{number(table.cells[high, column].value or 0, 'points')} ({high})"
-        )
-    missing = [titles[key].lower() for key in lacking if titles[key] not in overall]
-    if missing:
-        text += f"; judges left {listed(missing)} unscored"
-    return f"{text}."
-
-
-def onward(
-    table: MeanTable, dimensions: Sequence[Dimension], selection: Selection
-) -> tuple[Onward, ...]:
-    """Where one sees why agents differ: those furthest apart task by task, and any two of them."""
-    gap = _widest(table)
-    if gap is None:
-        return ()
-    title, high, low = gap
-    key = next(dimension.key for dimension in dimensions if dimension.title == title)
-    runs = {run.label: run for run in selection.runs}
-    return (
-        Onward(
-            f"Why: {low} and {high} on {title.lower()}, task by task",
-            common.side_by_side(runs[low], runs[high], key, sort="-difference"),
-        ),
-        Onward(
-            f"Any two agents on {title.lower()}",
-            common.page_of("compare-models", selection, measure=key),
-        ),
-    )
-
-
-def _widest(table: MeanTable) -> tuple[str, str, str] | None:
-    """The dimension on which agents lie furthest apart, with the highest and the lowest."""
-    found: list[tuple[float, str, str, str]] = []
-    for column in table.columns:
+def widest_gap(rows: Sequence[MeansRow], dimensions: Sequence[Dimension]) -> Gap | None:
+    """Return the dimension on which agents lie furthest apart; None where none differ."""
+    found: list[tuple[float, str, Gap]] = []
+    for dimension in dimensions:
         known = [
-            (cell.value, row)
-            for row in table.rows
-            if (cell := table.cells[row, column]).value is not None
+            (value, row.label, row)
+            for row in rows
+            if (value := row.means[dimension.key].value) is not None
         ]
         if len(known) > 1:
-            (low, lowest), (high, highest) = min(known), max(known)
-            found.append((high - low, column, highest, lowest))
-    return max(found)[1:] if found and max(found)[0] > 0 else None
+            low, high = min(known, key=lambda one: one[:2]), max(known, key=lambda one: one[:2])
+            found.append((high[0] - low[0], dimension.title, Gap(dimension, high[2], low[2])))
+    widest = max(found, key=lambda one: one[:2], default=None)
+    return widest[2] if widest is not None and widest[0] > 0 else None
 
 
-def _reason(lacking: Mapping[str, Unscored]) -> str:
-    reasons = [next(iter(item.reasons)) for item in lacking.values()]
-    return f" ({reasons[0]})" if reasons else ""
+def published_rows(system: str, dimensions: Sequence[Dimension]) -> tuple[MeansRow, ...]:
+    """Return the means of the paper's models."""
+    keys = [dimension.key for dimension in dimensions]
+    means: dict[str, dict[str, Estimate]] = {}
+    sources: dict[str, str] = {}
+    for entry in get_system(system).published:
+        if entry.metric in keys:
+            missing = {key: Estimate.without_value("not published") for key in keys}
+            own = means.setdefault(entry.model, missing)
+            own[entry.metric] = published_estimate(entry, is_rate=False)
+            sources.setdefault(entry.model, f"{entry.source}; {entry.note}")
+    return tuple(MeansRow(model, own, source=sources[model]) for model, own in means.items())
 
 
-def _table(
-    here: MeanTable, published: MeanTable, dimensions: Sequence[Dimension], selection: Selection
-) -> Table:
-    unit = "turns" if selection.filters.turns == "all" else "trajectories"
-    columns = (
-        Column("Agent", ("agent", "kind", "run"), num=False),
-        number_column("n", unit, f"Scored {unit}; said in a cell where it is another number"),
-        *(estimate_column(dimension.title, help=dimension.definition) for dimension in dimensions),
-    )
-    rows = [
-        (common.agent_cell(run), *_cells(here, run.label, dimensions)) for run in selection.runs
-    ]
-    if len(here.rows) > 1:
-        rows.append(
-            (
-                Cell(AVERAGE, (AVERAGE, "", None), tip=AVERAGE_HELP),
-                Cell(data=(None,), reason="a mean over agents"),
-                *(estimate_cell(average_of(here, d.title), "points") for d in dimensions),
-            )
-        )
-    sources = {
-        entry.model: f"{entry.source}; {entry.note}"
-        for entry in get_system(selection.system).published
-        if entry.metric == dimensions[0].key
-    }
-    for model in published.rows:
-        source = sources.get(model, "")
-        badge = replace(common.PUBLISHED_BADGE, why=source)
-        name = Cell(model, (model, "published", source), badges=(badge,))
-        rows.append((name, *_cells(published, model, dimensions)))
-    return Table(
-        "means",
-        "Mean scores",
-        columns,
-        tuple(rows),
-        note="Mean over judges and trajectories, 1 to 5, 5 best, with 95 % intervals. Average: "
-        "each agent counts once, whatever its n. Published rows come without intervals.",
-    )
-
-
-def average_of(table: MeanTable, column: str) -> Estimate:
-    """The mean over agents of their means, as the paper's row "Average" has it.
+def average_row(result: RubricResult) -> MeansRow:
+    """Return the mean over agents of their means, as the paper's row "Average" has it.
 
     It speaks of these agents alone, so there is no interval. Undefined where an agent has no mean.
     """
-    values = [table.cells[row, column].value for row in table.rows]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return Estimate.without_value("not every agent has a mean")
-    return Estimate(sum(known) / len(known), len(known), no_interval=AVERAGE_HELP)
+
+    def average(key: str) -> Estimate:
+        values = [row.means[key].value for row in result.rows]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return Estimate.without_value("not every agent has a mean")
+        return Estimate(sum(known) / len(known), len(known), no_interval=AVERAGE_HELP)
+
+    return MeansRow(AVERAGE, {one.key: average(one.key) for one in result.data.dimensions})
 
 
-def _cells(table: MeanTable, row: str, dimensions: Sequence[Dimension]) -> list[Cell]:
-    estimates = [table.cells[row, dimension.title] for dimension in dimensions]
-    most = max(estimate.n for estimate in estimates)
-    cells = [estimate_cell(estimate, "points", show_n=estimate.n != most) for estimate in estimates]
-    return [count_cell(most), *cells]
+def _table_of(rows: Mapping[str, MeansRow], dimensions: Sequence[Dimension]) -> MeanTable:
+    """Return rows, by the names that they have in a figure, as the figures take them."""
+    cells = {
+        (name, one.title): row.means[one.key] for name, row in rows.items() for one in dimensions
+    }
+    return MeanTable(tuple(rows), tuple(one.title for one in dimensions), cells)
 
 
-def _notices(
-    selection: Selection, lacking: Mapping[str, Unscored], titles: Mapping[str, str]
-) -> list[Notice]:
-    found = common.selection_notices(selection)
-    gaps = [
-        f"{titles[key].lower()}, {item.missing:,} of {item.asked:,} ({next(iter(item.reasons))})"
-        for key, item in lacking.items()
-    ]
-    if gaps:
-        found.append(Notice(f"Judges gave no score on {'; '.join(gaps)}."))
-    return found
+def _links(result: RubricResult, url: UrlOf) -> dict[tuple[str, str], str]:
+    return {
+        (row.label, one.title): url(link)
+        for row in result.rows
+        for one in result.data.dimensions
+        if (link := row.link(one.key)) is not None
+    }
 
 
-def _how(
-    table: MeanTable,
-    final: bool,
-    lacking: Mapping[str, Unscored],
-    titles: Mapping[str, str],
-    selection: Selection,
-) -> list[str]:
-    cells = list(table.cells.values())
-    unit = (
-        "Final turns: one value per trajectory, the mean over its judges"
-        if final
-        else (
-            "All turns: one value per turn, the mean over its judges; longer trajectories weigh "
-            "more"
-        )
+def draw_heatmap(result: RubricResult, url: UrlOf) -> Figure:
+    """Draw the means of agents and published models as a table of colours."""
+    named = {row.label: row for row in result.rows}
+    named |= {f"{row.label} (published)": row for row in result.published}
+    return rubric_heatmap(_table_of(named, result.data.dimensions), links=_links(result, url))
+
+
+def draw_dots(result: RubricResult, url: UrlOf) -> Figure:
+    """Draw the means with their intervals, one panel a dimension."""
+    named = {row.label: row for row in result.rows}
+    return rubric_dots(
+        _table_of(named, result.data.dimensions),
+        styles=common.styles(list(named)),
+        links=_links(result, url),
     )
-    left = exclusions(cells)
-    lines = [
-        f"{unit}. A turn counts on a dimension only where every judge who was asked scored it.",
-        f"Means with 95 % intervals: {how_interval(cells) or 'none'}.",
-        f"Left out: {counted(left)}." if left else "No score is left out.",
-    ]
-    for key, item in lacking.items():
-        lines.append(f"Unscored on {titles[key].lower()}: {counted(item.reasons)}.")
-    waiting = [
-        f"{run.label}: {counted(unfinished(run))}" for run in selection.runs if unfinished(run)
-    ]
-    if waiting:
-        lines.append(f"Trajectories that are not finished: {'; '.join(waiting)}.")
-    return lines
 
 
-CONTENT = WrittenPage(rubric_report)
+def turns_in_words(result: RubricResult) -> str:
+    """Name the turns that are averaged."""
+    return "final turns" if result.final else "all turns"
+
+
+def mean_columns(result: RubricResult) -> list[ColumnOf[MeansRow]]:
+    """Give agent, n and every dimension a column."""
+    unit = "trajectories" if result.final else "turns"
+    help = f"Scored {unit}; said in a cell where it is another number"
+    return [
+        ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), _name),
+        ColumnOf(number_column("n", unit, help), _count),
+        *(_dimension_column(dimension) for dimension in result.data.dimensions),
+    ]
+
+
+def _name(row: MeansRow) -> Cell:
+    if row.run is not None:
+        return common.agent_cell(row.run)
+    if row.is_average:
+        return Cell(AVERAGE, (AVERAGE, "", None), tip=AVERAGE_HELP)
+    badge = replace(common.PUBLISHED_BADGE, why=row.source)
+    return Cell(row.label, (row.label, "published", row.source), badges=(badge,))
+
+
+def _count(row: MeansRow) -> Cell:
+    return Cell(data=(None,), reason="a mean over agents") if row.is_average else count_cell(row.n)
+
+
+def _dimension_column(dimension: Dimension) -> ColumnOf[MeansRow]:
+    def cell(row: MeansRow) -> Cell:
+        estimate = row.means[dimension.key]
+        show_n = not row.is_average and estimate.n != row.n
+        return estimate_cell(estimate, "points", show_n=show_n)
+
+    column = estimate_column(dimension.title, help=dimension.definition)
+    return ColumnOf(column, cell, link=lambda row: row.link(dimension.key))
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "heatmap",
+        lambda result: f"Mean score by agent and dimension, {turns_in_words(result)}",
+        draw_heatmap,
+        table="means",
+        least_width=640,
+    ),
+    table=TableOf(
+        "means",
+        "Mean scores",
+        rows=lambda result: result.every_row,
+        columns=mean_columns,
+        link=lambda row: row.link(),
+    ),
+    folded=(
+        FigureOf(
+            "dots",
+            lambda result: f"The same with 95 % intervals, {turns_in_words(result)}",
+            draw_dots,
+            table="means",
+        ),
+    ),
+)

@@ -4,15 +4,15 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages.rubric.page import rubric_report
 from analysis.reports.content import Report
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import flat, make_dataset, make_run, make_trajectory
 
 pytestmark = pytest.mark.django_db
 
 
 def report(**words: str) -> Report:
-    return rubric_report(select_runs(Filters(**words)))
+    return report_of("rubric", select_runs(Filters(**words)))
 
 
 def row(made: Report, name: str) -> dict[str, object]:

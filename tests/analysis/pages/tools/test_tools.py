@@ -6,7 +6,6 @@ from analysis.figures.tool_use import SharePart, stacked_shares
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.pages.catalogue import PAGES, select
-from analysis.pages.rubric.page import rubric_report
 from analysis.pages.tools.page import tools_report
 from analysis.reports.content import Report, Table
 from benchmarks.mappers import core_task
@@ -116,7 +115,7 @@ def test_pages_without_judges_work_or_say_what_is_missing() -> None:
     assert board.empty is None and "Valid" not in board.figures[0].title
     assert "readings differ" not in board.tables[0].header
     assert "level none" not in " ".join(board.how)
-    rubric = rubric_report(select_runs(Filters()))
+    rubric = report_of("rubric", select_runs(Filters()))
     assert rubric.empty is not None and rubric.empty.title == "These runs have no judges"
     options = select_runs(Filters()).options
     assert not options["level"] and not options["judging"]
