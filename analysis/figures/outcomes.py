@@ -73,17 +73,30 @@ def reward_dots(
 
 
 def pass_lines(
-    curves: Mapping[str, Sequence[Estimate]], styles: Mapping[str, Style] | None = None
+    curves: Mapping[str, Sequence[Estimate]],
+    styles: Mapping[str, Style] | None = None,
+    urls: Mapping[str, str] | None = None,
 ) -> Figure:
-    """pass^k over k = 1, 2, …, one line per agent, with intervals beside each other."""
+    """pass^k over k = 1, 2, …, one line per agent, with intervals beside each other.
+
+    ``urls`` are the addresses that the marks of an agent lead to.
+    """
     numbered = {agent: list(enumerate(estimates, 1)) for agent, estimates in curves.items()}
     return number_lines(
-        numbered, "k, trials that must all succeed", "pass^k", styles=styles, about="pass^"
+        numbered,
+        "k, trials that must all succeed",
+        "pass^k",
+        styles=styles,
+        about="pass^",
+        urls=urls,
     )
 
 
-def reward_spread(spread: Histogram) -> Figure:
-    """The share of each agent's trajectories in each cell of rewards, with their number."""
+def reward_spread(spread: Histogram, urls: Mapping[str, str] | None = None) -> Figure:
+    """The share of each agent's trajectories in each cell of rewards, with their number.
+
+    ``urls`` are the addresses that the cells of an agent lead to.
+    """
     rows = [label(name) for name in spread.counts]
     columns = [label(cell.label) for cell in spread.cells]
     totals = {name: sum(counts) for name, counts in spread.counts.items()}
@@ -109,6 +122,8 @@ def reward_spread(spread: Histogram) -> Figure:
         "ygap": 1,
         "colorbar": {"title": {"text": "share"}, "thickness": 12, "tickformat": ".0%"},
     }
+    if urls is not None:
+        trace["customdata"] = [[urls.get(name)] * len(columns) for name in spread.counts]
     layout = {
         "xaxis": {**categories(columns), "side": "top", "title": {"text": "reward"}},
         "yaxis": categories(rows, downwards=True),

@@ -43,6 +43,12 @@ def whole_number(value: float) -> str:
 
 
 @register.filter
+def in_unit(value: float, unit: Unit) -> str:
+    """A number in a unit that the result names: 55.0 % for ``0.55|in_unit:"share"``."""
+    return formatting.number(value, unit)
+
+
+@register.filter
 def level(interval: Interval) -> str:
     """The level of an interval: 95 %, or 95 % simultaneous."""
     return formatting.level(interval)

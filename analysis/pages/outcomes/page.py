@@ -1,12 +1,14 @@
 """What trajectories made elsewhere came to: rewards, several trials, endings, length and cost."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
-from analysis.filters.selection import Selection
+from analysis.figures.theme import Figure
+from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import message_counts, outcome_frame
-from analysis.pages.declaration import WrittenPage
+from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
 from analysis.pages.leaderboard.rows import over_pairs, paired_difference
 from analysis.pages.outcomes.rows import (
     METRICS,
@@ -19,14 +21,16 @@ from analysis.pages.outcomes.rows import (
     scale_of,
 )
 from analysis.pages.outcomes.tables import (
-    ending_table,
-    outcome_table,
-    pass_table,
-    spread_table,
+    deepest_of,
+    ending_columns,
+    link_of,
+    outcome_columns,
+    pass_columns,
+    reward_columns,
 )
 from analysis.reports import common
-from analysis.reports.content import Empty, FigureSpec, Notice, Report, exclusions, how_interval
-from analysis.reports.formatting import Unit, counted, ends, level, listed, number, plural
+from analysis.reports.content import exclusions, how_interval
+from analysis.reports.formatting import Unit
 from analysis.stats.descriptive.spread import Histogram, spread
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import EXTERNAL, find_system
@@ -34,232 +38,254 @@ from benchmarks.core.registry import EXTERNAL, find_system
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = "The outcomes page compares agents by the rewards that files made elsewhere state."
+
+@dataclass(frozen=True)
+class OutcomeData:
+    """What the files state of every trajectory, and how many agents the data compare."""
+
+    runs: tuple[ChosenRun, ...]
+    frame: "DataFrame"
+    among: int
 
 
-def outcomes_report(selection: Selection) -> Report:
-    """Everything on the outcomes page."""
+@dataclass(frozen=True)
+class OutcomeResult:
+    """Every agent's rewards, reliability, endings, length and cost, the highest reward first.
+
+    ``ahead`` is the lead of the first agent on the tasks that it shares with the second.
+    """
+
+    rows: tuple[Row, ...]
+    scale: Scale
+    spreads: Histogram
+    pairs: int
+    ahead: Estimate | None
+
+    @property
+    def unit(self) -> Unit:
+        return "share" if self.scale.binary else "points"
+
+    @property
+    def known(self) -> list[Row]:
+        """The agents that have a mean reward."""
+        return [row for row in self.rows if row.reward.value is not None]
+
+    @property
+    def first(self) -> Row | None:
+        return next(iter(self.known), None)
+
+    @property
+    def second(self) -> Row | None:
+        return self.known[1] if len(self.known) > 1 else None
+
+    @property
+    def leaders(self) -> list[str]:
+        """The agents with the highest mean reward."""
+        top = self.first.reward.value if self.first is not None else None
+        return [row.label for row in self.known if row.reward.value == top]
+
+    @property
+    def lead(self) -> float:
+        """The lead in points: of a share in percentage points, else in rewards."""
+        return self._factor * (self.ahead.value or 0.0) if self.ahead is not None else 0.0
+
+    @property
+    def lead_ends(self) -> tuple[float, float] | None:
+        interval = self.ahead.interval if self.ahead is not None else None
+        if interval is None:
+            return None
+        return self._factor * interval.low, self._factor * interval.high
+
+    @property
+    def over_pairs(self) -> str:
+        return over_pairs(self.pairs)
+
+    @property
+    def reliability(self) -> Estimate | None:
+        """pass^k of the first agent at the largest k, where tasks were tried several times."""
+        passes = self.first.passes if self.first is not None else ()
+        return passes[-1] if len(passes) > 1 and passes[-1].value is not None else None
+
+    @property
+    def why_undefined(self) -> str:
+        """Why no mean reward is defined."""
+        reasons = exclusions([row.reward for row in self.rows])
+        return max(reasons, key=lambda reason: reasons[reason], default="nothing has ended")
+
+    @property
+    def unstated(self) -> list[str]:
+        """The agents with trajectories that have no reward, with their number."""
+        return [
+            f"{row.label} ({sum(row.reward.excluded.values()):,})"
+            for row in self.rows
+            if row.reward.excluded
+        ]
+
+    @property
+    def uneven(self) -> list[str]:
+        """The agents whose tasks were not tried equally often."""
+        return [row.label for row in self.rows if row.tried[0] != row.tried[1]]
+
+    @property
+    def different_tasks(self) -> bool:
+        return len({row.tasks for row in self.rows}) > 1
+
+    @property
+    def reward_intervals(self) -> str:
+        return how_interval([row.reward for row in self.rows])
+
+    @property
+    def has_passes(self) -> bool:
+        return any(row.passes for row in self.rows)
+
+    @property
+    def pass_intervals(self) -> str:
+        return how_interval([estimate for row in self.rows for estimate in row.passes])
+
+    @property
+    def stated_intervals(self) -> str:
+        return how_interval([row.stated[name] for row in self.rows for name in STATED])
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        return exclusions([row.reward for row in self.rows])
+
+    @property
+    def errors(self) -> int:
+        """How many trajectories ended with an error of their infrastructure."""
+        return sum(row.endings.get("error", 0) for row in self.rows)
+
+    @property
+    def most_trials(self) -> int:
+        return MOST_TRIALS
+
+    @property
+    def _factor(self) -> float:
+        return 100 if self.scale.binary else 1
+
+
+def load(selection: Selection) -> OutcomeData | NothingToShow:
+    """Load what files state of trajectories made elsewhere."""
     if not selection.runs or REWARD not in find_system(selection.system).labels.measures:
-        return Report(empty=_empty(selection), notices=tuple(map(Notice, selection.notes)))
+        return _why_nothing(selection)
     frame = outcome_frame(selection.runs, METRICS)
     frame["messages"] = frame["trajectory"].map(message_counts(selection.runs))
-    scale = scale_of(frame)
-    unit: Unit = "share" if scale.binary else "points"
-    rows = rows_of(selection.runs, frame, scale)
-    spreads = spread(frame["label"].tolist(), frame[REWARD].to_numpy())
-    ordered = Histogram(
-        spreads.cells,
-        {row.label: spreads.counts[row.label] for row in rows if row.label in spreads.counts},
-        spreads.missing,
-    )
-    tables = [outcome_table(rows, unit), *pass_table(rows), ending_table(rows)]
-    if ordered.cells:
-        tables.append(spread_table(rows, ordered))
-    return Report(
-        sentence=sentence(rows, frame, scale, unit, selection.agents_here),
-        figures=tuple(_figures(rows, ordered, scale, unit)),
-        tables=tuple(tables),
-        notices=(*common.selection_notices(selection), *_notices(rows, scale)),
-        how=(*common.how_runs(selection), *_how(rows, scale)),
-        methods="Rewards are those that the imported files state; an agent's value is "
-        + ("the share of trajectories with a reward of 1" if scale.binary else "their mean")
-        + (
-            ", pass^k the mean over tasks of the chance that k trials all succeed"
-            if any(row.passes for row in rows)
-            else ""
-        )
-        + ".",
-    )
+    return OutcomeData(selection.runs, frame, selection.agents_here)
 
 
-def _figures(rows: Sequence[Row], spreads: Histogram, scale: Scale, unit: Unit) -> list[FigureSpec]:
-    found = []
-    looks = common.styles([row.label for row in rows])
-    if any(row.reward.value is not None for row in rows):
-        marks = [
-            RewardRow(row.label, row.reward, common.trajectories_of(row.run) or None)
-            for row in rows
-        ]
-        title = "Share of trajectories with a reward of 1" if scale.binary else "Mean reward"
-        drawn = reward_dots(marks, unit="share" if scale.binary else "points", styles=looks)
-        found.append(
-            common.figure_spec(
-                "reward", f"{title}, by agent", "With 95 % intervals.", drawn, table="outcomes"
-            )
-        )
-    curves = {row.label: row.passes for row in rows if row.passes}
-    if curves:
-        found.append(
-            common.figure_spec(
-                "pass",
-                "How likely it is that k trials of a task all succeed (pass^k)",
-                "Mean over tasks, with 95 % intervals by task. A steep fall means that an "
-                "agent succeeds on a task at one time and fails at another.",
-                pass_lines(curves, looks),
-            )
-        )
-    if not scale.binary and spreads.cells:
-        found.append(
-            common.figure_spec(
-                "spread",
-                "How rewards are spread, by agent",
-                "Number of trajectories; the colour is their share of the agent's.",
-                reward_spread(spreads),
-                least_width=560,
-                table="rewards",
-            )
-        )
-    return found
+def _why_nothing(selection: Selection) -> NothingToShow:
+    if selection.dataset is None:
+        return NothingToShow("nothing imported")
+    if selection.system == EXTERNAL:
+        return NothingToShow("no rewards" if selection.runs else "none fits")
+    facts = {
+        "dataset": selection.filters.dataset,
+        "dataset_name": common.dataset_name(selection),
+    }
+    return NothingToShow("made here", facts)
 
 
-def sentence(rows: Sequence[Row], frame: "DataFrame", scale: Scale, unit: Unit, among: int) -> str:
-    """Who got most, by how much, and how reliably; or why that cannot be said."""
+def compute(data: OutcomeData) -> OutcomeResult:
+    """Estimate every agent's reward and reliability, and the lead of the first."""
+    scale = scale_of(data.frame)
+    rows = rows_of(data.runs, data.frame, scale)
+    spreads = spread(data.frame["label"].tolist(), data.frame[REWARD].to_numpy())
+    ordered = {row.label: spreads.counts[row.label] for row in rows if row.label in spreads.counts}
+    pairs = max(1, data.among * (data.among - 1) // 2)
     known = [row for row in rows if row.reward.value is not None]
-    if not known:
-        reasons = exclusions([row.reward for row in rows])
-        why = max(reasons, key=lambda reason: reasons[reason], default="nothing has ended")
-        return f"No mean reward can be given: {why}."
-    first = known[0]
-    said = _said(first, scale, unit)
-    if len(known) == 1:
-        return f"{first.label} {said}{_reliably(first)}."
-    second = known[1]
-    if second.reward.value == first.reward.value:
-        leaders = [row.label for row in known if row.reward.value == first.reward.value]
-        return f"{listed(leaders)} lead together: each {said}."
-    return f"{first.label} {said}{_ahead(frame, first, second, scale, among)}{_reliably(first)}."
+    ahead = None
+    if len(known) > 1 and known[0].reward.value != known[1].reward.value:
+        ahead = paired_difference(data.frame, known[0].run, known[1].run, REWARD, comparisons=pairs)
+    histogram = Histogram(spreads.cells, ordered, spreads.missing)
+    return OutcomeResult(tuple(rows), scale, histogram, pairs, ahead)
 
 
-def _said(row: Row, scale: Scale, unit: Unit) -> str:
-    n = plural(row.reward.n, "trajectory", "trajectories")
-    value = number(row.reward.value or 0.0, unit)
-    tasks = plural(row.tasks, "task")
-    if scale.binary:
-        return f"gets a reward of 1 in {value} of {n} on {tasks}{_inside(row.reward, unit)}"
-    return f"gets a mean reward of {value} over {n} on {tasks}{_inside(row.reward, unit)}"
+def draw_rewards(result: OutcomeResult, url: UrlOf) -> Figure | None:
+    """Draw the mean reward of every agent."""
+    if not result.known:
+        return None
+    marks = [RewardRow(row.label, row.reward, url(link_of(row))) for row in result.rows]
+    looks = common.styles([row.label for row in result.rows])
+    return reward_dots(marks, unit="share" if result.scale.binary else "points", styles=looks)
 
 
-def _inside(estimate: Estimate, unit: Unit) -> str:
-    if estimate.interval is None:
-        return ""
-    return f" ({level(estimate.interval)} interval {ends(estimate.interval, unit)})"
+def draw_passes(result: OutcomeResult, url: UrlOf) -> Figure | None:
+    """Draw pass^k over k."""
+    curves = {row.label: row.passes for row in result.rows if row.passes}
+    if not curves:
+        return None
+    looks = common.styles([row.label for row in result.rows])
+    urls = {row.label: url(link_of(row)) for row in result.rows}
+    return pass_lines(curves, looks, urls)
 
 
-def _ahead(frame: "DataFrame", first: Row, second: Row, scale: Scale, among: int) -> str:
-    """How far the first is ahead, on the tasks that both were tried on."""
-    pairs = max(1, among * (among - 1) // 2)
-    ahead = paired_difference(frame, first.run, second.run, REWARD, comparisons=pairs)
-    if ahead.value is None:
-        return f", ahead of {second.label}, with which it shares no task"
-    factor, word = (100, " points") if scale.binary else (1, "")
-    if ahead.value <= 0:
-        return f"; on the tasks that it shares with {second.label} it is not ahead"
-    text = f", {number(factor * ahead.value, 'number')}{word} ahead of {second.label}"
-    if ahead.interval is None:
-        return f"{text} on {plural(ahead.n, 'common task')}"
-    low, high = factor * ahead.interval.low, factor * ahead.interval.high
-    text += (
-        f" ({level(ahead.interval)} interval {number(low, 'number')} to "
-        f"{number(high, 'number')}, paired by task, n = {ahead.n} tasks{over_pairs(pairs)})"
-    )
-    return text if low > 0 else f"{text}: not a clear difference"
+def draw_spread(result: OutcomeResult, url: UrlOf) -> Figure | None:
+    """Draw how rewards are spread, where they are not 0 or 1."""
+    if result.scale.binary or not result.spreads.cells:
+        return None
+    urls = {row.label: url(link_of(row)) for row in result.rows}
+    return reward_spread(result.spreads, urls)
 
 
-def _reliably(row: Row) -> str:
-    """How often all trials of a task succeed, where there are several."""
-    if len(row.passes) < 2 or row.passes[-1].value is None:
-        return ""
-    k = len(row.passes)
-    return f"; {k} trials of a task all succeed with probability {number(row.passes[-1].value, 'share')} (pass^{k})"  # noqa: E501
+def rows_with_rewards(result: OutcomeResult) -> Sequence[Row]:
+    """Return the agents of which a reward is stated."""
+    if not result.spreads.cells:
+        return []
+    return [row for row in result.rows if row.label in result.spreads.counts]
 
 
-def _notices(rows: Sequence[Row], scale: Scale) -> list[Notice]:
-    found = []
-    unstated = [row for row in rows if row.reward.excluded]
-    if unstated:
-        names = listed([f"{row.label} ({sum(row.reward.excluded.values()):,})" for row in unstated])
-        found.append(
-            Notice(f"Trajectories without a reward are left out, not counted as 0: {names}.")
-        )
-    if not scale.bounded:
-        found.append(Notice(f"pass^k is not given: {rows[0].no_passes}.", "info"))
-    uneven = [row.label for row in rows if row.tried[0] != row.tried[1]]
-    if uneven:
-        found.append(
-            Notice(
-                f"Tasks were not tried equally often by {listed(uneven)}: tasks with more trials "
-                "weigh more in the mean reward, and pass^k leaves out tasks with fewer than k.",
-                "info",
-            )
-        )
-    if len({row.tasks for row in rows}) > 1:
-        found.append(
-            Notice(
-                "Agents were tried on different numbers of tasks, so their means are about "
-                "different tasks; the lead in the sentence is on common tasks alone.",
-            )
-        )
-    return found
-
-
-def _how(rows: Sequence[Row], scale: Scale) -> list[str]:
-    rewards = [row.reward for row in rows]
-    left = exclusions(rewards)
-    stated = [row.stated[name] for row in rows for name in STATED]
-    errors = sum(row.endings.get("error", 0) for row in rows)
-    lines = [
-        "Rewards are those that the files state; nothing was scored here. "
-        + (
-            "All are 0 or 1, so their mean is a share."
-            if scale.binary
-            else "Mean over trajectories."
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "reward",
+        lambda result: (
+            "Share of trajectories with a reward of 1, by agent"
+            if result.scale.binary
+            else "Mean reward, by agent"
         ),
-        f"Intervals of rewards (95 %): {how_interval(rewards) or 'none'}. Where a task was tried "
-        "several times, they are by task, because trials of a task are not independent.",
-        f"Left out: {counted(left)}." if left else "No trajectory is left out.",
-    ]
-    passes = [estimate for row in rows for estimate in row.passes]
-    if passes:
-        lines.append(
-            "pass^k: mean over tasks of C(c, k)/C(n, k) with c successes (reward 1) in n trials, "
-            f"up to k = {MOST_TRIALS}; interval: {how_interval(passes) or 'none'} (τ-bench, arXiv "
-            "2406.12045)."
-        )
-    lines.append(
-        "Turns, messages and tool calls are counted: median, with the quartiles under it. Cost and "
-        f"tokens are means of what is stated; {how_interval(stated) or 'no interval'}."
-    )
-    if errors:
-        lines.append(
-            f"{plural(errors, 'trajectory', 'trajectories')} ended with an error of its "
-            "infrastructure; their rewards count as stated."
-        )
-    return lines
-
-
-def _empty(selection: Selection) -> Empty:
-    if selection.dataset is None or selection.system == EXTERNAL:
-        if selection.dataset is not None and selection.runs:
-            return Empty("No rewards here", f"{PURPOSE} The runs chosen here have none.")
-        return _none(selection)
-    text = (
-        f"{PURPOSE} The trajectories of {common.dataset_name(selection)} were made here: they have "
-        "no stated rewards. The leaderboard says how often they do what was asked."
-    )
-    known: Mapping[str, str] = {"dataset": selection.filters.dataset}
-    return Empty(
-        "Made here, without rewards", text, "See the leaderboard",
-        common.address("analysis:leaderboard", known),
-    )  # fmt: skip
-
-
-def _none(selection: Selection) -> Empty:
-    if selection.dataset is not None:
-        return Empty("No runs here", f"{PURPOSE} No run fits these filters.", "Clear the filters",
-                     "?")  # fmt: skip
-    text = f"{PURPOSE} Import a file of trajectories to see something here."
-    return Empty("Nothing was imported yet", text, "See the datasets",
-                 common.address("benchmarks:dataset_list"))  # fmt: skip
-
-
-CONTENT = WrittenPage(outcomes_report)
+        draw_rewards,
+        table="outcomes",
+    ),
+    table=TableOf(
+        "outcomes",
+        "Outcomes by agent",
+        rows=lambda result: result.rows,
+        columns=lambda result: outcome_columns(result.rows, result.unit),
+        link=link_of,
+    ),
+    folded=(
+        FigureOf(
+            "pass", "How likely it is that k trials of a task all succeed (pass^k)", draw_passes
+        ),
+        FigureOf(
+            "spread",
+            "How rewards are spread, by agent",
+            draw_spread,
+            least_width=560,
+            table="rewards",
+        ),
+        TableOf(
+            "pass",
+            "Reliability over several trials (pass^k)",
+            rows=lambda result: result.rows if deepest_of(result.rows) else (),
+            columns=lambda result: pass_columns(result.rows),
+            link=link_of,
+        ),
+        TableOf(
+            "endings",
+            "How they ended",
+            rows=lambda result: result.rows,
+            columns=lambda result: ending_columns(result.rows),
+            link=link_of,
+        ),
+        TableOf(
+            "rewards",
+            "Rewards",
+            rows=rows_with_rewards,
+            columns=lambda result: reward_columns(result.spreads),
+            link=link_of,
+            folded=True,
+        ),
+    ),
+)

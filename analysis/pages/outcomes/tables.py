@@ -1,84 +1,89 @@
-"""The tables of the outcomes page."""
+"""The columns of the outcomes page's tables, and where their numbers lead."""
 
 from collections.abc import Sequence
 
+from analysis.pages.declaration import ColumnOf, agent_of, count_of, estimate_of
+from analysis.pages.links import Link
 from analysis.pages.outcomes.rows import COUNTED, STATED, Row
-from analysis.reports import common
 from analysis.reports.content import (
     Cell,
     Column,
-    Table,
     count_cell,
     estimate_cell,
     estimate_column,
     number_column,
 )
 from analysis.reports.formatting import Unit, counted, number
-from analysis.stats.descriptive.spread import Histogram, Middle
+from analysis.stats.descriptive.spread import Histogram, HistogramBin, Middle
 from benchmarks.core.registry import EXTERNAL, find_system
 
-AGENT = Column("Agent", ("agent", "kind", "run"), num=False)
+WHOLE = {0.0: "zero", 1.0: "full"}
 
 
-def outcome_table(rows: Sequence[Row], unit: Unit) -> Table:
-    """One line per agent: how much there is, its reward, its reliability, its length and cost."""
+def link_of(row: Row, **more: str) -> Link:
+    """Return the trajectories of an agent, filtered."""
+    return Link(runs=(row.run.pk,), more=more)
+
+
+def agent_column() -> ColumnOf[Row]:
+    """A column of agents."""
+    return agent_of(lambda row: row.run)
+
+
+def outcome_columns(rows: Sequence[Row], unit: Unit) -> list[ColumnOf[Row]]:
+    """Say of every agent how much there is, its reward, its reliability, its length and cost."""
     help = find_system(EXTERNAL).labels.measures
-    deepest = max((len(row.passes) for row in rows), default=0)
+    deepest = deepest_of(rows)
     stated = [name for name in STATED if any(row.stated[name].value is not None for row in rows)]
     columns = [
-        AGENT,
-        number_column("n", "trajectories", "Trajectories that have ended"),
-        number_column("Tasks"),
-        Column("Trials", ("trials least", "trials most"), help="Trials per task"),
-        estimate_column("Reward", "reward", "Mean of the stated rewards"),
+        agent_column(),
+        count_of("n", lambda row: row.done, "trajectories", "Trajectories that have ended"),
+        count_of("Tasks", lambda row: row.tasks),
+        ColumnOf(
+            Column("Trials", ("trials least", "trials most"), help="Trials per task"), _trials
+        ),
+        estimate_of(
+            "Reward",
+            lambda row: row.reward,
+            unit,
+            part="reward",
+            help="Mean of the stated rewards",
+            link=lambda row: _successes(row, unit),
+        ),
     ]
     if deepest > 1:
-        columns.append(
-            estimate_column(
-                f"pass^{deepest}", help=f"Probability that {deepest} trials of a task all succeed"
-            )
-        )
-    columns += [
-        Column(
-            title,
-            (f"{title.lower()} median", f"{title.lower()} q1", f"{title.lower()} q3"),
-            help=f"Median number of {title.lower()} per trajectory",
-        )
-        for title in COUNTED.values()
-    ]
-    columns += [estimate_column(STATED[name], help=help[name].help) for name in stated]
-    columns.append(Column("No reward", ("without reward",), help="Left out of the mean, by reason"))
-    lines = []
-    for row in rows:
-        least, most = row.tried
-        full = {"reward": "full"} if row.reward.value else {}
-        link = common.trajectories_of(row.run, **full) if unit == "share" else ""
-        cells = [
-            common.agent_cell(row.run),
-            count_cell(row.done, url=common.trajectories_of(row.run)),
-            count_cell(row.tasks),
-            Cell(f"{least}" if least == most else f"{least} to {most}", (least, most)),
-            estimate_cell(row.reward, unit, url=link),
-        ]
-        if deepest > 1:
-            cells.append(_pass_cell(row, deepest))
-        cells += [_middle_cell(row.counted[name]) for name in COUNTED]
-        cells += [estimate_cell(row.stated[name], "amount") for name in stated]
-        lines.append((*cells, _left_out(row)))
-    return Table(
-        "outcomes",
-        "Outcomes by agent",
-        tuple(columns),
-        tuple(lines),
-        note="Under each value its 95 % interval; under medians the quartiles.",
-    )
+        help_pass = f"Probability that {deepest} trials of a task all succeed"
+        columns.append(_pass_column(deepest, help_pass))
+    columns += [_middle_column(name, title) for name, title in COUNTED.items()]
+    columns += [_stated_column(name, help[name].help) for name in stated]
+    left = Column("No reward", ("without reward",), help="Left out of the mean, by reason")
+    return [*columns, ColumnOf(left, _left_out, lambda row: link_of(row, reward="undefined"))]
 
 
-def _pass_cell(row: Row, k: int) -> Cell:
-    if len(row.passes) < k:
-        why = row.no_passes or f"no task has {k} trials"
-        return Cell(data=(None, None, None, 0, why), reason=why)
-    return estimate_cell(row.passes[k - 1], "share")
+def deepest_of(rows: Sequence[Row]) -> int:
+    """Return the largest k of which any agent has pass^k; 0 without any."""
+    return max((len(row.passes) for row in rows), default=0)
+
+
+def _trials(row: Row) -> Cell:
+    least, most = row.tried
+    return Cell(f"{least}" if least == most else f"{least} to {most}", (least, most))
+
+
+def _successes(row: Row, unit: Unit) -> Link:
+    """The trajectories that a share counts as successes; of a mean all."""
+    return link_of(row, reward="full") if unit == "share" and row.reward.value else link_of(row)
+
+
+def _middle_column(name: str, title: str) -> ColumnOf[Row]:
+    low = title.lower()
+    parts = (f"{low} median", f"{low} q1", f"{low} q3")
+    column = Column(title, parts, help=f"Median number of {low} per trajectory")
+    return ColumnOf(column, lambda row: _middle_cell(row.counted[name]))
+
+
+def _stated_column(name: str, help: str) -> ColumnOf[Row]:
+    return estimate_of(STATED[name], lambda row: row.stated[name], "amount", help=help)
 
 
 def _middle_cell(found: Middle) -> Cell:
@@ -96,117 +101,66 @@ def _middle_cell(found: Middle) -> Cell:
 def _left_out(row: Row) -> Cell:
     left = row.reward.excluded
     total = sum(left.values())
-    if not total:
-        return Cell("0", ("",))
     words = counted(left)
-    url = common.trajectories_of(row.run, reward="undefined")
-    return Cell(f"{total:,}", (words,), tip=words, url=url)
+    return Cell(f"{total:,}", (words,), tip=words)
 
 
-def pass_table(rows: Sequence[Row]) -> list[Table]:
-    """pass^k of every agent, for every k."""
-    deepest = max((len(row.passes) for row in rows), default=0)
-    if not deepest:
-        return []
+def pass_columns(rows: Sequence[Row]) -> list[ColumnOf[Row]]:
+    """Give pass^k a column for every k."""
     return [
-        Table(
-            "pass",
-            "Reliability over several trials (pass^k)",
-            (
-                AGENT,
-                number_column("Tasks"),
-                *(estimate_column(f"pass^{k}") for k in range(1, deepest + 1)),
-            ),
-            tuple(
-                (
-                    common.agent_cell(row.run),
-                    count_cell(len(row.trials.tasks)),
-                    *(_pass_cell(row, k) for k in range(1, deepest + 1)),
-                )
-                for row in rows
-            ),
-            note="The mean over tasks of the share of all sets of k trials in which every trial "
-            "has a reward of 1. pass^1 is the mean success rate of tasks.",
-        )
+        agent_column(),
+        count_of("Tasks", lambda row: len(row.trials.tasks)),
+        *(_pass_column(k) for k in range(1, deepest_of(rows) + 1)),
     ]
 
 
-def ending_table(rows: Sequence[Row]) -> Table:
-    """How trajectories ended, with links to them."""
-    codes = list(dict.fromkeys(code for row in rows for code in sorted(row.endings)))
-    endings = {code: find_system(EXTERNAL).labels.ending(code) for code in codes}
-    return Table(
-        "endings",
-        "How they ended",
-        (
-            AGENT,
-            *(
-                number_column(endings[code].title, f"ended {code}", endings[code].sentence)
-                for code in codes
-            ),
-        ),
-        tuple(
-            (
-                common.agent_cell(row.run),
-                *(
-                    count_cell(
-                        row.endings.get(code, 0),
-                        url=common.trajectories_of(row.run, end=code)
-                        if row.endings.get(code)
-                        else "",
-                    )
-                    for code in codes
-                ),
-            )
-            for row in rows
-        ),
-        note="As the file states it, or as its last message shows.",
+def _pass_column(k: int, help: str = "") -> ColumnOf[Row]:
+    def cell(row: Row) -> Cell:
+        if len(row.passes) < k:
+            why = row.no_passes or f"no task has {k} trials"
+            return Cell(data=(None, None, None, 0, why), reason=why)
+        return estimate_cell(row.passes[k - 1], "share")
+
+    return ColumnOf(estimate_column(f"pass^{k}", help=help), cell)
+
+
+def ending_columns(rows: Sequence[Row]) -> list[ColumnOf[Row]]:
+    """Count how trajectories ended."""
+    codes = dict.fromkeys(code for row in rows for code in sorted(row.endings))
+    return [agent_column(), *(_ending_column(code) for code in codes)]
+
+
+def _ending_column(code: str) -> ColumnOf[Row]:
+    ending = find_system(EXTERNAL).labels.ending(code)
+    return ColumnOf(
+        number_column(ending.title, f"ended {code}", ending.sentence),
+        lambda row: count_cell(row.endings.get(code, 0)),
+        lambda row: link_of(row, end=code),
     )
 
 
-def spread_table(rows: Sequence[Row], spreads: Histogram) -> Table:
-    """How many trajectories got which reward."""
-    whole = {0.0: "zero", 1.0: "full"}
-    return Table(
-        "rewards",
-        "Rewards",
-        (
-            AGENT,
-            *(
-                number_column(f"Reward {cell.label}", f"reward {cell.label}")
-                for cell in spreads.cells
-            ),
+def reward_columns(spreads: Histogram) -> list[ColumnOf[Row]]:
+    """Count the trajectories with each reward."""
+    return [
+        agent_column(),
+        *(_reward_column(spreads, place, cell) for place, cell in enumerate(spreads.cells)),
+        ColumnOf(
             number_column("Not stated"),
+            lambda row: count_cell(spreads.missing[row.label]),
+            lambda row: link_of(row, reward="undefined"),
         ),
-        tuple(
-            (
-                common.agent_cell(row.run),
-                *(
-                    Cell(
-                        f"{count:,}",
-                        (count,),
-                        sub="" if share is None else number(share, "share"),
-                        url=common.trajectories_of(row.run, reward=whole[cell.low])
-                        if count and cell.is_value and cell.low in whole
-                        else "",
-                    )
-                    for cell, count, share in zip(
-                        spreads.cells,
-                        spreads.counts[row.label],
-                        spreads.shares(row.label),
-                        strict=True,
-                    )
-                ),
-                count_cell(
-                    spreads.missing[row.label],
-                    url=common.trajectories_of(row.run, reward="undefined")
-                    if spreads.missing[row.label]
-                    else "",
-                ),
-            )
-            for row in rows
-            if row.label in spreads.counts
-        ),
-        note="Trajectories by their reward, with their share of the agent's.",
-        open=False,
-    )
+    ]
+
+
+def _reward_column(spreads: Histogram, place: int, found: HistogramBin) -> ColumnOf[Row]:
+    def cell(row: Row) -> Cell:
+        count, share = spreads.counts[row.label][place], spreads.shares(row.label)[place]
+        return Cell(f"{count:,}", (count,), sub="" if share is None else number(share, "share"))
+
+    def link(row: Row) -> Link:
+        # Only rewards of 0 and 1 are a filter of the list of trajectories.
+        whole = WHOLE.get(found.low) if found.is_value else None
+        return link_of(row, reward=whole) if whole is not None else link_of(row)
+
+    column = number_column(f"Reward {found.label}", f"reward {found.label}")
+    return ColumnOf(column, cell, link)

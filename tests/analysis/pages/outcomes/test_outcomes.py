@@ -4,7 +4,6 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages.outcomes.page import outcomes_report
 from analysis.reports.content import Report, Table
 from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Run, Trajectory
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def report(**words: str) -> Report:
-    return outcomes_report(select_runs(Filters(**words), imported=True))  # type: ignore[arg-type]
+    return report_of("outcomes", select_runs(Filters(**words), imported=True))  # type: ignore[arg-type]
 
 
 def lines(table: Table | None) -> list[dict[str, object]]:
