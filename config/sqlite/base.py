@@ -40,53 +40,64 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
             create_private(Path(conn_params["database"]))
         return super().get_new_connection(conn_params)
 
+    @property
+    def _patience(self) -> float:
+        """Return the seconds that a transaction or statement waits for another process."""
+        return float(self.settings_dict["OPTIONS"].get("timeout", 5.0))
+
     def _start_transaction_under_autocommit(self) -> None:
         if self.is_in_memory_db():
             super()._start_transaction_under_autocommit()
             return
-        patience = float(self.settings_dict["OPTIONS"].get("timeout", 5.0))
+        patience = self._patience
         until = time.monotonic() + patience
         queue = _queues[str(self.settings_dict["NAME"])]
-        if not queue.acquire(timeout=patience):
-            raise OperationalError("database is locked")
-        self._held = queue
+        # Before and after the queue, as each statement lets another thread compute first.
+        self._set_busy_timeout(0)
         try:
-            self._begin(until, patience)
+            if not queue.acquire(timeout=patience):
+                raise OperationalError("database is locked")
+            self._held = queue
+            self._begin(until)
         except BaseException:
             self._leave()
+            self._set_busy_timeout(patience)
             raise
 
-    def _begin(self, until: float, patience: float) -> None:
-        begin = f"BEGIN {self.transaction_mode or ''}"
-        self.connection.execute("PRAGMA busy_timeout = 0")
-        try:
-            with debug_transaction(self, begin), self.wrap_database_errors:
-                while True:
-                    try:
-                        self.connection.execute(begin)
-                        return
-                    except sqlite3.OperationalError as error:
-                        if "locked" not in str(error) or time.monotonic() > until:
-                            raise
-                    time.sleep(_LOOK_AGAIN)
-        finally:
-            self.connection.execute(f"PRAGMA busy_timeout = {patience * 1000:.0f}")
+    def _set_busy_timeout(self, seconds: float) -> None:
+        self.connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
 
-    def _leave(self) -> None:
-        """Let the next one in; harmless where this one is not in."""
+    def _begin(self, until: float) -> None:
+        begin = f"BEGIN {self.transaction_mode or ''}"
+        with debug_transaction(self, begin), self.wrap_database_errors:
+            while True:
+                try:
+                    self.connection.execute(begin)
+                    return
+                except sqlite3.OperationalError as error:
+                    if "locked" not in str(error) or time.monotonic() > until:
+                        raise
+                time.sleep(_LOOK_AGAIN)
+
+    def _leave(self) -> bool:
+        """Let the next one in; return False where this one is not in."""
         held, self._held = self._held, None
-        if held is not None:
-            held.release()
+        if held is None:
+            return False
+        held.release()
+        return True
 
     def _commit(self) -> None:
         super()._commit()
-        self._leave()  # not where it failed: it is rolled back then, or closed
+        if self._leave():  # not where it failed: it is rolled back then, or closed
+            self._set_busy_timeout(self._patience)
 
     def _rollback(self) -> None:
         try:
             super()._rollback()
         finally:
-            self._leave()
+            if self._leave():
+                self._set_busy_timeout(self._patience)
 
     def _close(self) -> None:
         try:
