@@ -132,8 +132,10 @@ class SharePart:
     url: str = ""
 
 
-def stacked_shares(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str]) -> Figure:
-    """One bar per row, cut into parts with the given titles; counts stand in the hover text."""
+def stacked_shares(
+    rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str], *, title: str
+) -> Figure:
+    """One bar per row, cut into parts with the given titles; ``title`` is that of the axis."""
     names = [label(name) for name in rows]
     traces: list[Trace] = []
     for i, title in enumerate(titles):
@@ -172,9 +174,9 @@ def stacked_shares(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str
     layout = {
         "barmode": "stack",
         "bargap": 0.35,
-        "xaxis": {**share_axis(), "range": [0, 1.01]},
+        "xaxis": {**share_axis(title), "range": [0, 1.01]},
         "yaxis": categories(names, downwards=True),
         "legend": {"traceorder": "normal"},
-        "height": 190 + 38 * len(names),
+        "height": 210 + 38 * len(names),
     }
     return make_figure(traces, layout)

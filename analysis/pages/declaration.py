@@ -163,7 +163,7 @@ class FigureOf(Generic[Result]):
     title: str | Callable[[Result], str]
     draw: Callable[[Result, UrlOf], Figure | None]
     table: str = ""
-    least_width: int = 0
+    least_width: int | Callable[[Result], int] = 0
 
     def build(self, result: Result, links: Links, prose: Prose) -> FigureSpec | None:
         """Return the figure of a result."""
@@ -175,7 +175,9 @@ class FigureOf(Generic[Result]):
             self.title if isinstance(self.title, str) else self.title(result),
             prose.text("subtitle", self.name),
             drawn,
-            least_width=self.least_width,
+            least_width=(
+                self.least_width(result) if callable(self.least_width) else self.least_width
+            ),
             table=self.table or self.name,
         )
 

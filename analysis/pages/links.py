@@ -17,12 +17,14 @@ class Link:
     """What a number is about. Without ids it is about everything on the page.
 
     ``runs`` and ``dimension`` narrow that; ``more`` are further filters of the list, such as the
-    least number of turns.
+    least number of turns. ``url`` is another page than a list of trajectories, such as two runs
+    task by task.
     """
 
     runs: tuple[int, ...] = ()
     dimension: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
+    url: str = ""
 
 
 class Links:
@@ -43,8 +45,8 @@ class Links:
 
     def url(self, link: Link) -> str:
         """Return the address of the list of what a number is about."""
-        if self._items:
-            return self._items
+        if link.url or self._items:
+            return link.url or self._items
         key = (link.runs, link.dimension, str(link.more))
         if key not in self._known:
             self._known[key] = self._list(link)

@@ -31,6 +31,26 @@ def number(value: float, unit: Unit, *, signed: bool = False) -> str:
     return f"+{text}" if signed and not is_zero else text
 
 
+def difference(value: float, unit: Unit) -> str:
+    """A difference of two values; of two shares in points: 8.1 points."""
+    if unit != "share":
+        return number(value, unit)
+    text = number(100 * value, "number").removesuffix(".00")
+    return f"{text} point{'' if text.removeprefix(MINUS) == '1' else 's'}"
+
+
+def p_text(p: float | None) -> str:
+    """A p-value as a table has it: three decimals, or that it is smaller."""
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def p_words(p: float) -> str:
+    """A p-value in a sentence: p = 0.012, p < 0.001."""
+    return f"p {'' if p < 0.001 else '= '}{p_text(p)}"
+
+
 def ends(interval: Interval, unit: Unit, *, signed: bool = False) -> str:
     """An interval as "61.2 to 89.0 %": the unit once, at the end."""
     low, high = (number(end, unit, signed=signed) for end in (interval.low, interval.high))

@@ -85,6 +85,24 @@ def ends(interval: Interval, unit: Unit) -> str:
     return formatting.ends(interval, unit)
 
 
+@register.filter
+def difference(value: float, unit: Unit) -> str:
+    """A difference of two values; of shares in points: 8.1 points."""
+    return formatting.difference(value, unit)
+
+
+@register.filter
+def difference_ends(interval: Interval, unit: Unit) -> str:
+    """Both ends of the interval of a difference, without a unit: −3.2 to 12.9."""
+    return formatting.ends(interval, unit).removesuffix(" %")
+
+
+@register.filter
+def p_value(p: float) -> str:
+    """A p-value in a sentence: p = 0.012, or p < 0.001."""
+    return formatting.p_words(p)
+
+
 @register.simple_tag
 def page_about(key: str, selection: Selection, **more: str) -> str:
     """The address of another page of analysis about the same runs, with further filters."""

@@ -9,9 +9,19 @@ from analysis.browser.comparison.run_measures import known_dimensions
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.pages.leaderboard.rows import signature
+from analysis.pages.links import Link
 from analysis.reports import common
+from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit, ends, level, number, plural
-from analysis.stats.comparison.model_comparisons import ModelComparisons, ModelPair, compare_models
+from analysis.reports.formatting import p_words as p_words
+from analysis.stats.comparison.model_comparisons import (
+    ModelComparisons,
+    ModelPair,
+    PairwiseRank,
+    compare_models,
+    turned_estimate,
+)
 from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster, mean_t
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.descriptive.trials import success_rate
@@ -24,41 +34,179 @@ if TYPE_CHECKING:
 
 SEED = 20250101
 SEVERAL_TRIES = "several attempts at a task: they are not independent"
+# So many pairs are shown beside each other; of more, those of the agent with the highest value.
+MOST_PAIRS = 15
 Flip = Literal["won", "lost", "both_pass", "both_fail"]
 
 
 @dataclass(frozen=True)
-class Standing:
+class AgentValue:
     """One agent on the measure; ``wald`` is undefined for means."""
 
     run: ChosenRun
     value: Estimate
     wald: Estimate
 
+    @property
+    def link(self) -> Link:
+        return Link(runs=(self.run.pk,))
+
 
 @dataclass(frozen=True)
-class Compared:
-    """Everything that the page shows; agents from the highest value to the lowest."""
+class ComparisonData:
+    """The values of every trajectory on a measure, and what is known of the measure."""
 
-    measure: Measure
+    runs: tuple[ChosenRun, ...]
+    frame: "DataFrame"
     metric: str
+    measure: Measure
+    titles: Mapping[str, str]
+    scale: Scale
     against: str
-    runs: Mapping[str, ChosenRun]
-    standings: tuple[Standing, ...]
-    comparisons: ModelComparisons
-
-    @property
-    def pairs(self) -> Sequence[ModelPair]:
-        """The pairs that are shown: all, or every other agent minus the one that was asked for."""
-        return self.comparisons.against(self.against) if self.against else self.comparisons.pairs
+    among: int
+    system: str
+    with_published: bool
 
     @property
     def is_rate(self) -> bool:
         return self.measure.kind == "rate"
 
     @property
+    def is_accuracy(self) -> bool:
+        return self.metric == "accurate"
+
+    @property
+    def dimension(self) -> str:
+        """The measure, where it is a dimension of the rubric."""
+        return self.metric if self.metric in known_dimensions(self.system) else ""
+
+    @property
     def unit(self) -> Unit:
         return "share" if self.is_rate else "number"
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """Two agents, compared, with their runs."""
+
+    data: ComparisonData
+    pair: ModelPair
+    first: ChosenRun
+    second: ChosenRun
+
+    @property
+    def name(self) -> str:
+        return f"{self.pair.first} − {self.pair.second}"
+
+    @property
+    def tested(self) -> bool:
+        return self.pair.comparison.p_value is not None
+
+    @property
+    def difference(self) -> Estimate:
+        """The first minus the second."""
+        return self.pair.comparison.difference
+
+    @property
+    def higher(self) -> str:
+        return self.pair.first if (self.difference.value or 0) >= 0 else self.pair.second
+
+    @property
+    def lower(self) -> str:
+        return self.pair.second if (self.difference.value or 0) >= 0 else self.pair.first
+
+    @property
+    def lead(self) -> Estimate:
+        """The higher one minus the lower one."""
+        value = self.difference.value or 0
+        return self.difference if value >= 0 else turned_estimate(self.difference)
+
+    @property
+    def link(self) -> Link:
+        return Link(url=self.flips())
+
+    def flips(self, flip: Flip | None = None) -> str:
+        """Return where the tasks behind the pair are: all, or those of one outcome."""
+        query: dict[str, str] = {"flip": flip} if flip else {}
+        if not self.data.is_rate:  # where they are furthest apart is what one wants to read
+            query["sort"] = {"won": "difference", "lost": "-difference"}.get(flip or "", "size")
+        return common.side_by_side(self.first, self.second, self.data.metric, **query)
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """All pairs of agents, their ranks and values; agents from the highest to the lowest value."""
+
+    data: ComparisonData
+    agents: tuple[AgentValue, ...]
+    comparisons: ModelComparisons
+
+    @property
+    def known(self) -> list[AgentValue]:
+        """The agents whose value is defined."""
+        return [one for one in self.agents if one.value.value is not None]
+
+    @property
+    def every_pair(self) -> list[RunPair]:
+        return self._with_runs(self.comparisons.pairs)
+
+    @property
+    def pairs(self) -> list[RunPair]:
+        """The pairs of the table: all, or every other agent minus the one that was asked for."""
+        against = self.data.against
+        return self._with_runs(
+            self.comparisons.against(against) if against else self.comparisons.pairs
+        )
+
+    @property
+    def drawn(self) -> list[RunPair]:
+        """The pairs that figures have room for."""
+        pairs = self.pairs
+        if self.data.against or len(pairs) <= MOST_PAIRS:
+            return pairs
+        best = self.agents[0].run.label
+        return [one for one in pairs if best in (one.pair.first, one.pair.second)]
+
+    @property
+    def of_the_best(self) -> bool:
+        """Whether figures show the pairs of the agent with the highest value alone."""
+        return len(self.drawn) < len(self.pairs)
+
+    @property
+    def tested(self) -> list[RunPair]:
+        return [one for one in self.pairs if one.tested]
+
+    @property
+    def clear(self) -> list[RunPair]:
+        return [one for one in self.tested if one.pair.clear]
+
+    @property
+    def clearly_higher(self) -> int:
+        """How many agents are clearly higher than the one that was asked for."""
+        return sum((one.difference.value or 0) > 0 for one in self.clear)
+
+    @property
+    def clearly_lower(self) -> int:
+        return len(self.clear) - self.clearly_higher
+
+    @property
+    def headline(self) -> RunPair:
+        """The pair to name: the two best, or the one furthest from the agent asked for."""
+        if self.data.against:
+            return max(self.tested, key=lambda one: abs(one.difference.value or 0))
+        best = {one.run.label for one in self.known[:2]}
+        two = (one for one in self.tested if {one.pair.first, one.pair.second} == best)
+        return next(two, self.tested[0])
+
+    @property
+    def to_read(self) -> RunPair | None:
+        """The first clear pair, or the first that was tested."""
+        return next(iter([*self.clear, *self.tested]), None)
+
+    @property
+    def corrected(self) -> int:
+        """Over how many pairs intervals and p-values are corrected."""
+        return self.comparisons.family.size
 
     @property
     def binary(self) -> bool:
@@ -66,100 +214,120 @@ class Compared:
         return any(pair.comparison.table is not None for pair in self.comparisons.pairs)
 
     @property
-    def family(self) -> str:
-        """The correction and its family in a few words."""
-        size = self.comparisons.family.size
-        return f"Bonferroni over {size:,} pairs" if size > 1 else "one pair"
+    def ranks(self) -> list[tuple[AgentValue, PairwiseRank | None]]:
+        found = {rank.model: rank for rank in self.comparisons.ranks}
+        return [(one, found.get(one.run.label)) for one in self.agents]
 
-    def flips(self, pair: ModelPair, flip: Flip | None = None) -> str:
-        """Where the tasks behind a pair are."""
-        query: dict[str, str] = {"flip": flip} if flip else {}
-        if not self.is_rate:  # where they are furthest apart is what one wants to read
-            query["sort"] = {"won": "difference", "lost": "-difference"}.get(flip or "", "size")
-        return common.side_by_side(
-            self.runs[pair.first], self.runs[pair.second], self.metric, **query
-        )
+    @property
+    def some_recorded(self) -> bool:
+        return any(one.run.agent_kind == "recorded" for one in self.agents)
+
+    @property
+    def made_otherwise(self) -> list[str]:
+        """The agents that were made or judged otherwise than most."""
+        kinds: dict[tuple[str, ...], list[str]] = {}
+        for run in self.data.runs:
+            kinds.setdefault(signature(run), []).append(run.label)
+        usual = max(kinds.values(), key=len)
+        return [label for labels in kinds.values() if labels is not usual for label in labels]
+
+    @property
+    def intervals_of_values(self) -> str:
+        return how_interval([one.value for one in self.agents])
+
+    @property
+    def intervals_of_differences(self) -> str:
+        return how_interval([one.difference for one in self.pairs])
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        return exclusions([one.value for one in self.agents])
+
+    def _with_runs(self, pairs: Sequence[ModelPair]) -> list[RunPair]:
+        runs = {run.label: run for run in self.data.runs}
+        return [RunPair(self.data, pair, runs[pair.first], runs[pair.second]) for pair in pairs]
 
 
-def compared(selection: Selection) -> Compared:
-    """The agents of the selection on its measure."""
-    metric = selection.filters.measure
-    measure = measures_here(selection.system)[metric]
-    frame = measure_frame(selection.runs, metric, selection.system)
-    titles = common.titles_of(selection.system)
-    found = [
-        _standing(run, frame, metric, measure, titles, scale_of(selection.system, metric))
-        for run in selection.runs
-    ]
-    standings = sorted(
-        found, key=lambda one: (one.value.value is None, -(one.value.value or 0), one.run.label)
-    )
-    places = {one.run.label: place for place, one in enumerate(standings)}
-    frame = frame.assign(place=frame["label"].map(places)).sort_values("place", kind="stable")
-    columns = (frame["label"].tolist(), frame["task"].tolist(), frame[metric].to_numpy())
+def read_values(selection: Selection) -> ComparisonData:
+    """Read the values of the runs of a selection on its measure."""
+    metric, system = selection.filters.measure, selection.system
     labels = {run.agent: run.label for run in selection.runs}
-    low, high = scale_of(selection.system, metric)
-    against = labels.get(selection.filters.against, "")
-    return Compared(
-        measure,
+    return ComparisonData(
+        selection.runs,
+        measure_frame(selection.runs, metric, system),
         metric,
-        against,
-        {run.label: run for run in selection.runs},
-        tuple(standings),
+        measures_here(system)[metric],
+        common.titles_of(system),
+        scale_of(system, metric),
+        labels.get(selection.filters.against, ""),
+        selection.agents_here,
+        system,
+        selection.filters.published != "hide",
+    )
+
+
+def compare(data: ComparisonData) -> ComparisonResult:
+    """Estimate every agent's value, and compare all pairs on the tasks that both have."""
+    frame, metric = data.frame, data.metric
+    agents = sorted(
+        (_value(run, data) for run in data.runs),
+        key=lambda one: (one.value.value is None, -(one.value.value or 0), one.run.label),
+    )
+    places = {one.run.label: place for place, one in enumerate(agents)}
+    frame = frame.assign(place=frame["label"].map(places)).sort_values("place", kind="stable")
+    low, high = data.scale
+    return ComparisonResult(
+        data,
+        tuple(agents),
         compare_models(
-            *columns,
-            measure=measure.title,
-            among=selection.agents_here,
+            frame["label"].tolist(),
+            frame["task"].tolist(),
+            frame[metric].to_numpy(),
+            measure=data.measure.title,
+            among=data.among,
             most=None if high is None or low is None else high - low,
         ),
     )
 
 
 def scale_of(system: str, metric: str) -> Scale:
-    """The least and the largest value of a measure: those of the rubric, or from 0 on."""
+    """Return the least and the largest value of a measure: those of the rubric, or from 0 on."""
     if metric in known_dimensions(system):
         return common.RUBRIC_SCALE
     # Rewards of trajectories made elsewhere may be below 0.
     return OPEN_SCALE if system == EXTERNAL else (0, None)
 
 
-def _standing(
-    run: ChosenRun,
-    frame: "DataFrame",
-    metric: str,
-    measure: Measure,
-    titles: Mapping[str, str],
-    scale: Scale,
-) -> Standing:
-    mine = frame[frame["run"] == run.pk]
+def _value(run: ChosenRun, data: ComparisonData) -> AgentValue:
+    mine = data.frame[data.frame["run"] == run.pk]
     left = Counter(unfinished(run))
-    for why, count in why_undefined(mine, metric).items():
-        left[common.in_words(why, titles)] += count
+    for why, count in why_undefined(mine, data.metric).items():
+        left[common.in_words(why, data.titles)] += count
     excluded = dict(left.most_common())
-    known = mine[mine[metric].notna()]
-    values, tasks = known[metric].to_numpy(), known["task"].tolist()
+    known = mine[mine[data.metric].notna()]
+    values, tasks = known[data.metric].to_numpy(), known["task"].tolist()
     once = len(set(tasks)) == len(tasks)
     if not tasks:
         nothing = Estimate.without_value(next(iter(excluded), "no values"), excluded=excluded)
-        return Standing(run, nothing, nothing)
-    if measure.kind == "rate":
+        return AgentValue(run, nothing, nothing)
+    if data.is_rate:
         value = success_rate(values, tasks, excluded=excluded)
         wald = (
             share(int(values.sum()), len(values), method="wald")
             if once
             else Estimate.without_value(SEVERAL_TRIES)
         )
-        return Standing(run, value, wald)
+        return AgentValue(run, value, wald)
     value = (
-        mean_t(values, excluded=excluded, scale=scale)
+        mean_t(values, excluded=excluded, scale=data.scale)
         if once
-        else mean_by_cluster(values, tasks, excluded=excluded, scale=scale)
+        else mean_by_cluster(values, tasks, excluded=excluded, scale=data.scale)
     )
-    return Standing(run, value, Estimate.without_value("a mean, no share"))
+    return AgentValue(run, value, Estimate.without_value("a mean, no share"))
 
 
 def difference_words(estimate: Estimate, is_rate: bool) -> str:
-    """A difference as "8.1 points (95 % interval 3.2 to 12.9, n = 240 tasks"; left open."""
+    """A difference as "8.1 points (95 % interval 3.2 to 12.9", n = 240 tasks; left open."""
     value = estimate.value or 0.0
     if is_rate:
         text = f"{number(100 * abs(value), 'number').removesuffix('.00')} points"
@@ -170,27 +338,3 @@ def difference_words(estimate: Estimate, is_rate: bool) -> str:
         sides = ends(estimate.interval, "share" if is_rate else "number").removesuffix(" %")
         inside = f"{level(estimate.interval)} interval {sides}, {inside}"
     return f"{text} ({inside}"
-
-
-def p_text(p: float | None) -> str:
-    """A p-value as it is printed: three decimals, or that it is smaller."""
-    if p is None:
-        return ""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def p_words(p: float) -> str:
-    """A p-value in a sentence: p = 0.012, p < 0.001."""
-    return f"p {'' if p < 0.001 else '= '}{p_text(p)}"
-
-
-def shown_pairs(found: Compared, most: int) -> tuple[Sequence[ModelPair], str]:
-    """The pairs that figures have room for, and what they are: all, or those of one agent."""
-    pairs = found.pairs
-    if found.against:
-        return pairs, f"Every other agent minus {found.against}"
-    if len(pairs) <= most:
-        return pairs, "Every pair"
-    first = found.standings[0].run.label
-    mine = [pair for pair in pairs if first in (pair.first, pair.second)]
-    return mine, f"{first}, which has the highest value, minus each of the others"

@@ -138,7 +138,9 @@ def _figures(
             "failures",
             "How scored trajectories ended",
             "Shares of each agent's trajectories, with their numbers.",
-            stacked_shares(parts, list(titles.values())),
+            stacked_shares(
+                parts, list(titles.values()), title="Share of scored trajectories"
+            ),
         ),
         common.figure_spec(
             "balance",

@@ -49,8 +49,8 @@ class Family:
     excluded: Mapping[str, int]
 
     def __getitem__(self, name: str) -> AdjustedTest:
-        """Return a test by its name."""
-        return next(test for test in self.tests if test.name == name)
+        """Return a test by its name; raise KeyError where there is none."""
+        return {test.name: test for test in self.tests}[name]
 
 
 def adjust_family(

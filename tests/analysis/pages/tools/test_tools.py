@@ -123,5 +123,6 @@ def test_pages_without_judges_work_or_say_what_is_missing() -> None:
 
 
 def test_bars_leave_out_what_nobody_has() -> None:
-    drawn = stacked_shares({"a": [SharePart(1, 1.0), SharePart(0, 0.0)]}, ["Right", "Wrong"])
+    rows = {"a": [SharePart(1, 1.0), SharePart(0, 0.0)]}
+    drawn = stacked_shares(rows, ["Right", "Wrong"], title="Share")
     assert [trace["name"] for trace in drawn["data"]] == ["Right"]
