@@ -92,8 +92,7 @@ class Driver:
         Asked before anything is sent or opened, not while stored replies are played back; a text
         stops the trajectory and leaves it resumable.
     executor
-        Carries the calls of a batch that are not instant, where it has several; without one they
-        run in turn.
+        Carries the calls of a batch that are not instant; without one they run in turn.
     """
 
     cast: Cast
@@ -239,7 +238,7 @@ class Driver:
         An unexpected error of one call is raised after the others of the batch have been handed on:
         they are under way, and what they bring has been paid for.
         """
-        if self.executor is None or len(away) == 1:
+        if self.executor is None:
             for call, answerer in away:
                 yield call, answer_or_failure(answerer, call)
             return
