@@ -14,84 +14,88 @@ from analysis.figures.elements import (
     points,
     undefined_marks,
 )
-from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.judges.dispersion import Dispersion
 
 
 def dispersion_bars(
     result: Dispersion,
     reference: float | None = None,
-    styles: Mapping[str, Style] | None = None,
+    links: Mapping[tuple[str, str], str] | None = None,
+    wholes: Mapping[str, str] | None = None,
 ) -> Figure:
     """A bar per dimension (mean over models) with its interval, and every model's own value on it.
 
-    ``reference`` draws a line, such as the 0.30 under which all published bars stay.
+    ``reference`` draws a line, such as the 0.30 under which all published bars stay. ``links`` are
+    the addresses of models' marks by (model, dimension), ``wholes`` those of bars by dimension.
     """
     names = [label(spread.dimension) for spread in result.dimensions]
-    looks = styles_for(result.models, styles)
     means = [spread.mean_sd for spread in result.dimensions]
+    # All models have one look: with many of them on a line hues would tell nobody apart.
+    single = [
+        (name, model, spread.dimension)
+        for name, spread in zip(names, result.dimensions, strict=True)
+        for model in spread.models
+    ]
     traces: list[Trace] = [
         {
             "type": "bar",
-            "name": "mean over models",
+            "name": "mean over agents",
             "orientation": "h",
             "x": [mean.value for mean in means],
             "y": names,
-            "marker": {"color": NEUTRAL, "opacity": 0.5},
+            "marker": {"color": NEUTRAL, "opacity": 0.4},
+            "customdata": [(wholes or {}).get(one.dimension) for one in result.dimensions],
             "hovertext": [
                 describe(spread.dimension, spread.mean_sd, "points") for spread in result.dimensions
             ],
             "hoverinfo": "text",
         },
-        interval_lines(names, means, "x", line={"color": NEUTRAL}),
+        points(
+            [name for name, _, _ in single],
+            [model.sd for _, model, _ in single],
+            "x",
+            unit="points",
+            about=[f"{model.model}, {title}" for _, model, title in single],
+            urls=[(links or {}).get((model.model, title)) for _, model, title in single],
+            name="single agents",
+            marker={"color": NEUTRAL, "symbol": "line-ns-open", "size": 9, "opacity": 0.7},
+        ),
+        interval_lines(names, means, "x", line={"color": ACCENT, "width": 2.5}),
     ]
-    for i, model in enumerate(result.models):
-        spreads = [spread.models[i].sd for spread in result.dimensions]
-        look = looks[model]
-        traces.append(
-            points(
-                names,
-                spreads,
-                "x",
-                unit="points",
-                about=[f"{model}, {spread.dimension}" for spread in result.dimensions],
-                name=label(model),
-                marker={"color": look.colour, "symbol": look.symbol, "size": 7},
-            )
-        )
     layout: dict[str, Any] = {
         "xaxis": {
             "rangemode": "tozero",
             "showgrid": True,
-            "title": {"text": "SD between judges (points)"},
+            "title": {"text": "standard deviation between judges (points)"},
         },
         "yaxis": categories(names, downwards=True),
+        "bargap": 0.4,
         "annotations": undefined_marks(names, means, 0, "x", xanchor="left"),
-        "height": 180 + 34 * len(names),
+        "height": 150 + 32 * len(names),
     }
     if reference is not None:
         layout["shapes"] = [_line(reference)]
         layout["annotations"] += [_note(reference)]
+        layout["margin"] = {"t": 36}
     return make_figure(traces, layout)
 
 
-def severity_dots(result: Dispersion, styles: Mapping[str, Style] | None = None) -> Figure:
+def severity_dots(result: Dispersion) -> Figure:
     """One panel per judge: how much higher it scores than all judges together, per dimension."""
     dimensions = list(dict.fromkeys(row.dimension for row in result.severity))
     names = [label(dimension) for dimension in dimensions]
-    looks = styles_for(result.judges, styles)
     panels = Panels(len(result.judges), 4, result.judges)
     traces: list[Trace] = []
     for i, judge in enumerate(result.judges):
         y = {**categories(names, downwards=True), "showticklabels": i % 4 == 0}
-        panel = panels.axes(i, {"zeroline": True, "showgrid": True}, y)
+        panel = panels.axes(i, {"zeroline": True, "showgrid": True, "title": {"text": "points"}}, y)
         if i:
             panels.layout[panel.x_layout]["matches"] = "x"
         axes = {"xaxis": panel.x, "yaxis": panel.y}
-        look = looks[judge]
         biases = [row.bias for row in result.severity if row.judge == judge]
         traces += [
-            interval_lines(names, biases, "x", line={"color": look.colour}, **axes),
+            interval_lines(names, biases, "x", line={"color": ACCENT}, **axes),
             points(
                 names,
                 biases,
@@ -100,7 +104,7 @@ def severity_dots(result: Dispersion, styles: Mapping[str, Style] | None = None)
                 about=[f"{judge}, {dimension}" for dimension in dimensions],
                 name=label(judge),
                 showlegend=False,
-                marker={"color": look.colour, "symbol": look.symbol, "size": 8},
+                marker={"color": ACCENT, "symbol": "circle", "size": 8},
                 **axes,
             ),
         ]
@@ -130,6 +134,6 @@ def _note(value: float) -> dict[str, object]:
         "x": value,
         "y": 1,
         "xanchor": "right",
-        "yanchor": "top",
+        "yanchor": "bottom",
         "showarrow": False,
     }

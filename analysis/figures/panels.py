@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from analysis.figures.elements import Panels, Trace, categories, interval_lines, label, points
 from analysis.figures.elements import undefined_marks as undefined
-from analysis.figures.theme import NEUTRAL, PEOPLE_SYMBOL, Figure, Style, make_figure, styles_for
+from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, SYMBOLS, Figure, make_figure
 from analysis.stats.judges.panels import JudgePanel, PanelJudge
 from analysis.stats.results import Estimate
 
@@ -13,13 +13,16 @@ UNSEEN = "\u200b"
 
 
 def judge_offsets(
-    panels: Mapping[str, JudgePanel], styles: Mapping[str, Style] | None = None
+    panels: Mapping[str, JudgePanel], links: Mapping[str, str] | None = None
 ) -> Figure:
-    """A panel per judge: how much higher it scores than the other judges, and than people."""
+    """A panel per judge: how much higher it scores than the other judges, and than people.
+
+    ``links`` are addresses by dimension.
+    """
     judges = list(dict.fromkeys(one.judge for panel in panels.values() for one in panel.judges))
-    looks = styles_for(judges, styles)
     told = any(one.bias.value is not None for panel in panels.values() for one in panel.judges)
     names = [label(title) for title in panels]
+    urls = {label(title): url for title, url in (links or {}).items()}
     rows = _rows(names, 2 if told else 1)
     columns = max(1, min(3, len(judges)))
     grid = Panels(len(judges), columns, judges)
@@ -31,7 +34,7 @@ def judge_offsets(
             "tickvals": names,
             "showticklabels": i % columns == 0,
         }
-        panel = grid.axes(i, {"zeroline": True, "showgrid": True}, y)
+        panel = grid.axes(i, {"zeroline": True, "showgrid": True, "title": {"text": "points"}}, y)
         if i:
             grid.layout[panel.x_layout]["matches"] = "x"
         axes = {"xaxis": panel.x, "yaxis": panel.y}
@@ -46,8 +49,8 @@ def judge_offsets(
                 OTHERS,
                 0,
                 [one.severity for _, one in mine],
-                looks[judge].symbol,
-                looks[judge].colour,
+                "circle",
+                ACCENT,
             )
         ]
         if told:
@@ -63,6 +66,7 @@ def judge_offsets(
                     "x",
                     unit="points",
                     about=[f"{judge} {kind}, {name}" for name, _ in mine],
+                    urls=[urls.get(name) for name, _ in mine],
                     name=kind,
                     legendgroup=kind,
                     showlegend=told and i == 0,
@@ -77,33 +81,38 @@ def judge_offsets(
     return make_figure(traces, {**grid.layout, "height": 60 + lines * (70 + 20 * len(rows))})
 
 
-def verdict_flips(panels: Mapping[str, JudgePanel]) -> Figure:
-    """The share of verdicts that turn without each judge, by dimension."""
+def verdict_flips(
+    panels: Mapping[str, JudgePanel], links: Mapping[str, str] | None = None
+) -> Figure:
+    """The share of verdicts that turn without each judge, by dimension.
+
+    Judges differ by mark: hues are of agents. ``links`` are addresses by dimension.
+    """
     judges = list(dict.fromkeys(one.judge for panel in panels.values() for one in panel.judges))
-    looks = styles_for(judges, None)
     names = [label(title) for title in panels]
+    urls = {label(title): url for title, url in (links or {}).items()}
     rows = _rows(names, len(judges) + 1)
     traces: list[Trace] = []
     for k, judge in enumerate(judges):
         mine = [
-            (rows[rows.index(name) + k], flips)
+            (rows[rows.index(name) + k], flips, name)
             for name, found in zip(names, panels.values(), strict=True)
             for one in found.judges
             if one.judge == judge and (flips := flip_share(one)) is not None
         ]
-        places = [place for place, _ in mine]
-        estimates = [estimate for _, estimate in mine]
-        look = looks[judge]
+        places = [place for place, _, _ in mine]
+        estimates = [estimate for _, estimate, _ in mine]
         traces += [
-            interval_lines(places, estimates, "x", line={"color": look.colour}),
+            interval_lines(places, estimates, "x", line={"color": ACCENT}),
             points(
                 places,
                 estimates,
                 "x",
                 unit="share",
-                about=_flip_names(judge, names),
+                about=[f"without {judge}, {name}" for _, _, name in mine],
+                urls=[urls.get(name) for _, _, name in mine],
                 name=f"without {label(judge)}",
-                marker={"color": look.colour, "symbol": look.symbol, "size": 8},
+                marker={"color": ACCENT, "symbol": SYMBOLS[k % len(SYMBOLS)], "size": 8},
             ),
         ]
     layout = {
@@ -129,7 +138,3 @@ def _rows(names: Sequence[str], each: int) -> list[str]:
         for place, name in enumerate(names)
         for k in range(each)
     ]
-
-
-def _flip_names(judge: str, names: Sequence[str]) -> list[str]:
-    return [f"without {judge}, {name}" for name in names]

@@ -49,6 +49,12 @@ def in_unit(value: float, unit: Unit) -> str:
 
 
 @register.filter
+def signed(value: float, unit: Unit) -> str:
+    """A number in a unit, with its sign: +0.07."""
+    return formatting.number(value, unit, signed=True)
+
+
+@register.filter
 def level(interval: Interval) -> str:
     """The level of an interval: 95 %, or 95 % simultaneous."""
     return formatting.level(interval)

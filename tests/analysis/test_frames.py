@@ -99,7 +99,8 @@ def test_judge_cells_and_unscored() -> None:
 
 def test_judges_are_told_apart_only_where_they_must_be() -> None:
     names = judge_names({("a", "1", "1"), ("b", "1", "2"), ("b", "2", "3"), ("c", "1", "4"),
-                         ("c", "1", "5")})  # fmt: skip
+                         ("c", "1", "5"), ("judge-strict", "1", "6")})  # fmt: skip
+    assert names["judge-strict", "1", "6"] == "Strict judge"
     assert names["a", "1", "1"] == "a"
     assert (names["b", "1", "2"], names["b", "2", "3"]) == ("b 1", "b 2")
     assert (names["c", "1", "4"], names["c", "1", "5"]) == ("c, seat 4", "c, seat 5")

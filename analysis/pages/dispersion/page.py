@@ -1,54 +1,201 @@
 """How far judges differ from each other: spread of their means, and who is strict or lenient."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from analysis.figures.dispersion import dispersion_bars, severity_dots
-from analysis.filters.selection import Selection
+from analysis.figures.theme import Figure
+from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import UnreadableScores, judge_cells, unread
-from analysis.pages.declaration import WrittenPage
-from analysis.pages.dispersion.panels import dispersion_later
+from analysis.pages.declaration import (
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+)
+from analysis.pages.dispersion.panels import LATER
 from analysis.pages.dispersion.tables import (
+    MOST_ROWS,
     NOBODY,
-    means_table,
-    severity_table,
-    spread_table,
-    unread_table,
-    without_table,
+    SpreadRow,
+    UnreadRow,
+    means_columns,
+    severity_columns,
+    spread_columns,
+    unread_columns,
+    without_columns,
 )
-from analysis.pages.empty import no_runs
+from analysis.pages.empty import why_no_runs
+from analysis.pages.links import Link
 from analysis.reports import common
-from analysis.reports.content import (
-    Notice,
-    Report,
-)
-from analysis.reports.formatting import listed, number, plural, stated
+from analysis.reports.formatting import plural
 from analysis.stats.judges.dispersion import (
     DimensionSpread,
     Dispersion,
     JudgeMean,
     JudgeSeverity,
     ModelSpread,
+    WithoutJudge,
     judge_dispersion,
     leave_one_judge_out,
 )
 from analysis.stats.results import Estimate
 from benchmarks.core.published import PaperStatements
 from benchmarks.core.registry import find_system
+from benchmarks.core.system import Dimension
 
-PURPOSE = "The dispersion page shows how far the judges differ from each other."
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+ALL = "all dimensions"
 
 
-def dispersion_report(selection: Selection) -> Report:
-    """Everything on the page about the spread between judges."""
+@dataclass(frozen=True)
+class DispersionData:
+    """Every judge's mean by agent and dimension, and the turns that lack a judge's score."""
+
+    runs: tuple[ChosenRun, ...]
+    dimensions: tuple[Dimension, ...]
+    final: bool
+    frame: "DataFrame"
+    unread: Mapping[str, UnreadableScores]
+    reference: PaperStatements
+
+
+@dataclass(frozen=True)
+class DispersionResult:
+    """The spread between judges, each judge's severity, and both without each judge."""
+
+    data: DispersionData
+    dispersion: Dispersion
+    without: tuple[WithoutJudge, ...]
+
+    @property
+    def reference(self) -> PaperStatements:
+        return self.data.reference
+
+    @property
+    def final(self) -> bool:
+        return self.data.final
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return self.dispersion.judges
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys of the dimensions by title."""
+        return {dimension.title: dimension.key for dimension in self.data.dimensions}
+
+    @property
+    def runs(self) -> dict[str, int]:
+        """The runs by the labels of their agents."""
+        return {run.label: run.pk for run in self.data.runs}
+
+    @property
+    def spreads(self) -> list[SpreadRow]:
+        return [SpreadRow(self.keys[row.dimension], row) for row in self.dispersion.dimensions]
+
+    @property
+    def known(self) -> list[DimensionSpread]:
+        """The dimensions whose spread is defined."""
+        return [row for row in self.dispersion.dimensions if row.mean_sd.value is not None]
+
+    @property
+    def widest(self) -> DimensionSpread:
+        return max(self.known, key=lambda row: row.mean_sd.value or 0)
+
+    @property
+    def above(self) -> list[str]:
+        """The dimensions that reach the bound of the paper, in lower case."""
+        bound = self.reference.dispersion
+        if bound is None:
+            return []
+        return [row.dimension.lower() for row in self.known if (row.mean_sd.value or 0) >= bound]
+
+    @property
+    def lacking(self) -> list[str]:
+        """The dimensions whose spread is undefined, in lower case."""
+        rows = self.dispersion.dimensions
+        return [row.dimension.lower() for row in rows if row.mean_sd.value is None]
+
+    @property
+    def unscored(self) -> list[str]:
+        """The dimensions that no judge scored, in lower case."""
+        rows = self.dispersion.dimensions
+        return [row.dimension.lower() for row in rows if row.mean_sd.undefined == NOBODY]
+
+    @property
+    def why_unknown(self) -> list[str]:
+        """Why no spread is defined."""
+        return list(dict.fromkeys(row.mean_sd.undefined for row in self.dispersion.dimensions))
+
+    @property
+    def strictest(self) -> JudgeSeverity | None:
+        """The judge with the lowest scores over all dimensions, where there are several."""
+        rows = self._overall
+        return min(rows, key=lambda row: row.bias.value or 0) if len(rows) > 1 else None
+
+    @property
+    def most_lenient(self) -> JudgeSeverity | None:
+        rows = self._overall
+        return max(rows, key=lambda row: row.bias.value or 0) if len(rows) > 1 else None
+
+    @property
+    def unread(self) -> list[UnreadRow]:
+        """The agents of which a judge's reply could not be read."""
+        runs = {run.label: run for run in self.data.runs}
+        return [UnreadRow(runs[label], one) for label, one in self.data.unread.items()]
+
+    @property
+    def shrunk(self) -> int:
+        """On how many turns the panel is smaller."""
+        return sum(row.scores.turns for row in self.unread)
+
+    @property
+    def judged(self) -> int:
+        """How many turns the agents with such replies have."""
+        return sum(row.scores.of for row in self.unread)
+
+    @property
+    def warnings(self) -> list[str]:
+        return [f"{warning[:1].upper()}{warning[1:]}" for warning in self.dispersion.warnings]
+
+    @property
+    def scores(self) -> int:
+        return sum(cell.n for cell in self.dispersion.means)
+
+    @property
+    def _overall(self) -> list[JudgeSeverity]:
+        rows = (row for row in self.dispersion.severity if row.dimension == ALL)
+        return [row for row in rows if row.bias.value is not None]
+
+
+def load(selection: Selection) -> DispersionData | NothingToShow:
+    """Load every judge's means."""
     dimensions = common.dimensions_of(selection.system)
     if not selection.runs or not dimensions:
-        return Report(empty=no_runs(PURPOSE, selection))
+        return why_no_runs(selection)
     final = selection.filters.turns != "all"
-    frame = judge_cells(selection.runs, [d.key for d in dimensions], final=final)
+    keys = [dimension.key for dimension in dimensions]
+    frame = judge_cells(selection.runs, keys, final=final)
     if frame.empty:
-        return Report(empty=no_runs(PURPOSE, selection))
-    titles = {dimension.key: dimension.title for dimension in dimensions}
+        return why_no_runs(selection)
+    return DispersionData(
+        selection.runs,
+        dimensions,
+        final,
+        frame,
+        unread(selection.runs, keys, final=final),
+        find_system(selection.system).paper,
+    )
+
+
+def compute(data: DispersionData) -> DispersionResult:
+    """Compute the spread between judges, with all of them and without each."""
+    titles = {dimension.key: dimension.title for dimension in data.dimensions}
     result = spread_of(
         [
             JudgeMean(
@@ -58,63 +205,27 @@ def dispersion_report(selection: Selection) -> Report:
                 _number(row["mean"]),
                 int(row["n"]),
             )
-            for row in frame.to_dict("records")
+            for row in data.frame.to_dict("records")
         ]
     )
     scored = [cell for cell in result.means if cell.n]
-    without = leave_one_judge_out(scored) if len(result.judges) > 1 else ()
-    gone = unread(selection.runs, [d.key for d in dimensions], final=final)
-    reference = find_system(selection.system).paper
-    labels = [run.label for run in selection.runs]
-    bars = dispersion_bars(result, reference.dispersion, common.styles(labels))
-    dots = severity_dots(result)
-    turns = "final turns" if final else "all turns"
-    return Report(
-        sentence=sentence(result, reference),
-        figures=(
-            common.figure_spec(
-                "spread",
-                f"Standard deviation between judges' means, {turns}",
-                "Bar: mean over agents with its 95 % interval. Marks: each agent.",
-                bars,
-                urls=common.run_links(selection),
-            ),
-            common.figure_spec(
-                "severity",
-                "How much higher each judge scores than all judges together",
-                "Mean over agents with its 95 % interval; left of the line is stricter.",
-                dots,
-            ),
-        ),
-        tables=(
-            spread_table(result, reference),
-            severity_table(result),
-            *without_table(result, without),
-            *unread_table(gone, selection),
-            means_table(result),
-        ),
-        notices=(
-            *common.selection_notices(selection),
-            *_unscored(result),
-            *_shrunk(gone),
-            *(Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in result.warnings),
-        ),
-        how=(*common.how_runs(selection), *_how(result, turns)),
-        methods="Dispersion is the population standard deviation, over judges, of each judge's "
-        f"mean score ({turns}) for an agent, averaged over agents; severity is a judge's mean "
-        "minus the mean of all judges.",
-    )
+    without: tuple[WithoutJudge, ...] = ()
+    if len(result.judges) > 1:
+        without = leave_one_judge_out(scored, scale=common.RUBRIC_SCALE)
+    return DispersionResult(data, result, without)
 
 
 def spread_of(means: Sequence[JudgeMean]) -> Dispersion:
-    """The dispersion over the dimensions that somebody scored; the others follow as undefined.
+    """Return the dispersion over the dimensions that somebody scored; the others are undefined.
 
     A dimension that no judge scored says nothing about any judge, so it must not take a judge's
     overall severity away.
     """
     names = list(dict.fromkeys(cell.dimension for cell in means))
     scored = {cell.dimension for cell in means if cell.n}
-    result = judge_dispersion([cell for cell in means if cell.dimension in scored])
+    result = judge_dispersion(
+        [cell for cell in means if cell.dimension in scored], scale=common.RUBRIC_SCALE
+    )
     models = list(dict.fromkeys(cell.model for cell in means))
     empty = Estimate.without_value(NOBODY, excluded={NOBODY: len(models)})
     found = {row.dimension: row for row in result.dimensions}
@@ -126,99 +237,78 @@ def spread_of(means: Sequence[JudgeMean]) -> Dispersion:
     return replace(result, models=tuple(models), dimensions=ordered, means=tuple(means))
 
 
-def _unscored(result: Dispersion) -> list[Notice]:
-    names = [row.dimension.lower() for row in result.dimensions if row.mean_sd.undefined == NOBODY]
-    if not names:
-        return []
-    return [Notice(f"No judge scored {listed(names, most=8)}: the spread is undefined there.")]
-
-
 def _number(value: float) -> float | None:
-    return (
-        None if value != value else float(value)
-    )  # the frame's missing value is not equal to itself
+    # The frame's missing value is not equal to itself.
+    return None if value != value else float(value)
 
 
-def sentence(result: Dispersion, reference: PaperStatements) -> str:
-    """The widest spread, beside the paper's bound, and the strictest and most lenient judge."""
-    known = [row for row in result.dimensions if row.mean_sd.value is not None]
-    if not known:
-        why = listed(list(dict.fromkeys(row.mean_sd.undefined for row in result.dimensions)))
-        return f"How far judges differ cannot be said: {why}."
-    widest = max(known, key=lambda row: row.mean_sd.value or 0)
-    value = widest.mean_sd.value or 0.0
-    judges = plural(len(result.judges), "judge")
-    if reference.dispersion is not None:
-        above = [row for row in known if (row.mean_sd.value or 0) >= reference.dispersion]
-        bound = number(reference.dispersion, "points")
-        if above:
-            names = listed([row.dimension.lower() for row in above])
-            text = (
-                f"The {judges} differ by {bound} points or more on {len(above)} of "
-                f"{len(known)} dimensions ({names}), where the paper's stay below {bound}; most on "
-                f"{widest.dimension.lower()}, {stated(widest.mean_sd, 'points')}"
-            )
-        else:
-            text = (
-                f"On all {len(known)} dimensions the {judges} differ by less than {bound} points, "
-                f"as in the paper; most on {widest.dimension.lower()}, "
-                f"{stated(widest.mean_sd, 'points')}"
-            )
-    else:
-        text = (
-            f"The {judges} differ most on {widest.dimension.lower()}, by {number(value, 'points')}"
-        )
-    lacking = [row.dimension.lower() for row in result.dimensions if row.mean_sd.value is None]
-    if lacking:
-        text += f"; {listed(lacking)} cannot be compared, because a judge's scores are missing"
-    return f"{text}{_strictest(result)}."
+def draw_spread(result: DispersionResult, url: UrlOf) -> Figure:
+    """Draw the spread between judges by dimension."""
+    links = {
+        (agent, title): url(Link(runs=(run,), dimension=key))
+        for agent, run in result.runs.items()
+        for title, key in result.keys.items()
+    }
+    wholes = {title: url(Link(dimension=key)) for title, key in result.keys.items()}
+    return dispersion_bars(result.dispersion, result.reference.dispersion, links, wholes)
 
 
-def _overall(result: Dispersion) -> list[JudgeSeverity]:
-    return [
-        row
-        for row in result.severity
-        if row.dimension == "all dimensions" and row.bias.value is not None
-    ]
+def draw_severity(result: DispersionResult, url: UrlOf) -> Figure:
+    """Draw how much higher each judge scores than all judges together."""
+    marks = {title: url(Link(dimension=key)) for title, key in result.keys.items()}
+    return common.linked(severity_dots(result.dispersion), {**marks, ALL: url(Link())})
 
 
-def _strictest(result: Dispersion) -> str:
-    rows = _overall(result)
-    if len(rows) < 2:
-        return ""
-    low = min(rows, key=lambda row: row.bias.value or 0)
-    high = max(rows, key=lambda row: row.bias.value or 0)
-    return (
-        f". {low.judge} is the strictest ({number(low.bias.value or 0, 'points', signed=True)}), "
-        f"{high.judge} the most lenient ({number(high.bias.value or 0, 'points', signed=True)})"
-    )
-
-
-def _shrunk(gone: Mapping[str, UnreadableScores]) -> list[Notice]:
-    if not gone:
-        return []
-    turns, of = sum(one.turns for one in gone.values()), sum(one.of for one in gone.values())
-    return [
-        Notice(
-            f"The panel shrank on {turns:,} of {of:,} turns of {plural(len(gone), 'run')}, because "
-            "a judge's reply could not be read there: what remains is another panel. The table "
-            "below leads to the trajectories."
-        )
-    ]
-
-
-def _how(result: Dispersion, turns: str) -> Sequence[str]:
-    scores = sum(cell.n for cell in result.means)
-    return (
-        f"{scores:,} scores of {turns} by {listed(list(result.judges))}.",
-        "σ of an agent and dimension is the population standard deviation over judges of their "
-        "mean "
-        "scores; the bar is the mean of σ over agents, with a 95 % t interval over agents. Where a "
-        "judge scored nothing, σ is undefined and the agent is left out of the mean.",
-        "Severity: mean over agents of (judge's mean − mean of all judges' means). The spread of "
-        "means "
-        "hides disagreement that cancels out over turns.",
-    )
-
-
-CONTENT = WrittenPage(dispersion_report, later=dispersion_later)
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "spread",
+        lambda result: (
+            "Standard deviation between judges' means, "
+            f"{'final turns' if result.final else 'all turns'}"
+        ),
+        draw_spread,
+    ),
+    table=TableOf(
+        "spread",
+        "Spread between judges",
+        rows=lambda result: result.spreads,
+        columns=lambda result: spread_columns(result.dispersion, result.runs),
+        link=lambda row: Link(dimension=row.key),
+    ),
+    folded=(
+        FigureOf(
+            "severity", "How much higher each judge scores than all judges together", draw_severity
+        ),
+        TableOf(
+            "severity",
+            "Strict and lenient judges",
+            rows=lambda result: result.judges,
+            columns=lambda result: severity_columns(result.dispersion, result.keys),
+        ),
+        TableOf(
+            "without",
+            "The spread of means without each judge",
+            rows=lambda result: result.spreads if result.without else (),
+            columns=lambda result: without_columns(result.judges, result.without),
+            link=lambda row: Link(dimension=row.key),
+        ),
+        TableOf(
+            "unread",
+            "Replies that could not be read",
+            rows=lambda result: result.unread,
+            columns=lambda _: unread_columns(),
+            link=lambda row: Link(runs=(row.run.pk,)),
+        ),
+        TableOf(
+            "means",
+            lambda result: f"Each judge's means ({plural(len(result.dispersion.means), 'row')})",
+            rows=lambda result: result.dispersion.means,
+            columns=lambda result: means_columns(result.runs, result.keys),
+            folded=True,
+            most=MOST_ROWS,
+        ),
+    ),
+    later=LATER,
+)

@@ -2,65 +2,164 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.panels import flip_share, judge_offsets, verdict_flips
+from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.frames.scores import single_scores
-from analysis.reports import common
-from analysis.reports.content import (
-    Banner,
-    Cell,
-    FigureSpec,
-    Notice,
-    Report,
-    Table,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    number_column,
-    text_cell,
-    text_column,
+from analysis.pages.declaration import (
+    ColumnOf,
+    FigureOf,
+    LaterOf,
+    TableOf,
+    UrlOf,
+    count_of,
+    estimate_of,
+    text_of,
 )
+from analysis.pages.links import Link
+from analysis.pages.prose import Prose, read_prose
+from analysis.reports import common
+from analysis.reports.content import Banner, Cell, estimate_cell, estimate_column
 from analysis.reports.deferred import tell
-from analysis.reports.formatting import listed, number, plural, stated
+from analysis.reports.formatting import listed
 from analysis.stats.judges.panels import JudgePanel, PanelJudge, judge_panel
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SEED = 20251121
-ITEM = "one judged turn"
+# With more warnings than this one sums them up.
+MOST_WARNINGS = 2
 
 
-def dispersion_later(selection: Selection) -> Report:
-    """Judges item by item: spread, severity, bias against people, and the panel without each."""
+@dataclass(frozen=True)
+class DimensionPanel:
+    """The judges of one dimension, turn by turn."""
+
+    key: str
+    title: str
+    panel: JudgePanel
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.key)
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """One judge on one dimension."""
+
+    of: DimensionPanel
+    judge: PanelJudge
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The judge without whom most verdicts turn, and on which dimension."""
+
+    share: float
+    judge: str
+    title: str
+
+
+@dataclass(frozen=True)
+class PanelsResult:
+    """The judges of all dimensions, turn by turn; ``others`` are left out, with their judges."""
+
+    panels: tuple[DimensionPanel, ...]
+    others: Mapping[str, Sequence[str]]
+    people: PeopleScores
+    threshold: float | None
+    final: bool
+
+    @property
+    def by_title(self) -> dict[str, JudgePanel]:
+        return {one.title: one.panel for one in self.panels}
+
+    @property
+    def known(self) -> list[DimensionPanel]:
+        """The dimensions whose spread is defined."""
+        return [one for one in self.panels if one.panel.spread.value is not None]
+
+    @property
+    def why_unknown(self) -> list[str]:
+        return list(dict.fromkeys(one.panel.spread.undefined for one in self.panels))
+
+    @property
+    def mean_spread(self) -> float:
+        return sum(one.panel.spread.value or 0 for one in self.known) / len(self.known)
+
+    @property
+    def widest(self) -> DimensionPanel:
+        return max(self.known, key=lambda one: one.panel.spread.value or 0)
+
+    @property
+    def judges(self) -> int:
+        return len(self.known[0].panel.judges)
+
+    @property
+    def most_turned(self) -> Turned | None:
+        found = [
+            (share, row.judge.judge, row.of.title)
+            for row in self.rows
+            if row.of in self.known
+            and row.judge.flips is not None
+            and (share := row.judge.flips.clustered.value) is not None
+        ]
+        return Turned(*max(found)) if found else None
+
+    @property
+    def rows(self) -> list[JudgeRow]:
+        return [JudgeRow(one, judge) for one in self.panels for judge in one.panel.judges]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd by dimension; nothing where it is too much, and counts say it instead."""
+        found = [f"{one.title}: {words}" for one in self.panels for words in one.panel.warnings]
+        return found if len(found) <= MOST_WARNINGS else []
+
+    @property
+    def many_warnings(self) -> bool:
+        return sum(len(one.panel.warnings) for one in self.panels) > MOST_WARNINGS
+
+    @property
+    def incomplete(self) -> int:
+        """How many turns and dimensions lack a judge's readable score."""
+        return sum(one.panel.items - one.panel.complete for one in self.panels)
+
+    @property
+    def items(self) -> int:
+        return sum(one.panel.items for one in self.panels)
+
+    @property
+    def other_judges(self) -> list[str]:
+        """The agents that other judges scored, with these judges."""
+        return [f"{label} ({listed(list(judges))})" for label, judges in self.others.items()]
+
+
+def compute(selection: Selection) -> PanelsResult | None:
+    """Compare judges turn by turn: spread, severity, bias, and the panel without each."""
     dimensions = common.dimensions_of(selection.system)
     final = selection.filters.turns != "all"
     tell("reading the scores")
     frame = single_scores(selection.runs, [d.key for d in dimensions], final=final)
     if frame.empty:
-        return Report(sentence="There are no single scores to compare.")
+        return None
     frame, others = one_panel(frame)
     people = people_scores(selection.people, selection.runs)
     threshold = threshold_of(selection)
-    panels: dict[str, JudgePanel] = {}
+    panels = []
     for count, dimension in enumerate(dimensions):
         tell(f"{count} of {len(dimensions)} dimensions; now {dimension.title.lower()}")
         rows = frame[frame["dimension"] == dimension.key]
         if len(rows):
-            panels[dimension.title] = panel_of(rows, people, dimension.key, threshold)
-    turns = "final turns" if final else "all turns"
-    return Report(
-        sentence=sentence(panels, turns, threshold),
-        figures=tuple(_figures(panels, turns, threshold)),
-        tables=(_items_table(panels), _judges_table(panels, threshold)),
-        notices=tuple(_notices(panels, others)),
-        banners=people_banner(people),
-        how=tuple(_how(panels, people, threshold, turns)),
-    )
+            panel = panel_of(rows, people, dimension.key, threshold)
+            panels.append(DimensionPanel(dimension.key, dimension.title, panel))
+    return PanelsResult(tuple(panels), others, people, threshold, final)
 
 
 def one_panel(frame: "DataFrame") -> tuple["DataFrame", dict[str, list[str]]]:
@@ -102,204 +201,149 @@ def panel_of(
         people=told if people.means else None,
         threshold=threshold,
         tasks=dict(zip(items, rows["task"].tolist(), strict=True)),
-        seed=SEED,
+        scale=common.RUBRIC_SCALE,
     )
 
 
-def sentence(panels: Mapping[str, JudgePanel], turns: str, threshold: float | None) -> str:
-    """How far judges differ on one turn, and what becomes of verdicts without a judge."""
-    known = {title: panel for title, panel in panels.items() if panel.spread.value is not None}
-    if not known:
-        reasons = dict.fromkeys(panel.spread.undefined for panel in panels.values())
-        return f"How far judges differ on single turns cannot be said: {listed(list(reasons))}."
-    mean = sum(panel.spread.value or 0 for panel in known.values()) / len(known)
-    widest = max(known, key=lambda title: known[title].spread.value or 0)
-    text = (
-        f"On a single turn ({turns}) scores of the {len(next(iter(known.values())).judges)} judges "
-        f"have a standard deviation of {number(mean, 'points')} points on average over "
-        f"{plural(len(known), 'dimension')}, most on {widest.lower()}: "
-        f"{stated(known[widest].spread, 'points')}"
-    )
-    flips = [
-        (one.flips.clustered.value, one.judge, title)
-        for title, panel in known.items()
-        for one in panel.judges
-        if one.flips is not None and one.flips.clustered.value is not None
-    ]
-    if flips:
-        share, judge, title = max(flips)
-        text += (
-            f"; at τ = {threshold:g} at most {number(share, 'share')} of verdicts turn without one "
-            f"of them ({judge}, {title.lower()})"
-        )
-    return f"{text}."
+def _turns(result: PanelsResult) -> str:
+    return "final turns" if result.final else "all turns"
 
 
-def _figures(
-    panels: Mapping[str, JudgePanel], turns: str, threshold: float | None
-) -> list[FigureSpec]:
-    spreads = [(title, panel.spread) for title, panel in panels.items()]
-    figures = [
-        common.figure_spec(
-            "items",
-            f"Standard deviation between judges on a single turn, {turns}",
-            "Mean over turns with its 95 % interval. Differences that cancel out in means show "
-            "here.",
-            forest(
-                [ForestRows("single turns", spreads)], title="SD between judges (points)", most=0.5
-            ),
+def _marks(result: PanelsResult, url: UrlOf) -> dict[str, str]:
+    return {one.title: url(one.link) for one in result.panels}
+
+
+def draw_spread(result: PanelsResult, url: UrlOf) -> Figure:
+    """Draw the mean standard deviation of a turn's scores, by dimension."""
+    rows = [(one.title, one.panel.spread) for one in result.panels]
+    title = "SD between judges on a single turn (points)"
+    drawn = forest([ForestRows("single turns", rows)], title=title, most=0.5)
+    return common.linked(drawn, _marks(result, url))
+
+
+def draw_offsets(result: PanelsResult, url: UrlOf) -> Figure:
+    """Draw how much higher each judge scores than the others, and than people."""
+    return judge_offsets(result.by_title, _marks(result, url))
+
+
+def draw_flips(result: PanelsResult, url: UrlOf) -> Figure | None:
+    """Draw the share of verdicts that turn without each judge."""
+    if result.threshold is None or all(row.judge.flips is None for row in result.rows):
+        return None
+    return verdict_flips(result.by_title, _marks(result, url))
+
+
+def flips_title(result: PanelsResult) -> str:
+    """Name the threshold at which verdicts turn."""
+    assert result.threshold is not None
+    return f"Verdicts that turn without each judge, at τ = {result.threshold:g}"
+
+
+def judge_columns(result: PanelsResult) -> Sequence[ColumnOf[JudgeRow]]:
+    """Give severity, bias, and what the panel would be without the judge."""
+    at = f" at τ = {result.threshold:g}" if result.threshold is not None else ""
+    return (
+        text_of("Dimension", lambda row: row.of.title),
+        text_of("Judge", lambda row: row.judge.judge),
+        estimate_of(
+            "Severity",
+            lambda row: row.judge.severity,
+            "points",
+            signed=True,
+            help="Its score minus the mean of the other judges'",
         ),
-        common.figure_spec(
-            "offsets",
-            "How much higher each judge scores",
-            "Than the other judges and, where people scored the same plans, than people; with 95 % "
-            "intervals. Left of the line is stricter.",
-            judge_offsets(panels),
+        estimate_of(
+            "Bias",
+            lambda row: row.judge.bias,
+            "points",
+            signed=True,
+            show_n=True,
+            help="Its score minus people's, where people scored the plan",
         ),
-    ]
-    if threshold is not None and any(
-        one.flips is not None for panel in panels.values() for one in panel.judges
-    ):
-        figures.append(
-            common.figure_spec(
-                "flips",
-                f"Verdicts that turn without each judge, at τ = {threshold:g}",
-                "Share of turns where the panel's mean crosses the threshold, with 95 % intervals.",
-                verdict_flips(panels),
-            )
-        )
-    return figures
-
-
-def _items_table(panels: Mapping[str, JudgePanel]) -> Table:
-    rows = tuple(
-        (
-            text_cell(title),
-            count_cell(panel.items),
-            count_cell(panel.complete),
-            estimate_cell(panel.spread, "points"),
-        )
-        for title, panel in panels.items()
-    )
-    return Table(
-        "items",
-        "Spread on single turns",
-        (
-            text_column("Dimension"),
-            number_column("Turns", "items", help="Judged turns"),
-            number_column("Complete", help="With a readable score of every judge"),
-            estimate_column("SD", help="Population standard deviation of a turn's scores"),
+        estimate_of(
+            "SD without",
+            lambda row: row.judge.spread_without,
+            "points",
+            help="Spread on a single turn if it were not there",
         ),
-        rows,
-        note="Mean over turns of the population standard deviation of their scores, over turns "
-        "with a readable score of every judge; 95 % intervals are by task.",
-    )
-
-
-def _judges_table(panels: Mapping[str, JudgePanel], threshold: float | None) -> Table:
-    rows = tuple(
-        (
-            text_cell(title),
-            text_cell(one.judge),
-            estimate_cell(one.severity, "points", signed=True),
-            estimate_cell(one.bias, "points", signed=True, show_n=True),
-            estimate_cell(one.spread_without, "points"),
-            estimate_cell(one.mean_without, "points", signed=True),
-            _flips_cell(one),
-            count_cell(one.missing),
-        )
-        for title, panel in panels.items()
-        for one in panel.judges
-    )
-    at = f" at τ = {threshold:g}" if threshold is not None else ""
-    return Table(
-        "judges",
-        "Each judge, and the panel without it",
-        (
-            text_column("Dimension"),
-            text_column("Judge"),
-            estimate_column("Severity", help="Its score minus the mean of the other judges'"),
-            estimate_column("Bias", help="Its score minus people's, where people scored the plan"),
-            estimate_column("SD without", help="Spread on a single turn if it were not there"),
-            estimate_column("Mean without", help="Change of the panel's mean without it"),
+        estimate_of(
+            "Mean without",
+            lambda row: row.judge.mean_without,
+            "points",
+            signed=True,
+            help="Change of the panel's mean without it",
+        ),
+        ColumnOf(
             estimate_column("Verdicts", "verdicts", help=f"Share of verdicts{at} that turn"),
-            number_column("Unread", help="Turns without a readable score of this judge"),
+            _flips_cell,
         ),
-        rows,
-        note="Severity says who differs, not who is right; bias says so as far as people are. "
-        "95 % intervals are by task.",
+        count_of(
+            "Unread",
+            lambda row: row.judge.missing,
+            help="Turns without a readable score of this judge",
+        ),
     )
 
 
-def _flips_cell(one: PanelJudge) -> Cell:
-    share = flip_share(one)
+def _flips_cell(row: JudgeRow) -> Cell:
+    share = flip_share(row.judge)
     if share is None:
         why = "the runs have no threshold in common, or one judge"
         return Cell(data=(None, None, None, 0, why), reason=why)
     return estimate_cell(share, "share")
 
 
-def _notices(panels: Mapping[str, JudgePanel], others: Mapping[str, Sequence[str]]) -> list[Notice]:
-    notices = [
-        Notice(f"{title}: {warning}.")
-        for title, panel in panels.items()
-        for warning in panel.warnings
-    ]
-    if len(notices) > 2:
-        turns = sum(panel.items - panel.complete for panel in panels.values())
-        of = sum(panel.items for panel in panels.values())
-        notices = [
-            Notice(
-                f"On {turns:,} of {of:,} turns and dimensions the panel shrank, because a judge's "
-                "reply could not be read; they are left out here, and the table “Replies that "
-                "could not be read” leads to them."
-            )
-        ]
-    if others:
-        names = [f"{label} ({listed(list(judges))})" for label, judges in others.items()]
-        notices.append(
-            Notice(f"Left out, because other judges scored them: {listed(names)}.", "warning")
-        )
-    return notices
+LATER = LaterOf(
+    compute=compute,
+    parts=(
+        FigureOf(
+            "items",
+            lambda result: f"Standard deviation between judges on a single turn, {_turns(result)}",
+            draw_spread,
+        ),
+        FigureOf("offsets", "How much higher each judge scores", draw_offsets, table="judges"),
+        FigureOf("flips", flips_title, draw_flips, table="judges"),
+        TableOf(
+            "items",
+            "Spread on single turns",
+            rows=lambda result: result.panels,
+            columns=lambda _: (
+                text_of("Dimension", lambda row: row.title),
+                count_of("Turns", lambda row: row.panel.items, "items", help="Judged turns"),
+                count_of(
+                    "Complete",
+                    lambda row: row.panel.complete,
+                    help="With a readable score of every judge",
+                ),
+                estimate_of(
+                    "SD",
+                    lambda row: row.panel.spread,
+                    "points",
+                    help="Population standard deviation of a turn's scores",
+                ),
+            ),
+            link=lambda row: row.link,
+        ),
+        TableOf(
+            "judges",
+            "Each judge, and the panel without it",
+            rows=lambda result: result.rows,
+            columns=judge_columns,
+            link=lambda row: row.of.link,
+        ),
+    ),
+)
 
 
 def people_banner(people: PeopleScores) -> tuple[Banner, ...]:
-    """What marks scores that no person gave."""
-    if not people.simulated:
-        return ()
-    text = (
-        f"{people.simulated} of {plural(people.annotators, 'annotator')} whose scores judges are "
-        f"held against {'is a script' if people.simulated == 1 else 'are scripts'}: that bias says "
-        "nothing about people."
-    )
-    return (Banner("Simulated annotators", text),)
-
-
-def _how(
-    panels: Mapping[str, JudgePanel], people: PeopleScores, threshold: float | None, turns: str
-) -> list[str]:
-    lines = [
-        f"Item: {ITEM} ({turns}). Spread: mean over items of the population standard deviation of "
-        "their scores. Severity: a judge's score minus the mean of the other judges'. Items that "
-        "lack a judge's readable score are left out of all of these and counted.",
-        "Without a judge: spread, change of the panel's mean, and the share of items whose verdict "
-        + (
-            f"(panel's mean at least τ = {threshold:g}) turns."
-            if threshold is not None
-            else "turns; the runs here have no threshold in common, so there is none."
-        ),
-        f"Intervals are by task: 2,000 resamples, seed {SEED}, percentile; where no verdict turns, "
-        "Wilson's over items.",
-    ]
-    return [*lines, people_line(people)]
+    """Return what marks scores that no person gave."""
+    return _people(people).banners()
 
 
 def people_line(people: PeopleScores) -> str:
-    """Who the people are that judges are held against."""
-    if not people.means:
-        return "People: nobody scored these plans in a study that you may read."
-    studies = listed([f"“{name}”" for name in people.studies])
-    return (
-        f"People: {plural(people.annotators, 'annotator')}, {people.simulated} of them "
-        f"simulated, in {studies}; their scores of a plan are averaged."
-    )
+    """Return who the people are that judges are compared with."""
+    return _people(people).text("how")
+
+
+def _people(people: PeopleScores) -> Prose:
+    return read_prose("pages/_people_scores.html", {"people": people})

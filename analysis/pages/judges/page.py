@@ -267,8 +267,7 @@ def panel_of(section: TableSection) -> Sequence[PanelJudge]:
         scores.ravel(),
         people=dict(enumerate(means_of(people))),
         tasks=dict(enumerate(section.tasks)),
-        seed=SEED,
-        resamples=1000,
+        scale=common.RUBRIC_SCALE,
     ).judges
 
 

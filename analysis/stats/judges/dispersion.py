@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.stats.columns import Floats, as_column, check_length_of, encode
 from analysis.stats.comparison.ranks import order_agreement
-from analysis.stats.descriptive.means import mean_t
+from analysis.stats.descriptive.means import OPEN_SCALE, mean_t
 from analysis.stats.results import Estimate
 
 ONE_JUDGE = "one judge only: judges cannot differ"
@@ -113,7 +113,12 @@ def judge_means(
     )
 
 
-def judge_dispersion(means: Sequence[JudgeMean], *, level: float = 0.95) -> Dispersion:
+def judge_dispersion(
+    means: Sequence[JudgeMean],
+    *,
+    scale: tuple[float, float] | None = None,
+    level: float = 0.95,
+) -> Dispersion:
     """Compute the spread between judges per dimension, and each judge's severity.
 
     Parameters
@@ -121,6 +126,8 @@ def judge_dispersion(means: Sequence[JudgeMean], *, level: float = 0.95) -> Disp
     means
         One `JudgeMean` per model, dimension and judge; a combination that is absent counts as a
         judge that scored nothing there.
+    scale
+        The lowest and the highest score: no interval goes further than these allow.
     level
         Confidence level of the t intervals over models.
 
@@ -143,21 +150,25 @@ def judge_dispersion(means: Sequence[JudgeMean], *, level: float = 0.95) -> Disp
     if len(cells) < len(means):
         raise ValueError("a model, dimension and judge occur twice")
     grid, models, names = _grid(means, judges)
+    wide = None if scale is None else scale[1] - scale[0]
     spreads = tuple(
-        _dimension_spread(name, models, grid[:, b], level) for b, name in enumerate(names)
+        _dimension_spread(name, models, grid[:, b], wide, level) for b, name in enumerate(names)
     )
     return Dispersion(
         judges=judges,
         models=models,
         dimensions=spreads,
-        severity=_severity(judges, names, grid, level),
+        severity=_severity(judges, names, grid, wide, level),
         means=tuple(means),
         warnings=_warnings(models, names, judges, cells),
     )
 
 
 def leave_one_judge_out(
-    means: Sequence[JudgeMean], *, level: float = 0.95
+    means: Sequence[JudgeMean],
+    *,
+    scale: tuple[float, float] | None = None,
+    level: float = 0.95,
 ) -> tuple[WithoutJudge, ...]:
     """Compute the spread without each judge in turn, and the models' order with and without.
 
@@ -175,7 +186,7 @@ def leave_one_judge_out(
     found = []
     for c, judge in enumerate(judges):
         rest = [cell for cell in means if cell.judge != judge]
-        dimensions = judge_dispersion(rest, level=level).dimensions if rest else ()
+        dimensions = judge_dispersion(rest, scale=scale, level=level).dimensions if rest else ()
         kendall = {}
         for b, name in enumerate(names):
             table = grid[:, b][~np.isnan(grid[:, b]).any(axis=1)]
@@ -209,7 +220,7 @@ def _grid(
 
 
 def _dimension_spread(
-    name: str, models: tuple[str, ...], grid: Any, level: float
+    name: str, models: tuple[str, ...], grid: Any, wide: float | None, level: float
 ) -> DimensionSpread:
     spreads = []
     for model, row in zip(models, grid, strict=True):
@@ -229,7 +240,8 @@ def _dimension_spread(
         if spread.sd.undefined:
             excluded[spread.sd.undefined] = excluded.get(spread.sd.undefined, 0) + 1
     if values:
-        mean = mean_t(values, level=level, excluded=excluded, scale=(0, None))
+        most = None if wide is None else wide / 2
+        mean = mean_t(values, level=level, excluded=excluded, scale=(0, most))
     else:
         reason = next(iter(excluded), "no models")
         mean = Estimate.without_value(reason, excluded=excluded)
@@ -237,9 +249,14 @@ def _dimension_spread(
 
 
 def _severity(
-    judges: tuple[str, ...], names: tuple[str, ...], grid: Any, level: float
+    judges: tuple[str, ...],
+    names: tuple[str, ...],
+    grid: Any,
+    wide: float | None,
+    level: float,
 ) -> tuple[JudgeSeverity, ...]:
     results: list[JudgeSeverity] = []
+    span = OPEN_SCALE if wide is None else (-wide, wide)
     # NaN of a missing judge spreads over the whole row: no bias without all judges.
     biases = grid - grid.mean(axis=2, keepdims=True) if judges else grid
     overall = biases.mean(axis=1) if names else biases
@@ -254,7 +271,7 @@ def _severity(
             else:
                 kept = column[~np.isnan(column)]
                 excluded = {JUDGE_MISSING: gone} if gone else {}
-                bias = mean_t(kept, level=level, excluded=excluded)
+                bias = mean_t(kept, level=level, excluded=excluded, scale=span)
             results.append(JudgeSeverity(judge, name, bias))
     return tuple(results)
 

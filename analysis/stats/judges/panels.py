@@ -19,7 +19,7 @@ from analysis.stats.columns import (
     cluster_of,
     encode,
 )
-from analysis.stats.descriptive.means import mean_by_cluster, mean_t
+from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster, mean_t
 from analysis.stats.descriptive.rates import Rate, rate
 from analysis.stats.results import Estimate
 
@@ -90,14 +90,12 @@ class JudgePanel:
 
 
 @dataclass(frozen=True)
-class _PanelBootstrap:
+class _PanelMeans:
     clusters: list[Hashable] | None
     excluded: Mapping[str, int]
-    seed: int
-    resamples: int
     level: float
 
-    def mean(self, values: Floats, kept: Any = None) -> Estimate:
+    def mean(self, values: Floats, scale: Scale, kept: Any = None) -> Estimate:
         clusters, excluded = self.clusters, dict(self.excluded)
         if kept is not None:
             gone = int((~kept).sum())
@@ -110,13 +108,23 @@ class _PanelBootstrap:
                 NO_PERSON if kept is not None and kept.size else NOTHING, excluded=excluded
             )
         if clusters is None:
-            return mean_t(values, level=self.level, excluded=excluded)
-        return mean_by_cluster(
-            values,
-            clusters,
-            level=self.level,
-            excluded=excluded,
-        )
+            return mean_t(values, level=self.level, excluded=excluded, scale=scale)
+        return mean_by_cluster(values, clusters, level=self.level, excluded=excluded, scale=scale)
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """How far a difference of two scores, and the standard deviation of several, can go."""
+
+    difference: Scale
+    spread: Scale
+
+    @classmethod
+    def of(cls, scale: tuple[float, float] | None) -> "_Spans":
+        if scale is None:
+            return cls(OPEN_SCALE, (0, None))
+        wide = scale[1] - scale[0]
+        return cls((-wide, wide), (0, wide / 2))
 
 
 def judge_panel(
@@ -127,8 +135,7 @@ def judge_panel(
     people: Mapping[Hashable, float | None] | None = None,
     threshold: float | None = None,
     tasks: Mapping[Hashable, Hashable] | None = None,
-    seed: int,
-    resamples: int = 2000,
+    scale: tuple[float, float] | None = None,
     level: float = 0.95,
 ) -> JudgePanel:
     """Describe how the judges of one dimension differ, item by item.
@@ -143,9 +150,12 @@ def judge_panel(
     threshold
         τ of the pass verdict, where one is wanted for this dimension.
     tasks
-        Task of every item: intervals then draw tasks, as they must where a task occurs twice.
-    seed, resamples, level
-        Of that bootstrap; without tasks intervals are t and Wilson's, over items.
+        Task of every item: intervals are then by task, as they must where a task occurs twice;
+        without tasks they are t and Wilson's, over items.
+    scale
+        The lowest and the highest score: no interval goes further than these allow.
+    level
+        Of the intervals.
 
     Raises
     ------
@@ -171,16 +181,19 @@ def judge_panel(
     if tasks is not None:
         found = [cluster_of(unit, tasks, "task", "tasks") for unit in units]
         clusters = [c for c, keep in zip(found, complete, strict=True) if keep]
-    drawing = _PanelBootstrap(clusters, {SHRUNK: gone} if gone else {}, seed, resamples, level)
+    drawing = _PanelMeans(clusters, {SHRUNK: gone} if gone else {}, level)
     full = grid[complete]
+    spans = _Spans.of(scale)
     kept = [unit for unit, keep in zip(units, complete, strict=True) if keep]
     told = None if people is None else as_column([people.get(unit) for unit in kept])
     many = len(names) > 1
     sizes = Counter((~np.isnan(grid)).sum(axis=1).tolist())
     return JudgePanel(
-        spread=drawing.mean(_spread(full)) if many else Estimate.without_value(ONE_JUDGE),
+        spread=drawing.mean(_spread(full), spans.spread)
+        if many
+        else Estimate.without_value(ONE_JUDGE),
         judges=tuple(
-            _judge(name, j, grid, full, told, threshold, drawing, kept)
+            _judge(name, j, grid, full, told, threshold, drawing, kept, spans)
             for j, name in enumerate(names)
         ),
         items=len(units),
@@ -219,15 +232,16 @@ def _judge(
     full: Floats,
     people: Floats | None,
     threshold: float | None,
-    drawing: _PanelBootstrap,
+    drawing: _PanelMeans,
     kept: Sequence[Hashable],
+    spans: "_Spans",
 ) -> PanelJudge:
     size = full.shape[1]
     missing = int(np.isnan(grid[:, j]).sum())
     if people is None:
         bias = Estimate.without_value(NO_PEOPLE)
     else:
-        bias = drawing.mean(full[:, j] - people, ~np.isnan(people))
+        bias = drawing.mean(full[:, j] - people, spans.difference, ~np.isnan(people))
     if size < 2:
         none = Estimate.without_value(ONE_JUDGE)
         return PanelJudge(name, missing, none, bias, none, none, None)
@@ -250,12 +264,14 @@ def _judge(
     return PanelJudge(
         judge=name,
         missing=missing,
-        severity=drawing.mean(full[:, j] - others),
+        severity=drawing.mean(full[:, j] - others, spans.difference),
         bias=bias,
         spread_without=(
-            drawing.mean(_spread(rest)) if size > 2 else Estimate.without_value(TWO_JUDGES)
+            drawing.mean(_spread(rest), spans.spread)
+            if size > 2
+            else Estimate.without_value(TWO_JUDGES)
         ),
-        mean_without=drawing.mean(others - everyone),
+        mean_without=drawing.mean(others - everyone, spans.difference),
         flips=flips,
     )
 

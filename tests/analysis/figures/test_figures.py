@@ -167,11 +167,12 @@ def test_agreement_shares_name_their_rule() -> None:
 
 def test_dispersion_bars_and_models() -> None:
     figure = dispersion_bars(DISPERSION, reference=0.3)
-    bar, *models = marks(figure)
+    bar, single = marks(figure)
     assert bar["type"] == "bar" and bar["y"] == ["safety", "autonomy"]
     assert bar["x"] == [DISPERSION.dimensions[0].mean_sd.value, None]
-    assert [m["name"] for m in models] == ["alpha", SAFE]
-    assert all(model["x"][1] is None for model in models)
+    assert [text.split(",")[0] for text in single["hovertext"][:2]] == ["alpha", SAFE]
+    assert single["y"] == ["safety", "safety", "autonomy", "autonomy"]
+    assert single["x"][2:] == [None, None]
     assert figure["layout"]["shapes"][0]["x0"] == 0.3
     assert len(dashes(figure)) == 1
     assert "shapes" not in dispersion_bars(DISPERSION)["layout"]

@@ -40,8 +40,8 @@ JOBS: dict[str, Callable[[int], Any]] = {
     "refinement": lambda seed: refinement_curves(
         ["a", "b"], [1, 2], [[(True, False), (False, None)], [(True, True)]]
     ),
-    "panel": lambda seed: judge_panel(
-        TASKS, MODELS, [4, 5, None, 2, 3, 5, 1, 2], threshold=3.5, people={1: 4}, seed=seed
+    "panel": lambda _: judge_panel(
+        TASKS, MODELS, [4, 5, None, 2, 3, 5, 1, 2], threshold=3.5, people={1: 4}
     ),
     "leave one out": lambda _: leave_one_judge_out(
         judge_means(MODELS, ["d"] * 8, ["x", "y"] * 4, VALUES)

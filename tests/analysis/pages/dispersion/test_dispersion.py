@@ -6,9 +6,10 @@ from django.contrib.auth.models import User
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.people import with_people
-from analysis.pages.dispersion.page import dispersion_later, dispersion_report
+from analysis.pages.catalogue import PAGES
 from analysis.reports.content import Report
 from benchmarks.models import Run
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def report(**words: str) -> Report:
-    return dispersion_report(select_runs(Filters(**words)))
+    return report_of("dispersion", select_runs(Filters(**words)))
 
 
 def spread(made: Report, dimension: str) -> dict[str, object]:
@@ -91,7 +92,8 @@ def lines(made: Report, name: str) -> list[dict[str, object]]:
 
 def later(user: User | None = None, **words: str) -> Report:
     selection = select_runs(Filters(**words))
-    return dispersion_later(selection if user is None else with_people(selection, user))
+    seen = selection if user is None else with_people(selection, user)
+    return PAGES["dispersion"].content.deferred("dispersion", seen)
 
 
 def test_without_each_judge_by_means() -> None:
@@ -117,7 +119,9 @@ def test_a_panel_that_shrank_leads_to_the_trajectories() -> None:
     table = made.table("unread")
     assert table is not None
     assert table.rows[0][1].url == f"/trajectories/?run={run.pk}&unscored=yes"
-    assert any("shrank on 1 of 2 turns of 1 run" in notice.text for notice in made.notices)
+    assert any(
+        "could not be read on 1 of 2 turns of 1 run" in notice.text for notice in made.notices
+    )
     complete = {row["dimension"]: row for row in lines(later(), "items")}["Safety"]
     assert (complete["items"], complete["complete"]) == (2, 1)
 

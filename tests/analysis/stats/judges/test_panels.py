@@ -22,7 +22,7 @@ J3 = ("gpt-4o", "gemini_pro", "llama-31")
 def panel(table: dict[str, list[float | None]], **more: object) -> JudgePanel:
     """Scores by item, one column per judge."""
     rows = [(i, f"j{k}", s) for i, scores in table.items() for k, s in enumerate(scores)]
-    return judge_panel(*zip(*rows, strict=True), seed=1, **more)  # type: ignore[arg-type]
+    return judge_panel(*zip(*rows, strict=True), **more)  # type: ignore[arg-type]
 
 
 def test_by_hand() -> None:
@@ -52,7 +52,7 @@ def test_a_panel_that_shrank_is_said() -> None:
     assert [judge.missing for judge in found.judges] == [1, 2, 0]
     assert found.judges[0].bias.undefined == NO_PEOPLE and found.judges[0].flips is None
     # A judge without a row for an item is as good as unreadable.
-    rows = judge_panel(["a", "a", "b"], ["x", "y", "x"], [1, 2, 3], seed=1)
+    rows = judge_panel(["a", "a", "b"], ["x", "y", "x"], [1, 2, 3])
     assert rows.complete == 1 and rows.judges[0].spread_without.undefined == TWO_JUDGES
     nothing = panel({"a": [None, 3]})
     assert nothing.spread.undefined == NOTHING
@@ -64,10 +64,10 @@ def test_one_judge_twice_and_without_task() -> None:
     assert alone.judges[0].severity.undefined == ONE_JUDGE
     assert alone.judges[0].bias.value == -0.5
     with pytest.raises(ValueError, match="scores an item twice"):
-        judge_panel(["a", "a"], ["x", "x"], [1, 2], seed=1)
+        judge_panel(["a", "a"], ["x", "x"], [1, 2])
     with pytest.raises(ValueError, match="no task is given for 'b'"):
         panel({"a": [4, 3], "b": [5, 3]}, tasks={"a": 1})
-    assert judge_panel([], [], [], seed=1).judges == ()
+    assert judge_panel([], [], []).judges == ()
 
 
 def test_intervals_are_by_task() -> None:
@@ -83,13 +83,26 @@ def test_intervals_are_by_task() -> None:
     assert by_task.half_width == pytest.approx(2 * by_item.half_width, rel=0.1)
 
 
+def test_no_interval_leaves_the_scale() -> None:
+    table: dict[str, list[float | None]] = {"a": [1, 5], "b": [3, 3]}
+    people = {"a": 5.0, "b": 2.0}
+    found = panel(table, people=people, scale=(1, 5))
+    strict = found.judges[0]
+    for estimate in (strict.severity, strict.bias, strict.mean_without):
+        assert estimate.interval is not None
+        assert estimate.interval.low >= -4 and estimate.interval.high <= 4
+    assert found.spread.interval is not None
+    assert (found.spread.interval.low, found.spread.interval.high) == (0, 2)
+    unbounded = panel(table, people=people).judges[0].bias.interval
+    assert unbounded is not None and unbounded.low < -4
+
+
 def test_item_spread_against_r() -> None:
     rows = [row for row in shared_rows(*FILE) if row["rater"] in J3]
     found = judge_panel(
         [row["item"] for row in rows],
         [row["rater"] for row in rows],
         [int(row["score"]) for row in rows],
-        seed=1,
     )
     (record,) = reference_records(statistic="judge_sd_per_item_mean")
     assert found.spread.value == pytest.approx(record["value"], abs=1e-6)
