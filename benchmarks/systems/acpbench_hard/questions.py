@@ -1,0 +1,229 @@
+"""Questions of ACPBench Hard, and the published files that hold them.
+
+Files are JSON lists, plain or gzipped: ``app.dev.gen.json`` in one folder, or ``app/dev.gen.json``.
+The task of a question is its ``group``; whether it is of ``dev`` or ``test`` is in the file's name.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.core.problems import FileRefused, Problems, Said, text_fault
+from benchmarks.formats.source import File
+
+TASKS: Mapping[str, str] = {
+    "app": "applicable_actions_gen",
+    "prog": "progression_gen",
+    "reach": "reachable_atom_gen",
+    "areach": "reachable_action_gen",
+    "val": "validation_gen",
+    "just": "action_justification_gen",
+    "land": "landmarks_gen",
+    "nexta": "goal_closer_gen",
+}
+GROUPS: Mapping[str, str] = {group: task for task, group in TASKS.items()}
+SPLITS = ("dev", "test")
+
+LONGEST_TEXT = 1 << 20
+MOST_QUESTIONS = 100_000
+MOST_ANSWERS = 20_000
+# Ids are signed 64-bit integers; JSON readers that know only doubles would change them.
+LARGEST_ID = 2**63
+_DOMAIN = re.compile(r"\(\s*domain\s+([^\s()]+)", re.IGNORECASE)
+_GENERATIVE = re.compile(r"(?<![a-z])gen(?![a-z])")
+_SPLIT = re.compile(r"(?<![a-z])(dev|test)(?![a-z])")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question. ``answer`` is what the benchmark stores; its form depends on the task.
+
+    app: list of actions. prog: ``{"pos": atoms, "neg": atoms}``. reach: unreachable atoms without
+    parentheses, areach: one unreachable action, both empty where the answer is None. val: index
+    from 0. just: parts that can be removed, which no score uses. land: ``{"yes": atoms, "no":
+    atoms}``. nexta: ``{"yes", "no", "maybe": actions, "opt": length of an optimal plan as text}``.
+    """
+
+    task: str
+    split: str
+    question_id: int
+    group: str
+    context: str
+    question: str
+    pddl_domain: str
+    pddl_problem: str
+    answer: Any
+
+    @property
+    def domain(self) -> str:
+        """Name of the planning domain, in lower case; empty where the PDDL does not say."""
+        found = _DOMAIN.search(self.pddl_domain)
+        return found.group(1).lower() if found else ""
+
+
+def find_files(folder: Path) -> list[Path]:
+    """Return the files of questions in a folder, at any depth, in the order of their paths.
+
+    The source repository has other JSON files beside them (``dev.bool.json``); where names with
+    ``gen`` are there, only they count.
+    """
+    every = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.name.endswith((".json", ".json.gz")) and path.is_file()
+    ]
+    return [path for path in every if _GENERATIVE.search(path.name)] or every
+
+
+def read_questions(paths: Sequence[Path]) -> list[Question]:
+    """Return the questions of files; ``FileRefused`` names the first twenty faults.
+
+    The same question in two files counts once. Two different ones with the same id and task are a
+    fault.
+    """
+    problems = Problems()
+    found: dict[tuple[str, int], Question] = {}
+    if not paths:
+        problems.add("files of questions", "at least one, such as app.dev.gen.json", Said("none"))
+    for path in paths:
+        try:
+            _read_file(path, found, problems)
+        except FileRefused as refused:
+            problems.extend(refused)
+    problems.check()
+    return list(found.values())
+
+
+def _read_file(path: Path, found: dict[tuple[str, int], Question], problems: Problems) -> None:
+    split = split_of(path)
+    empty = True
+    for field, index, item in File(path).entries():
+        empty = False
+        if field or index is None:
+            problems.add(path.name, "a JSON list of questions", Said("an object"))
+            return
+        if len(found) >= MOST_QUESTIONS:
+            problems.add(path.name, f"at most {MOST_QUESTIONS} questions", Said("more"))
+            return
+        where = f"{path.name}, row {index + 1}"
+        if not isinstance(item, dict):
+            problems.add(where, "an object", item)
+            continue
+        question = _Item(where, item, problems).read(split)
+        if question is None:
+            continue
+        key = (question.task, question.question_id)
+        if found.setdefault(key, question) != question:
+            problems.add(f"{where}, id", "an id of its own", question.question_id)
+    if empty:
+        problems.add(path.name, "at least one question", Said("none"))
+
+
+def split_of(path: Path) -> str:
+    """Return ``dev`` or ``test``, from the name of the file or of a folder; else nothing."""
+    for part in reversed(path.parts):
+        if found := _SPLIT.search(part.lower()):
+            return found.group(1)
+    return ""
+
+
+class _Item:
+    """One member of a file; notes what is wrong with it."""
+
+    def __init__(self, where: str, item: Mapping[str, Any], problems: Problems) -> None:
+        self.where, self.item, self.problems, self.faults = where, item, problems, 0
+
+    def fault(self, field: str, expected: str, found: Any) -> None:
+        self.faults += 1
+        self.problems.add(f"{self.where}, {field}", expected, found)
+
+    def read(self, split: str) -> Question | None:
+        """Return the question, or None with its faults noted."""
+        number = self._id()
+        group = self.item.get("group")
+        if not isinstance(group, str) or group not in GROUPS:
+            self.fault("group", "one of " + ", ".join(GROUPS), group)
+            return None
+        context, question, domain, problem = (
+            self._text(name) for name in ("context", "question", "PDDL_domain", "PDDL_problem")
+        )
+        task = GROUPS[group]
+        answer = self.item.get("answer")
+        _ANSWERS[task](self, answer)
+        if self.faults:
+            return None
+        return Question(task, split, number, group, context, question, domain, problem, answer)
+
+    def _id(self) -> int:
+        given = self.item.get("id")
+        number = int(given) if isinstance(given, str) and _is_number(given) else given
+        if isinstance(number, int) and not isinstance(number, bool) and abs(number) <= LARGEST_ID:
+            return number
+        self.fault("id", "a whole number of 64 bits", given)
+        return 0
+
+    def _text(self, name: str) -> str:
+        value = self.item.get(name)
+        if expected := text_fault(value, LONGEST_TEXT):
+            self.fault(name, expected, value)
+        return str(value)
+
+    def texts(self, field: str, value: Any) -> None:
+        """Check a list of texts, which may be empty."""
+        if not isinstance(value, list):
+            self.fault(field, "a list of texts", value)
+        elif len(value) > MOST_ANSWERS:
+            self.fault(field, f"at most {MOST_ANSWERS} texts", value)
+        else:
+            for place, one in enumerate(value):
+                if expected := text_fault(one, LONGEST_TEXT):
+                    self.fault(f"{field}[{place}]", expected, one)
+
+    def lists(self, value: Any, names: Iterable[str]) -> None:
+        """Check an object of lists of texts."""
+        if not isinstance(value, dict):
+            self.fault("answer", "an object with " + ", ".join(names), value)
+            return
+        for name in names:
+            self.texts(f"answer.{name}", value.get(name))
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]{1,19}", text) is not None
+
+
+def _check_texts(item: _Item, value: Any) -> None:
+    item.texts("answer", value)
+
+
+def _check_index(item: _Item, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not -1 <= value < 10**9:
+        item.fault("answer", "an index from 0, or -1", value)
+
+
+def _check_removable(item: _Item, value: Any) -> None:
+    if not isinstance(value, list):
+        item.fault("answer", "a list of lists", value)
+        return
+    for place, one in enumerate(value):
+        item.texts(f"answer[{place}]", one)
+
+
+def _check_next(item: _Item, value: Any) -> None:
+    item.lists(value, ("yes", "no", "maybe"))
+    if isinstance(value, dict) and not _is_number(str(value.get("opt"))):
+        item.fault("answer.opt", "a whole number", value.get("opt"))
+
+
+_ANSWERS: Mapping[str, Callable[[_Item, Any], None]] = {
+    "app": _check_texts,
+    "prog": lambda item, value: item.lists(value, ("pos", "neg")),
+    "reach": _check_texts,
+    "areach": _check_texts,
+    "val": _check_index,
+    "just": _check_removable,
+    "land": lambda item, value: item.lists(value, ("yes", "no")),
+    "nexta": _check_next,
+}

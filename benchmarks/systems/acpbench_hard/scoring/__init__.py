@@ -1,0 +1,83 @@
+"""Scores of responses to ACPBench Hard: what the reference gives, and what is right.
+
+>>> verdict = score(question, response)
+>>> verdict.reference, verdict.corrected, verdict.reasons
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from benchmarks.systems.acpbench_hard.grammar import Reference, read_reference
+from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
+from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.scoring import planned, stored
+from benchmarks.systems.acpbench_hard.scoring.quirks import find_quirks
+from benchmarks.systems.acpbench_hard.scoring.verdict import (
+    FAILURES,
+    QUIRKS,
+    Failure,
+    Finding,
+    Mark,
+    Ruling,
+    Verdict,
+)
+from benchmarks.systems.acpbench_hard.scoring.work import Work
+
+__all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "Mark", "Verdict", "score"]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """How a task is scored: by what the reference reads, and by the response itself."""
+
+    reference: Callable[[Work, Reference], Ruling]
+    corrected: Callable[[Work, str], Finding]
+
+
+_TASKS: Mapping[str, _Task] = {
+    "app": _Task(stored.applicability_reference, stored.applicability),
+    "prog": _Task(stored.progression_reference, stored.progression),
+    "val": _Task(stored.validation_reference, stored.validation),
+    "land": _Task(stored.landmark_reference, stored.landmark),
+    "just": _Task(planned.justification_reference, planned.justification),
+}
+
+
+def score(question: Question, response: str, *, limits: Limits = DEFAULTS) -> Verdict:
+    """Return both scores of a response, with reasons.
+
+    ``reference`` follows the reference evaluator of the benchmark, peculiarities included;
+    ``corrected`` says whether the answer is right. Either is None where a search gave up within
+    ``limits``. PDDL that cannot be used is a reason, not an error.
+    """
+    work = Work(question, limits)
+    task = _TASKS[question.task]
+
+    def rule(text: str) -> int | None:
+        return task.reference(work, read_reference(question.task, text)).score
+
+    reading = read_reference(question.task, response)
+    ruling = task.reference(work, reading)
+    finding = task.corrected(work, response)
+    reasons = [f"Reference: {ruling.why}", f"Corrected: {finding.why}"]
+    if work.fault:
+        reasons.append(f"The PDDL of the question cannot be used: {work.fault}")
+    return Verdict(
+        question.task,
+        ruling.score,
+        finding.score,
+        tuple(reasons),
+        finding.marks,
+        finding.failure,
+        find_quirks(work, response, reading, ruling.score, finding, rule),
+        _show(reading),
+        finding.read,
+        finding.jaccard,
+        finding.distance,
+        finding.offset,
+    )
+
+
+def _show(reading: Reference) -> str:
+    lists = " ".join(f"[{', '.join(atoms)}]" for atoms in reading.lists)
+    return lists or reading.index or " ".join(reading.names)

@@ -1,0 +1,125 @@
+"""Why the two scores of a response differ.
+
+Where a peculiarity of reading is the cause, the response is mended in one respect at a time; the
+first mending that brings the reference to the corrected score names the quirk.
+"""
+
+import re
+from collections.abc import Callable
+
+from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard.grammar import NONE, Reference
+from benchmarks.systems.acpbench_hard.readings import Names
+from benchmarks.systems.acpbench_hard.scoring.verdict import Finding
+from benchmarks.systems.acpbench_hard.scoring.work import Work
+
+_GROUP = re.compile(r"\(([^()]*)\)")
+_CALL = re.compile(r"([A-Za-z][\w-]*)\(([^()]*)\)")
+# Beyond this a response is not mended: the cause is told as that of a reading.
+LONGEST_MENDED = 20_000
+_NONE_FIRST = re.compile(rf"(?<![A-Za-z0-9_-]){NONE}[\s\S]*?\(")
+
+Rule = Callable[[str], int | None]
+
+
+def find_quirks(
+    work: Work,
+    response: str,
+    reading: Reference,
+    reference: int | None,
+    finding: Finding,
+    rule: Rule,
+) -> tuple[str, ...]:
+    """Return the keys of the quirks that make the reference score differ from the corrected one.
+
+    ``rule`` gives the reference score of another text.
+    """
+    if reference is None or finding.score is None or reference == finding.score:
+        return ()
+    if finding.cause:
+        return (finding.cause,)
+    if len(response) <= LONGEST_MENDED:
+        for quirk, mend in _MENDING.items():
+            mended = mend(work, response, finding)
+            if mended != response and rule(mended) == finding.score:
+                return (quirk,)
+    return ("reading",)
+
+
+def _names(work: Work) -> Names:
+    actions = work.question.task in ("app", "just", "nexta", "areach")
+    return work.actions if actions else work.propositions
+
+
+def _respell_none(work: Work, response: str, finding: Finding) -> str:
+    return NONE if finding.read == NONE else response
+
+
+def _drop_none(work: Work, response: str, finding: Finding) -> str:
+    if work.question.task not in ("reach", "areach", "land") or not _NONE_FIRST.search(response):
+        return response
+    return response.replace(NONE, "")
+
+
+def _keep_newlines(work: Work, response: str, finding: Finding) -> str:
+    return re.sub(r"\s*\n\s*", " . " if work.question.task == "val" else " ", response)
+
+
+def _only_index(work: Work, response: str, finding: Finding) -> str:
+    return finding.read if work.question.task == "val" else response
+
+
+def _drop_prose(work: Work, response: str, finding: Finding) -> str:
+    names = _names(work)
+
+    def keep(found: re.Match[str]) -> str:
+        return found.group() if readings.read_atoms(found.group(), names) else ""
+
+    return _GROUP.sub(keep, response) if work.question.task != "val" else response
+
+
+def _close_up(work: Work, response: str, finding: Finding) -> str:
+    return _GROUP.sub(lambda found: f"({' '.join(found.group(1).split())})", response)
+
+
+def _rewrite_calls(work: Work, response: str, finding: Finding) -> str:
+    arity = _names(work).arity
+
+    def rewrite(found: re.Match[str]) -> str:
+        name, inner = found.group(1), found.group(2).replace(",", " ")
+        if name.lower() not in arity or inner.lower().split()[:1] == [name.lower()]:
+            return found.group()
+        return f"({' '.join([name, *inner.split()])})"
+
+    return _CALL.sub(rewrite, response)
+
+
+def _add_parentheses(work: Work, response: str, finding: Finding) -> str:
+    return response if "(" in response or work.question.task == "val" else finding.read
+
+
+def _restore_lists(work: Work, response: str, finding: Finding) -> str:
+    return finding.read if work.question.task == "prog" else response
+
+
+def _restore_case(work: Work, response: str, finding: Finding) -> str:
+    if work.question.task != "just":
+        return response
+    # In the case of the plan, and without the label that has the response turned to lower case.
+    spelled = {action.lower(): action for action in work.plan}
+    found = (f"({inner})" for inner in _GROUP.findall(finding.read))
+    return " ".join(spelled.get(action, action) for action in found)
+
+
+_MENDING: dict[str, Callable[[Work, str, Finding], str]] = {
+    "none_spelling": _respell_none,
+    "none_prefix": _drop_none,
+    "newlines_deleted": _keep_newlines,
+    "first_digits": _only_index,
+    "prose_in_parentheses": _drop_prose,
+    "spaces": _close_up,
+    "call_form": _rewrite_calls,
+    "no_parentheses": _add_parentheses,
+    "progression_lists": _restore_lists,
+    "plan_case": _restore_case,
+}

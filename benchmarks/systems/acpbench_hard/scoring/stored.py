@@ -1,0 +1,194 @@
+"""Tasks whose answers are stored in full: applicability, progression, validation, landmarks."""
+
+from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name, same_names
+from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
+from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
+from benchmarks.systems.acpbench_hard.scoring.verdict import Failure, Finding, Mark, Ruling
+from benchmarks.systems.acpbench_hard.scoring.work import Work
+
+UNPARSED = Ruling(0, "The reference's parser cannot read the response.")
+
+
+def applicability_reference(work: Work, reading: Reference) -> Ruling:
+    if not reading.parsed:
+        return UNPARSED
+    if same_names(reading.names, work.question.answer):
+        return Ruling(1, "The actions read are exactly the stored ones.")
+    return Ruling(0, "The actions read are not exactly the stored ones.")
+
+
+def applicability(work: Work, response: str) -> Finding:
+    given = list(dict.fromkeys(readings.read_atoms(response, work.actions)))
+    right = {parse_atom(text) for text in work.question.answer}
+    marks = []
+    for action in given:
+        if action in right:
+            marks.append(Mark(show_atom(action), True, "applicable"))
+        else:
+            why = _why_not_applicable(work, action)
+            marks.append(Mark(show_atom(action), False, why))
+    missing = sorted(right.difference(given))
+    marks += [
+        Mark(show_atom(one), False, "applicable, but not named", "missing") for one in missing
+    ]
+    wrong = [action for action in given if action not in right]
+    union = len(right.union(given))
+    jaccard = len(right.intersection(given)) / union if union else 1.0
+    failure: Failure | None = None
+    if not given and right:
+        failure, why = "unparsed", "The response names no action."
+    elif wrong or missing:
+        instance = work.instance
+        made_up = instance is not None and any(map(instance.fault_of_action, wrong))
+        failure = "wrong_form" if made_up else "wrong_value"
+        why = f"{len(wrong)} of {len(given)} named actions are wrong, {len(missing)} are missing."
+    else:
+        why = f"All {len(right)} applicable actions are named, and no others."
+    return Finding(
+        0 if failure else 1, why, tuple(marks), failure, readings.show(given), jaccard=jaccard
+    )
+
+
+def _why_not_applicable(work: Work, action: Atom) -> str:
+    instance = work.instance
+    if instance is None:
+        return "not among the stored actions"
+    fault = instance.fault_of_action(action) or instance.unmet(action, instance.init)
+    return fault or "not among the stored actions"
+
+
+def progression_reference(work: Work, reading: Reference) -> Ruling:
+    if not reading.parsed:
+        return UNPARSED
+    pos = reading.lists[0]
+    neg = reading.lists[1] if len(reading.lists) > 1 else ()
+    answer = work.question.answer
+    if same_names(pos, answer["pos"]) and same_names(neg, answer["neg"]):
+        return Ruling(1, "Both lists are the stored ones.")
+    return Ruling(0, "The lists read are not both the stored ones.")
+
+
+def progression(work: Work, response: str) -> Finding:
+    given = readings.read_lists(response, work.propositions)
+    if given is None:
+        return Finding(
+            0, "The response does not say which effects are positive.", failure="unparsed"
+        )
+    marks: list[Mark] = []
+    made_up = False
+    instance = work.instance
+    for part, atoms in (("pos", given.pos), ("neg", given.neg)):
+        right = {parse_atom(text) for text in work.question.answer[part]}
+        for atom in dict.fromkeys(atoms):
+            if atom in right:
+                why = "becomes true" if part == "pos" else "becomes false"
+                marks.append(Mark(show_atom(atom), True, why, part))
+                continue
+            fault = instance.fault_of_atom(atom) if instance else ""
+            made_up = made_up or bool(fault)
+            marks.append(Mark(show_atom(atom), False, fault or _unchanged(instance, atom), part))
+        for atom in sorted(right.difference(atoms)):
+            marks.append(Mark(show_atom(atom), False, f"missing in the list {part}", "missing"))
+    wrong = [mark for mark in marks if not mark.right]
+    read = f"[{readings.show(given.pos)}] [{readings.show(given.neg)}]"
+    if not wrong:
+        return Finding(1, "Both lists are right.", tuple(marks), read=read)
+    missing = sum(mark.part == "missing" for mark in wrong)
+    why = f"{len(wrong) - missing} effects are wrong and {missing} are missing."
+    return Finding(0, why, tuple(marks), "wrong_form" if made_up else "wrong_value", read)
+
+
+def _unchanged(instance: Instance | None, atom: Atom) -> str:
+    if instance is None:
+        return "not among the stored effects"
+    holds = "holds" if atom in instance.init else "does not hold"
+    return f"{holds} before, and the action does not change it so"
+
+
+def validation_reference(work: Work, reading: Reference) -> Ruling:
+    if not reading.parsed:
+        return UNPARSED
+    right = str(work.question.answer)
+    if reading.index == right:
+        return Ruling(1, f"The digits read are {right}.")
+    return Ruling(0, f"The digits read are {reading.index[:20]}, not {right}.")
+
+
+def validation(work: Work, response: str) -> Finding:
+    given = readings.read_index(response)
+    right: int = work.question.answer
+    if given is None:
+        return Finding(0, "The response names no index.", failure="unparsed")
+    plan = work.quoted_plan
+    named = show_atom(plan[given]) if 0 <= given < len(plan) else str(given)
+    if given == right:
+        mark = Mark(named, True, _why_inapplicable(work, right) or "the first inapplicable action")
+        return Finding(1, f"Index {right} is right.", (mark,), None, str(given), offset=0)
+    if not 0 <= given < len(plan):
+        why = f"the plan has the indexes 0 to {len(plan) - 1}"
+    elif given < right:
+        why = "this action can be applied"
+    else:
+        why = f"action {right} cannot be applied already"
+    finding = f"The index is {right}, not {given}."
+    return Finding(
+        0,
+        finding,
+        (Mark(named, False, why),),
+        "wrong_value" if 0 <= given < len(plan) else "wrong_form",
+        str(given),
+        offset=given - right,
+    )
+
+
+def _why_inapplicable(work: Work, index: int) -> str:
+    instance = work.instance
+    if instance is None:
+        return ""
+    place, why = instance.first_inapplicable(work.quoted_plan)
+    return why if place == index else ""
+
+
+def landmark_reference(work: Work, reading: Reference) -> Ruling:
+    if not reading.parsed:
+        return UNPARSED
+    name, stored = reading.names[0], work.question.answer["yes"]
+    if name == NONE:
+        if stored:
+            return Ruling(0, "None is read, but landmarks are stored.")
+        return Ruling(1, "None is read, and no landmark is stored.")
+    if any(same_name(name, one) for one in stored):
+        return Ruling(1, f"{name} is a stored landmark.")
+    return Ruling(0, f"{name} is no stored landmark.")
+
+
+def landmark(work: Work, response: str) -> Finding:
+    given = readings.read_first(response, work.propositions)
+    answer = work.question.answer
+    if given is None:
+        return Finding(0, "The response names no proposition.", failure="unparsed")
+    if given == "none":
+        if not answer["yes"]:
+            mark = Mark("None", True, "there is no further landmark")
+            return Finding(1, "There is no further landmark.", (mark,), read="None")
+        count = len(answer["yes"])
+        mark = Mark("None", False, f"there are landmarks, such as {answer['yes'][0]}")
+        return Finding(0, f"There are {count} landmarks.", (mark,), "wrong_value", "None")
+    text = show_atom(given)
+    if given in {parse_atom(one) for one in answer["yes"]}:
+        mark = Mark(text, True, "a landmark: every plan makes it true")
+        return Finding(1, f"{text} is a landmark.", (mark,), read=text)
+    failure: Failure = "wrong_value"
+    instance = work.instance
+    why = "not a landmark: some plan never makes it true"
+    if instance is not None:
+        if fault := instance.fault_of_atom(given):
+            failure, why = "wrong_form", fault
+        elif given in instance.init:
+            why = "holds already"
+        elif any(given in case.positive for case in instance.goal):
+            why = "is part of the goal"
+        elif given[0] not in instance.domain.fluents:
+            why = "no action changes it"
+    return Finding(0, f"{text} is not a landmark: {why}.", (Mark(text, False, why),), failure, text)
