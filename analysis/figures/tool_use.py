@@ -21,6 +21,9 @@ from analysis.stats.results import Estimate
 
 # Marks of filled areas: hue never stands alone.
 PATTERNS = ("", "/", "\\", "x", "-", "|", "+", ".")
+# Between rows of panels: ticks, the title of an axis, and that of the next panel.
+GAP = 78
+END_ROOM = 0.02
 LINES = ("dash", "dot", "dashdot", "longdash")
 
 
@@ -38,6 +41,7 @@ def panel_dots(
     panels: Mapping[str, Sequence[PointRow]],
     *,
     unit: Unit,
+    title: str | Sequence[str] = "",
     columns: int = 2,
     span: tuple[float, float] | None = None,
     lines: Mapping[str, float] | None = None,
@@ -45,25 +49,29 @@ def panel_dots(
 ) -> Figure:
     """A panel of points with intervals per title; the rows of all panels have the same names.
 
-    ``span`` is the axis of all panels (each its own from 0, where it is not given); ``lines`` are
-    values to see them against, by name.
+    ``title`` is that of every panel's axis, or one for each. ``span`` is the axis of all panels
+    (each its own from 0, where it is not given); ``lines`` are values to see them against, by name.
     """
+    titles = [title] * len(panels) if isinstance(title, str) else list(title)
     everything = [mark for marks in panels.values() for mark in marks]
     looks = styles_for(list(dict.fromkeys(mark.agent for mark in everything)), styles)
     names = list(dict.fromkeys(label(mark.name) for mark in everything))
     rows = -(-len(panels) // columns)
     height = 26 * len(names) + 18
-    total = rows * height + (rows - 1) * 56
+    total = rows * height + (rows - 1) * GAP
     grid = Panels(
-        len(panels), columns, list(panels), gap_x=0.03 * columns, gap_y=56 / max(total, 1)
+        len(panels), columns, list(panels), gap_x=0.03 * columns, gap_y=GAP / max(total, 1)
     )
     traces: list[Trace] = []
     for i, marks in enumerate(panels.values()):
         x = share_axis() if unit == "share" else {"showgrid": True, "rangemode": "tozero"}
-        if span is not None:
-            x |= {"range": list(span), "zeroline": span[0] < 0 < span[1]}
-            if unit == "share" and span[0] < 0:
-                x = difference_axis(*span)
+        if span is not None and unit == "share" and span[0] < 0:
+            x = difference_axis(*span)
+        elif span is not None:
+            # Room for a mark at the very end.
+            room = END_ROOM * (span[1] - span[0])
+            x |= {"range": [span[0], span[1] + room], "zeroline": span[0] < 0 < span[1]}
+        x["title"] = {"text": titles[i], "standoff": 8}
         y = {**categories(names, downwards=True), "showticklabels": i % columns == 0}
         panel = grid.axes(i, x, y)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
@@ -101,7 +109,7 @@ def panel_dots(
         grid.layout["annotations"] += undefined_marks(
             places, values, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
         )
-    room = 110 + (24 * -(-len(lines) // 2) if lines else 0)
+    room = 130 + (24 * -(-len(lines) // 2) if lines else 0)
     return make_figure(traces, {**grid.layout, "height": total + room})
 
 

@@ -214,7 +214,8 @@ class DeclaredPage(Generic[Data, Result]):
     """A page by its parts: data, statistics, and what is shown of them.
 
     ``load`` asks the database and says what is missing; ``compute`` does no more than compute.
-    ``folded`` are the figures and tables of the details, which are computed when they are opened.
+    ``folded`` are the figures and tables of the details, which are computed when they are opened;
+    the first of these tables takes the place of ``table`` where that has no rows.
     ``later`` is what takes too long for a request. ``waits`` says of a result that its answer
     is still being computed by a job, so that the report must not be stored.
     """
@@ -241,7 +242,8 @@ class DeclaredPage(Generic[Data, Result]):
             banners=prose.banners(),
             waits=self.waits(result),
         )
-        parts = (self.table,) if self.figure is None else (self.figure, self.table)
+        table = self._shown(result)
+        parts = (table,) if self.figure is None else (self.figure, table)
         return with_few_clusters(_with_parts(report, parts, selection, result, prose))
 
     def details(self, folder: str, selection: Selection) -> Report:
@@ -257,7 +259,17 @@ class DeclaredPage(Generic[Data, Result]):
             methods=prose.text("methods"),
             waits=self.waits(result),
         )
-        return _with_parts(report, self.folded, selection, result, prose)
+        shown = self._shown(result)
+        parts = tuple(one for one in self.folded if one is not shown)
+        whole = with_few_clusters(_with_parts(report, parts, selection, result, prose))
+        # What the answer warns of already is not said twice.
+        said = with_few_clusters(_with_parts(Report(), (shown,), selection, result, prose)).notices
+        return replace(whole, notices=tuple(one for one in whole.notices if one not in said))
+
+    def _shown(self, result: Result) -> TableOf[Result, Any]:
+        """Return the table of the answer: the first that has rows."""
+        others = (one for one in self.folded if isinstance(one, TableOf))
+        return next((one for one in (self.table, *others) if one.rows(result)), self.table)
 
     def deferred(self, folder: str, selection: Selection) -> Report:
         """Return what takes too long for a request."""

@@ -9,24 +9,78 @@ from typing import TYPE_CHECKING
 from analysis.filters.factors import STANDARD
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.frames.tool_calls import remaining_parts
 from analysis.pages.leaderboard.rows import ACCURATE, paired_difference
+from analysis.reports import common
+from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Contrasts, Named
+from benchmarks.core.published import Published
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 NO_RUN = "no run under this condition"
-NOTHING_LEFT_OVER = "nothing was blocked, so no path was left over"
+NEARLY = 1e-9
+# An agent and a condition.
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Grid:
-    """By (agent, condition): the run, its accuracy, and its accuracy minus the baseline's."""
+class ConditionsData:
+    """What trajectories came to, how much was left to do in each, and what is published."""
 
+    runs: tuple[ChosenRun, ...]
+    frame: "DataFrame"
+    contrasts: Contrasts | None
+    remaining: Mapping[int, float | None]
+    published: tuple[Published, ...]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """By agent: accuracy by the length of what was left to do, and between two conditions.
+
+    ``left_out`` are trajectories without such a length. ``longer`` is the paired difference of the
+    last to the first of the conditions; ``means`` the mean length under each.
+    """
+
+    bins: tuple[int, ...]
+    accuracy: Mapping[tuple[str, int], Estimate]
+    longer: Mapping[str, Estimate]
+    means: Mapping[Key, float | None]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class ConditionChange:
+    """How the accuracy of an agent changes from the baseline to a condition."""
+
+    agent: str
+    condition: str
+    title: str
+    before: Estimate
+    after: Estimate
+    change: Estimate
+
+    @property
+    def value(self) -> float:
+        return self.change.value or 0.0
+
+    @property
+    def size(self) -> float:
+        return abs(self.value)
+
+
+@dataclass(frozen=True)
+class ConditionsResult:
+    """By agent and condition: the run, its accuracy, and its accuracy minus the baseline's.
+
+    ``baseline`` is empty where no run has it. ``lengths`` is None where no run is about the length
+    of what was left to do.
+    """
+
+    data: ConditionsData
     agents: tuple[str, ...]
     conditions: tuple[str, ...]
     words: Mapping[str, Named]
@@ -34,35 +88,147 @@ class Grid:
     runs: Mapping[Key, ChosenRun]
     accuracy: Mapping[Key, Estimate]
     change: Mapping[Key, Estimate]
+    lengths: Lengths | None
 
     def title(self, condition: str) -> str:
+        """Return what a condition is called."""
         return self.words[condition].title
+
+    def runs_of(self, agent: str, conditions: Sequence[str]) -> tuple[int, ...]:
+        """Return the ids of an agent's runs under these conditions."""
+        keys = ((agent, one) for one in conditions)
+        return tuple(self.runs[key].pk for key in keys if key in self.runs)
+
+    def url(self, agent: str, condition: str, **more: str) -> str:
+        """Return the address of the trajectories of an agent under a condition."""
+        run = self.runs.get((agent, condition))
+        return common.trajectories_of(run, **more) if run is not None else ""
+
+    def flips(self, agent: str, condition: str, against: str = "") -> str:
+        """Return the address of the same tasks under both conditions, one beside the other."""
+        run, base = (self.runs.get((agent, one)) for one in (condition, against or self.baseline))
+        return common.side_by_side(run, base, "accurate") if run and base else ""
+
+    @property
+    def first_title(self) -> str:
+        return self.title(self.conditions[0])
+
+    @property
+    def baseline_title(self) -> str:
+        return self.title(self.baseline)
 
     @property
     def others(self) -> tuple[str, ...]:
         """Every condition but the baseline."""
         return tuple(name for name in self.conditions if name != self.baseline)
 
+    @property
+    def contrast(self) -> str:
+        """The condition that the system sets against its baseline, where runs have both."""
+        contrasts = self.data.contrasts
+        known = contrasts is not None and contrasts.contrast in self.others and self.baseline
+        return contrasts.contrast if contrasts is not None and known else ""
 
-def grid_of(runs: Sequence[ChosenRun], frame: "DataFrame", contrasts: Contrasts | None) -> Grid:
-    """Conditions in the order that the system gives them, others after them by name."""
-    there = sorted({run.condition for run in runs})
+    @property
+    def contrast_title(self) -> str:
+        return self.title(self.contrast) if self.contrast else ""
+
+    @property
+    def kinds(self) -> list[str]:
+        """The conditions here with one kind of disturbance alone."""
+        contrasts = self.data.contrasts
+        known = contrasts.kinds if contrasts is not None else ()
+        return [kind for kind in known if kind in self.conditions]
+
+    @property
+    def largest(self) -> "ConditionChange | None":
+        """The largest change: under the contrast, or else under any condition."""
+        return max(self._changes, key=lambda one: (one.size, one.agent), default=None)
+
+    @property
+    def tied(self) -> list[str]:
+        """The agents whose accuracy changes as much as that of the first."""
+        most = self.largest
+        return [
+            one.agent
+            for one in self._changes
+            if most is not None
+            and one.condition == most.condition
+            and abs(one.value - most.value) < NEARLY
+        ]
+
+    @property
+    def smallest(self) -> "ConditionChange | None":
+        """The smallest change, or one the other way, of another agent; of one condition alone."""
+        changes, most = self._changes, self.largest
+        if most is None or len({one.condition for one in changes}) > 1:
+            return None
+        least = min(changes, key=lambda one: one.value if most.value > 0 else -one.value)
+        return least if least.agent != most.agent else None
+
+    @property
+    def _changes(self) -> list["ConditionChange"]:
+        wanted = (self.contrast,) if self.contrast else self.others
+        return [
+            ConditionChange(
+                agent,
+                condition,
+                self.title(condition),
+                self.accuracy[agent, self.baseline],
+                self.accuracy[agent, condition],
+                change,
+            )
+            for (agent, condition), change in self.change.items()
+            if condition in wanted and change.value is not None
+        ]
+
+    @property
+    def missing(self) -> list[str]:
+        """The agents that lack conditions, with how many."""
+        counts = {
+            agent: sum((agent, name) not in self.runs for name in self.conditions)
+            for agent in self.agents
+        }
+        return [f"{agent} ({count})" for agent, count in counts.items() if count]
+
+    @property
+    def intervals_of_accuracy(self) -> str:
+        return how_interval(list(self.accuracy.values()))
+
+    @property
+    def intervals_of_changes(self) -> str:
+        return how_interval([self.change[a, name] for a in self.agents for name in self.others])
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        return exclusions(list(self.accuracy.values()))
+
+
+def compute(data: ConditionsData) -> ConditionsResult:
+    """Estimate accuracy under each condition, in the system's order, and the change from the
+    baseline.
+    """
+    contrasts = data.contrasts
+    there = sorted({run.condition for run in data.runs})
     known = contrasts.conditions if contrasts is not None else {}
     first = STANDARD if contrasts is None else contrasts.baseline
     order = [name for name in known or [first] if name in there]
     order += [name for name in there if name not in order]
     baseline = first if first in there else ""
-    by_key = {(run.label, run.condition): run for run in runs}
-    agents = tuple(dict.fromkeys(run.label for run in runs))
+    runs = {(run.label, run.condition): run for run in data.runs}
+    agents = tuple(dict.fromkeys(run.label for run in data.runs))
     accuracy, change = {}, {}
     for agent in agents:
-        base = by_key.get((agent, baseline))
+        base = runs.get((agent, baseline))
         for condition in order:
-            run = by_key.get((agent, condition))
-            accuracy[agent, condition] = _accuracy(frame, run)
-            change[agent, condition] = _change(frame, run, base)
+            run = runs.get((agent, condition))
+            accuracy[agent, condition] = _accuracy(data.frame, run)
+            change[agent, condition] = _change(data.frame, run, base)
     words = {name: known.get(name) or Named(_plain(name)) for name in order}
-    return Grid(agents, tuple(order), words, baseline, by_key, accuracy, change)
+    lengths = _lengths(data, agents, runs, contrasts) if contrasts is not None else None
+    return ConditionsResult(
+        data, agents, tuple(order), words, baseline, runs, accuracy, change, lengths
+    )
 
 
 def _plain(condition: str) -> str:
@@ -91,36 +257,25 @@ def _change(frame: "DataFrame", run: ChosenRun | None, base: ChosenRun | None) -
     return paired_difference(frame, run, base)
 
 
-@dataclass(frozen=True)
-class Lengths:
-    """By agent: accuracy by the length of what was left to do, and between two conditions.
-
-    ``left_out`` are trajectories without such a length. ``longer`` is the paired difference of the
-    last to the first of the conditions; ``means`` the mean length under each.
-    """
-
-    bins: tuple[int, ...]
-    accuracy: Mapping[tuple[str, int], Estimate]
-    longer: Mapping[str, Estimate]
-    means: Mapping[Key, float | None]
-    left_out: int
-
-
-def lengths_of(frame: "DataFrame", grid: Grid, contrasts: Contrasts) -> Lengths | None:
-    """None where no run is about the length of what is left to do."""
-    pairs = [(a, c) for a in grid.agents for c in contrasts.lengths if (a, c) in grid.runs]
+def _lengths(
+    data: ConditionsData,
+    agents: Sequence[str],
+    by_key: Mapping[Key, ChosenRun],
+    contrasts: Contrasts,
+) -> Lengths | None:
+    """Return accuracy by length; None where no run is about the length of what is left to do."""
+    pairs = [(a, c) for a in agents for c in contrasts.lengths if (a, c) in by_key]
     if not pairs:
         return None
-    runs = {grid.runs[pair].pk: pair for pair in pairs}
-    known = remaining_parts([grid.runs[pair] for pair in pairs], contrasts)
-    mine = frame[frame["run"].isin(list(runs))].copy()
-    mine["length"] = mine["trajectory"].map(known).astype("float64")
+    runs = {by_key[pair].pk: pair for pair in pairs}
+    mine = data.frame[data.frame["run"].isin(list(runs))].copy()
+    mine["length"] = mine["trajectory"].map(data.remaining).astype("float64")
     # Whole tools; halves count as the longer.
     mine["bin"] = mine["length"].map(lambda value: None if value != value else floor(value + 0.5))
     kept = mine[mine["bin"].notna() & mine[ACCURATE].notna()]
     bins = tuple(sorted({int(value) for value in kept["bin"]}))
     accuracy = {}
-    for agent in grid.agents:
+    for agent in agents:
         for size in bins:
             those = kept[(kept["label"] == agent) & (kept["bin"] == size)]
             accuracy[agent, size] = (
@@ -130,10 +285,10 @@ def lengths_of(frame: "DataFrame", grid: Grid, contrasts: Contrasts) -> Lengths 
             )
     first, last = contrasts.lengths[0], contrasts.lengths[-1]
     longer = {
-        agent: paired_difference(frame, grid.runs.get((agent, last)), grid.runs.get((agent, first)))
-        if (agent, first) in grid.runs and (agent, last) in grid.runs
+        agent: paired_difference(data.frame, by_key[agent, last], by_key[agent, first])
+        if (agent, first) in by_key and (agent, last) in by_key
         else Estimate.without_value(NO_RUN)
-        for agent in grid.agents
+        for agent in agents
     }
     means: dict[Key, float | None] = {}
     for pk, pair in runs.items():

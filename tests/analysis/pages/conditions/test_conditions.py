@@ -6,10 +6,10 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.pages.conditions.page import conditions_report
 from analysis.reports.content import Report, Table
 from benchmarks.models import Dataset, Run
 from benchmarks.systems.planbench_xl.comparisons import remaining_length
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_dataset, make_imported, make_run, make_trajectory
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 
@@ -19,7 +19,8 @@ BLOCKER = "condition=blocker"
 
 
 def report(**words: str) -> Report:
-    return conditions_report(select_runs(Filters(**words), every_condition=True))  # type: ignore[arg-type]
+    chosen = select_runs(Filters(**words), every_condition=True)  # type: ignore[arg-type]
+    return report_of("conditions", chosen)
 
 
 def lines(table: Table | None) -> list[dict[str, object]]:
@@ -51,8 +52,8 @@ def test_accuracy_and_the_paired_drop() -> None:
     # ±z²/(4 + z²) = ±3.8415/7.8415.
     assert bob["change"] == 0.0 and bob["change low"] == pytest.approx(-0.48989, abs=1e-5)
     assert found.sentence.startswith(
-        "Accuracy falls most for Ada: from 100.0 % (“Block-free”) to 33.3 % (“Blocked”), a change "
-        "of −66.7 points (95 % interval −93.9 to 26.9, paired by task, n = 3 tasks)"
+        "Accuracy falls most for Ada, by 66.7 points: from 100.0 % (“Block-free”) to 33.3 % "
+        "(“Blocked”; 95 % interval of the change −93.9 to 26.9, n = 3 tasks); Bob changes by 0 "
     )
     assert [row["condition"] for row in lines(found.table("accuracy"))] == ["Block-free", "Blocked"]
     assert any("Left out of accuracy: 1 (a lookup" in line for line in found.how)
@@ -106,7 +107,7 @@ def test_kinds_and_lengths() -> None:
     assert (length["Ada"], length["Ada n"]) == (0.5, 2)
     (longer,) = lines(found.table("longer"))
     assert (longer["change"], longer["change n"]) == (-1.0, 1)
-    assert any("1 trajectory without such a length" in line for line in found.how)
+    assert any("Left out: 1 trajectory without such a length" in line for line in found.how)
     assert [figure.name for figure in found.figures] == ["accuracy", "kinds", "lengths"]
 
 
