@@ -69,8 +69,10 @@ def _carriers() -> Threads:
     return Threads(settings.ENDPOINT_THREADS, thread_name_prefix="carry")
 
 
-# The trajectories on endpoints that this process has claimed, and the lock for claiming more.
+# The trajectories on endpoints that this process has claimed, the runs for which a thread is on its
+# way to claim another, and the lock for claiming more.
 _claimed: set[int] = set()
+_recruited: set[int] = set()
 _claiming = threading.Lock()
 _carrier_numbers = itertools.count(1)
 
@@ -183,7 +185,7 @@ def _carry_together(run_id: int, owner: str) -> int:
         carried, name = 0, _carrier_name(owner)
         try:
             while True:
-                pk, more = _claim_within_capacity(run_id, name)
+                pk, more = _claim_within_capacity(run_id, name, recruit=carried == 0)
                 if pk is None:
                     return carried
                 _carry_in_thread(pk, name, recruit if more else None)
@@ -206,10 +208,17 @@ def _carrier_name(owner: str) -> str:
     return f"{owner}+{next(_carrier_numbers)}"
 
 
-def _claim_within_capacity(run_id: int, owner: str) -> tuple[int | None, bool]:
-    """Claim a trajectory of a run, if its endpoints have room; say whether they have for more."""
-    roles = Run.objects.values_list("roles", flat=True).get(pk=run_id)
+def _claim_within_capacity(
+    run_id: int, owner: str, *, recruit: bool = True
+) -> tuple[int | None, bool]:
+    """Claim a trajectory of a run, if its endpoints have room; say whether to start a thread.
+
+    ``recruit`` says that this thread was started to claim its first trajectory.
+    """
     with _claiming:  # else several threads of this process would take the same room
+        if recruit:
+            _recruited.discard(run_id)
+        roles = Run.objects.values_list("roles", flat=True).get(pk=run_id)
         return _claim_in(measure_capacity(_held()), run_id, roles, owner)
 
 
@@ -226,9 +235,14 @@ def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
 def _claim_in(rooms: Capacity, run_id: int, roles: Roles, owner: str) -> tuple[int | None, bool]:
     left = rooms.left(roles)
     pk = claim_trajectory(run_id=run_id, owner=owner) if left > 0 else None
-    if pk is not None:
-        _claimed.add(pk)
-    return pk, pk is not None and left > 1
+    if pk is None:
+        return None, False
+    _claimed.add(pk)
+    # One at a time: threads that wait for their turn to claim would each hold a connection.
+    recruit = left > 1 and run_id not in _recruited
+    if recruit:
+        _recruited.add(run_id)
+    return pk, recruit
 
 
 def _held() -> set[int]:

@@ -112,6 +112,14 @@ def threads(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("threads")
 class TestCarrying:
+    def test_one_thread_at_a_time_is_started(self, server: FakeServer) -> None:
+        run = start(server, 6, concurrency=6)
+        assert worker._claim_within_capacity(run.pk, "first")[1]
+        # The one that was started has not come yet.
+        assert not worker._claim_within_capacity(run.pk, "another", recruit=False)[1]
+        assert worker._claim_within_capacity(run.pk, "the one started")[1]
+        worker._claimed.clear()
+
     def test_as_many_at_once_as_the_endpoint_takes(self, serve: Callable[..., FakeServer]) -> None:
         # Long enough that a busy machine has begun several before the first is answered.
         server = serve(latency=2.0)
