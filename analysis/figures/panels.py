@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from analysis.figures.elements import Panels, Trace, categories, interval_lines, label, points
 from analysis.figures.elements import undefined_marks as undefined
 from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, SYMBOLS, Figure, make_figure
+from analysis.stats.judges.bias import Bias
 from analysis.stats.judges.panels import JudgePanel, PanelJudge
 from analysis.stats.results import Estimate
 
@@ -79,6 +80,64 @@ def judge_offsets(
             )
     lines = max(1, -(-len(judges) // columns))
     return make_figure(traces, {**grid.layout, "height": 60 + lines * (70 + 20 * len(rows))})
+
+
+def bias_panels(
+    biases: Sequence[Bias], links: Mapping[str, str] | None = None, columns: int = 4
+) -> Figure:
+    """A panel per judge: how far above people it scores on every dimension, with a line at 0.
+
+    Filled marks are clear in the family of all pairs. ``links`` are addresses by dimension.
+    """
+    judges = list(dict.fromkeys(one.judge for one in biases))
+    names = list(dict.fromkeys(label(one.dimension) for one in biases))
+    ends = [
+        abs(end)
+        for one in biases
+        if one.bias.interval is not None
+        for end in (one.bias.interval.low, one.bias.interval.high)
+    ] + [abs(one.bias.value) for one in biases if one.bias.value is not None]
+    # One scale for all panels, with people in the middle and room for the marks.
+    reach = max(0.5, 1.05 * max(ends, default=0.5))
+    across = max(1, min(columns, len(judges)))
+    lines = max(1, -(-len(judges) // across))
+    body = 24 * len(names)
+    height = 90 + lines * body + (lines - 1) * 80
+    grid = Panels(len(judges), across, judges, gap_x=0.03, gap_y=80 / max(height - 90, 1))
+    traces: list[Trace] = []
+    for i, judge in enumerate(judges):
+        y = {**categories(names, downwards=True), "showticklabels": i % across == 0}
+        title = {"text": "points above people"}
+        x = {"range": [-reach, reach], "showgrid": True, "zeroline": True, "title": title}
+        panel = grid.axes(i, x, y)
+        axes = {"xaxis": panel.x, "yaxis": panel.y}
+        mine = [one for one in biases if one.judge == judge]
+        places = [label(one.dimension) for one in mine]
+        estimates = [one.bias for one in mine]
+        traces += [
+            interval_lines(places, estimates, "x", line={"color": ACCENT}, **axes),
+            points(
+                places,
+                estimates,
+                "x",
+                unit="points",
+                about=[f"{judge}, {one.dimension}" for one in mine],
+                urls=[(links or {}).get(one.dimension) for one in mine],
+                name=label(judge),
+                showlegend=False,
+                marker={
+                    "color": ACCENT,
+                    "symbol": ["circle" if one.clear else "circle-open" for one in mine],
+                    "size": 9,
+                    "line": {"width": 2},
+                },
+                **axes,
+            ),
+        ]
+        grid.layout["annotations"] += undefined(
+            places, estimates, 0, "x", xref=panel.x, yref=panel.y
+        )
+    return make_figure(traces, {**grid.layout, "height": height})
 
 
 def verdict_flips(

@@ -132,7 +132,7 @@ PAGES: Mapping[str, Page] = {
             asks=asks_dimensions, later=True,
         ),
         Page(
-            "judges", "Judges", "May the judges stand in for people?",
+            "judges", "Judges", "Which judge is off, and may one stand in for a person?",
             ("epsilon",), asks=asks_dimensions,
         ),
         Page(

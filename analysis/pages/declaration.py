@@ -34,6 +34,7 @@ from analysis.stats.results import Estimate
 
 Data = TypeVar("Data")
 Result = TypeVar("Result")
+Result_contra = TypeVar("Result_contra", contravariant=True)
 Row = TypeVar("Row")
 # From what a mark is about to the address that it leads to.
 UrlOf = Callable[[Link], str]
@@ -143,12 +144,41 @@ class TableOf(Generic[Result, Row]):
         )
 
     def _cell(self, column: ColumnOf[Row], row: Row, links: Links) -> Cell:
-        cell = column.cell(row)
-        # 0 of something is nothing to look at.
-        if not column.column.num or cell.url or cell.text in ("", "0"):
-            return cell
         link = column.link(row) if column.link is not None else self.link(row)
-        return cell if link is None else replace(cell, url=links.url(link))
+        return _linked(column.cell(row), column.column, link, links)
+
+
+@dataclass(frozen=True)
+class TableMade(Generic[Result]):
+    """A table that is made as a whole, because reports without a declaration show it too.
+
+    ``links`` says of each row, in order, what its numbers are about.
+    """
+
+    make: Callable[[Result], Table | None]
+    links: Callable[[Result], Sequence[Link]]
+
+    def build(self, result: Result, links: Links, prose: Prose) -> Table | None:
+        """Return the table of a result, with the addresses of its numbers."""
+        table = self.make(result)
+        if table is None:
+            return None
+        rows = tuple(
+            tuple(
+                _linked(cell, column, link, links)
+                for cell, column in zip(row, table.columns, strict=True)
+            )
+            for row, link in zip(table.rows, self.links(result), strict=True)
+        )
+        return replace(table, rows=rows, note=prose.text("note", table.name) or table.note)
+
+
+def _linked(cell: Cell, column: Column, link: Link | None, links: Links) -> Cell:
+    """Return a cell with the address of what its number is about."""
+    # 0 of something is nothing to look at.
+    if link is None or not column.num or cell.url or cell.text in ("", "0"):
+        return cell
+    return replace(cell, url=links.url(link))
 
 
 @dataclass(frozen=True)
@@ -182,6 +212,13 @@ class FigureOf(Generic[Result]):
         )
 
 
+class Part(Protocol[Result_contra]):
+    """A figure or a table of a page."""
+
+    def build(self, result: Result_contra, links: Links, prose: Prose) -> FigureSpec | Table | None:
+        """Return the part of a result; None where it has nothing to show."""
+
+
 @dataclass(frozen=True)
 class LaterOf(Generic[Result]):
     """The part of a page that takes too long for a request: a job computes it.
@@ -191,7 +228,7 @@ class LaterOf(Generic[Result]):
     """
 
     compute: Callable[[Selection], Result | None]
-    parts: tuple[FigureOf[Result] | TableOf[Result, Any], ...]
+    parts: tuple[Part[Result], ...]
 
     def build(self, folder: str, selection: Selection) -> Report:
         """Compute the part and return its report."""
@@ -224,7 +261,7 @@ class DeclaredPage(Generic[Data, Result]):
     compute: Callable[[Data], Result]
     figure: FigureOf[Result] | None
     table: TableOf[Result, Any]
-    folded: tuple[FigureOf[Result] | TableOf[Result, Any], ...] = ()
+    folded: tuple[Part[Result], ...] = ()
     later: Callable[[Selection], Report] | LaterOf[Any] | None = None
     waits: Callable[[Result], bool] = lambda _: False
 
@@ -341,7 +378,7 @@ def _prose(folder: str, part: str, selection: Selection, result: object) -> Pros
 
 def _with_parts(
     report: Report,
-    parts: Sequence[FigureOf[Any] | TableOf[Any, Any]],
+    parts: Sequence[Part[Any]],
     selection: Selection,
     result: object,
     prose: Prose,

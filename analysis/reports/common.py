@@ -264,12 +264,17 @@ def _judges(run: ChosenRun, system: str) -> str:
     words = []
     for role in get_system(system).roles:
         if role.judges and run.casting.get(role.name):
-            fillers = [
-                f"{filler.get('policy') or filler.get('label')} {filler.get('version', '')}".strip()
-                for filler in run.casting[role.name]
-            ]
-            words.append(f"{role.title.lower()} {', '.join(fillers)}")
+            fillers = [_filler(filler, system) for filler in run.casting[role.name]]
+            words.append(f"{role.title.lower()}: {', '.join(fillers)}")
     return "; ".join(words) or "none"
+
+
+def _filler(filler: Mapping[str, Any], system: str) -> str:
+    """Who fills a role, by title, with the version."""
+    policy = str(filler.get("policy") or "")
+    known = get_system(system).scripted.get(policy)
+    name = known.title if known is not None else policy or filler.get("label")
+    return f"{name} {filler.get('version', '')}".strip()
 
 
 def _same(values: Iterable[str]) -> str:

@@ -1,145 +1,300 @@
-"""Whether the judges of a study may stand in for people, and what is missing where nobody knows."""
+"""Which judge is off against people, and whether one may stand in for a person."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.figures.panels import bias_panels
+from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions
 from analysis.frames.panels import people_names, seat_names, study_table
 from analysis.frames.ratings import final_scores, rating_frame
-from analysis.pages.declaration import WrittenPage
-from analysis.pages.own_table.alternative import missing, person_table, power_table, verdict_table
-from analysis.pages.own_table.figures import advantage_figure
-from analysis.pages.own_table.labels import Tested, cautions, epsilon_words, lacking
-from analysis.pages.own_table.tables import planning_table
-from analysis.pages.people import (
-    People,
-    after_unblinding,
-    chosen_people,
-    few_items,
-    how_people,
-    no_answers,
-    no_study,
-    other_page,
-    own_table,
-    simulated_banner,
-    who,
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableMade,
+    TableOf,
+    UrlOf,
+    count_of,
+    estimate_of,
+    text_of,
 )
+from analysis.pages.judges.verdicts import (
+    JudgeSummary,
+    LackRow,
+    lacks_of,
+    summary_columns,
+    tested,
+)
+from analysis.pages.links import Link
+from analysis.pages.own_table.alternative import (
+    person_table,
+    power_groups,
+    power_table,
+    verdict_table,
+)
+from analysis.pages.own_table.figures import advantage_drawn
+from analysis.pages.own_table.labels import Cautions, Tested, cautions_of, epsilon_words
+from analysis.pages.own_table.tables import planning_table, sizes_of
+from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
 from analysis.reports import common
 from analysis.reports.content import (
-    Notice,
-    Report,
+    Badge,
+    Cell,
     Table,
-    count_cell,
     estimate_cell,
     estimate_column,
-    number_column,
     text_cell,
-    text_column,
     words_column,
 )
-from analysis.reports.formatting import listed, number, plural
-from analysis.stats.judges.panels import PanelJudge, judge_panel
-from analysis.stats.rater_agreement.alt_verdict import AltTestVerdict
+from analysis.stats.judges.bias import Bias, Biases, Compared, judge_biases
+from analysis.stats.judges.panels import JudgePanel, PanelJudge, judge_panel
+from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.resampling import repeated
+from analysis.stats.results import Estimate
 from analysis.tables.agreement.csv_table import TableSection, TidyTable
-from analysis.tables.agreement.judges_and_people import adjusted, alternative_tests, means_of
-from analysis.tables.agreement.report import plan
+from analysis.tables.agreement.judges_and_people import means_of
+from analysis.tables.agreement.report import Planning, plan
 from analysis.tables.agreement.settings import AgreementSettings
 from annotation.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = (
-    "The page about judges tests whether a judge may stand in for a person, and says how severe "
-    "judges are."
-)
 SEED = 20260117
 STRICTEST = 0.1
 EPSILONS = ("0.15", "0.2")
 WORD = "Dimension"
 
 
-def judges_report(selection: Selection) -> Report:
-    """Everything on the page about judges in the place of people."""
+@dataclass(frozen=True)
+class JudgesData:
+    """People's and judges' scores of the last plans, a section for each dimension."""
+
+    table: TidyTable
+    keys: Mapping[str, str]
+    people: People
+    everyone: People
+    settings: AgreementSettings
+
+
+@dataclass(frozen=True)
+class Side:
+    """The dimensions on which a judge is clearly above people, or clearly below."""
+
+    biases: tuple[Bias, ...]
+    dimensions: int
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """The least and the largest bias, in points, without sign."""
+        found = [abs(one.bias.value or 0) for one in self.biases]
+        return min(found), max(found)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether the two differ as they are printed."""
+        return round(self.sizes[0], 2) != round(self.sizes[1], 2)
+
+    @property
+    def only(self) -> str:
+        """The name of the dimension, where it is one."""
+        return self.biases[0].dimension if len(self.biases) == 1 else ""
+
+
+@dataclass(frozen=True)
+class JudgeOff:
+    """A judge that is clearly off on some dimension."""
+
+    judge: str
+    below: Side
+    above: Side
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """How many dimensions it is off on, and by how much in all."""
+        every = (*self.below.biases, *self.above.biases)
+        return len(every), sum(abs(one.bias.value or 0) for one in every)
+
+
+@dataclass(frozen=True)
+class SeverityRow:
+    """A judge on one dimension, beside people and beside the other judges."""
+
+    title: str
+    key: str
+    bias: Bias
+    panel: PanelJudge
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.key)
+
+
+@dataclass(frozen=True)
+class JudgesResult:
+    """Each judge's bias, and the alternative annotator tests by dimension."""
+
+    data: JudgesData
+    biases: Biases
+    parts: tuple[Tested, ...]
+
+    @property
+    def people(self) -> People:
+        return self.data.people
+
+    @property
+    def everyone(self) -> People:
+        return self.data.everyone
+
+    @property
+    def epsilon(self) -> float:
+        return self.data.settings.epsilon
+
+    @property
+    def settings(self) -> AgreementSettings:
+        return self.data.settings
+
+    @property
+    def epsilon_words(self) -> str:
+        return epsilon_words(self.epsilon)
+
+    @property
+    def judges(self) -> list[str]:
+        return list(self.biases.overall)
+
+    @property
+    def known(self) -> list[Bias]:
+        """The pairs of judge and dimension that have a bias."""
+        return [one for one in self.biases.pairs if one.bias.value is not None]
+
+    @property
+    def off(self) -> list[JudgeOff]:
+        """The judges that are clearly off, the one on most dimensions first."""
+        found = []
+        for judge in self.judges:
+            mine = [one for one in self.known if one.judge == judge]
+            clear = [one for one in mine if one.clear]
+            below = tuple(one for one in clear if (one.bias.value or 0) < 0)
+            above = tuple(one for one in clear if (one.bias.value or 0) > 0)
+            if clear:
+                found.append(JudgeOff(judge, Side(below, len(mine)), Side(above, len(mine))))
+        return sorted(found, key=lambda one: one.weight, reverse=True)
+
+    @property
+    def not_off(self) -> list[str]:
+        """The judges with a bias that is clear on no dimension."""
+        off = {one.judge for one in self.off}
+        known = dict.fromkeys(one.judge for one in self.known)
+        return [judge for judge in known if judge not in off]
+
+    @property
+    def why_unknown(self) -> list[str]:
+        """Why no bias is defined."""
+        return list(dict.fromkeys(one.bias.undefined for one in self.biases.pairs))
+
+    @property
+    def tests(self) -> list[AltTest]:
+        """The tests that could be made."""
+        return [test for part in self.parts for test in part.family if test.passed is not None]
+
+    @property
+    def comparisons(self) -> int:
+        """How many p-values are adjusted together."""
+        return self.tests[0].tests if self.tests else 0
+
+    @property
+    def family_statement(self) -> str:
+        """The family of all tests, if any person could be compared."""
+        every = (test for part in self.parts for test in part.family)
+        first = next((test for test in every if test.annotators), None)
+        return f"{first.family}, {first.tests:,} p-values" if first is not None else ""
+
+    @property
+    def some_withheld(self) -> bool:
+        return any(test.verdict.withheld for test in self.tests)
+
+    @property
+    def nearest(self) -> LackRow | None:
+        """The dimension that lacks least for a test, where there is none at all."""
+        rows = self.lacks if not self.tests else []
+        return min(rows, key=lambda row: len(row.needed), default=None)
+
+    @property
+    def lacks(self) -> list[LackRow]:
+        return lacks_of(self.parts, self.data.keys)
+
+    @property
+    def cautions(self) -> Cautions:
+        return cautions_of(self.parts, several=True)
+
+    @property
+    def scored_once(self) -> list[str]:
+        """The dimensions on which every item was scored by one person, in lower case."""
+        return [
+            section.criterion.lower()
+            for section in self.data.table.sections
+            if (~np.isnan(section.of_kind("human")[1])).sum(axis=1).max(initial=0) == 1
+        ]
+
+    @property
+    def all_scored_once(self) -> bool:
+        return len(self.scored_once) == len(self.data.table.sections)
+
+    @property
+    def by_task(self) -> bool:
+        """Whether tests draw tasks, because a task has several items."""
+        return any(repeated(section.tasks) for section in self.data.table.sections)
+
+    @property
+    def summaries(self) -> list[JudgeSummary]:
+        """Each judge, and the panel of all, over the dimensions."""
+        tests: dict[str, list[AltTest]] = {}
+        for part in self.parts:
+            for test in part.family:
+                tests.setdefault(test.judge, []).append(test)
+        names = dict.fromkeys([*self.judges, *tests])
+        return [self._summary(name, tests.get(name, [])) for name in names]
+
+    def _summary(self, judge: str, tests: Sequence[AltTest]) -> JudgeSummary:
+        mine = [one for one in self.known if one.judge == judge]
+        panel = Estimate.without_value("single judges are compared with people")
+        return JudgeSummary(
+            judge,
+            self.biases.overall.get(judge, panel),
+            sum(bool(one.clear) and (one.bias.value or 0) < 0 for one in mine),
+            sum(bool(one.clear) and (one.bias.value or 0) > 0 for one in mine),
+            len(mine),
+            tuple(tests),
+        )
+
+
+def load(selection: Selection) -> JudgesData | NothingToShow:
+    """Load the scores of people and of judges."""
     study = selection.study
-    notices = tuple(map(Notice, selection.notes))
     if study is None:
-        return Report(onward=own_table(), empty=no_study(PURPOSE), notices=notices)
+        return NothingToShow("no study")
     if not asks_dimensions(load_questionnaire(study.questionnaire)):
-        return Report(onward=own_table(), empty=other_page(PURPOSE, study), notices=notices)
+        return why_not_asked(study)
     frame, people, everyone = chosen_people(rating_frame(study, selection.runs), selection)
     if frame.empty:
-        return Report(
-            onward=own_table(),
-            empty=no_answers(PURPOSE, everyone, selection),
-            notices=tuple(common.selection_notices(selection)),
-        )
-    settings = AgreementSettings(seed=SEED, epsilon=epsilon_of(selection))
-    table = table_of(selection, frame)
-    parts = tested(table, settings)
-    advantage = advantage_figure(parts, several=True)
-    return Report(
-        onward=own_table(),
-        sentence=sentence(parts, people, settings.epsilon),
-        figures=(advantage,) if advantage is not None else (),
-        tables=(
-            (
-                *(
-                    (
-                        verdict_table(parts, WORD),
-                        power_table(parts, WORD),
-                        person_table(parts, WORD),
-                    )
-                    if any(test.passed is not None for part in parts for test in part.family)
-                    else ()
-                ),
-                missing_table(parts),
-                severity_table(table),
-                planning_table([(s.criterion, plan(s, settings)) for s in table.sections], WORD),
-            )
-            if parts
-            else ()
-        ),
-        notices=(
-            *common.selection_notices(selection),
-            *after_unblinding(people, selection),
-            *cautions(parts, several=True),
-            *_notices(table, people),
-        ),
-        banners=simulated_banner(people),
-        how=(
-            *common.how_runs(selection),
-            *how_people(people, everyone, selection),
-            *_how(settings, parts, table),
-        ),
+        return why_no_answers(everyone, selection)
+    return JudgesData(
+        table_of(selection, frame),
+        keys_of(selection),
+        people,
+        everyone,
+        AgreementSettings(seed=SEED, epsilon=epsilon_of(selection)),
     )
 
 
-def tested(table: TidyTable, settings: AgreementSettings) -> list[Tested]:
-    """The tests of all judges by dimension, alone and together."""
-    alone = [alternative_tests(section, settings) for section in table.sections]
-    family = adjusted([test for tests in alone for test in tests])
-    found, start = [], 0
-    for section, tests in zip(table.sections, alone, strict=True):
-        if tests:
-            together = family[start : start + len(tests)]
-            found.append(Tested(section.criterion, tests, together))
-        start += len(tests)
-    return found
-
-
-def epsilon_of(selection: Selection) -> float:
-    """ε as the address has it; the strictest where it says nothing that is customary."""
-    chosen = selection.filters.epsilon
-    return float(chosen) if chosen in EPSILONS else STRICTEST
-
-
 def table_of(selection: Selection, frame: "DataFrame") -> TidyTable:
-    """People’s and judges’ scores of the last plans, a section for each dimension."""
+    """Return people’s and judges’ scores of the last plans, a section for each dimension."""
     assert selection.study is not None
     dimensions = common.dimensions_of(selection.system)
     judged = final_scores(selection.study, selection.runs, [d.key for d in dimensions])
@@ -152,113 +307,36 @@ def table_of(selection: Selection, frame: "DataFrame") -> TidyTable:
     )
 
 
-def sentence(parts: Sequence[Tested], people: People, epsilon: float) -> str:
-    """In how many dimensions the panel and each judge pass, or why nobody can say."""
-    if not parts:
-        return f"{who(people)} answered, but no judge scored what they scored."
-    known = [part for part in parts if any(test.passed is not None for test in part.family)]
-    if not known:
-        nearest = min(parts, key=lambda part: len(missing(part)))
-        return (
-            f"Whether judges may stand in for people cannot be said here: the alternative "
-            "annotator test needs three people with 30 items each that a judge and another person "
-            f"scored too, and no dimension has them. On {nearest.title.lower()}, "
-            f"{missing(nearest)}."
-        )
-    counts: dict[str, list[AltTestVerdict]] = {}
-    for part in known:
-        for test in part.family:
-            if test.passed is not None:
-                counts.setdefault(test.judge, []).append(test.verdict)
-    words = []
-    for judge, verdicts in counts.items():
-        passed = sum(bool(verdict.passes) for verdict in verdicts)
-        withheld = sum(verdict.withheld for verdict in verdicts)
-        more = f" (no verdict on {withheld})" if withheld else ""
-        words.append(f"{judge} on {passed} of {len(verdicts)}{more}")
-    without = (
-        " There is no verdict where a judge cannot be told from the best constant judge or from "
-        "chance."
-        if any(verdict.withheld for verdicts in counts.values() for verdict in verdicts)
-        else ""
-    )
-    tests = next(test for part in known for test in part.family if test.passed is not None).tests
-    return (
-        f"By the alternative annotator test with ε = {epsilon:g}, judges may stand in for a person "
-        f"on these numbers of dimensions: {listed(words, most=6)}; all "
-        f"{plural(tests, 'comparison')} with {who(people)} are adjusted together."
-        f"{without}"
-    )
+def keys_of(selection: Selection) -> dict[str, str]:
+    """Return the keys of the dimensions by title."""
+    return {title: key for key, title in common.titles_of(selection.system).items()}
 
 
-def missing_table(parts: Sequence[Tested]) -> Table:
-    """What every dimension lacks before its judges can be tested."""
-    rows = []
-    for part in parts:
-        # Judges that scored the same items lack the same.
-        lacks: dict[tuple[int, str, str], list[str]] = {}
-        for test in part.family:
-            if test.passed is None:
-                found = (test.winning_rate.n, test.advantage.undefined, lacking(test))
-                lacks.setdefault(found, []).append(test.judge)
-        for (people, reason, needed), judges in lacks.items():
-            everybody = len(judges) == len(part.family)
-            rows.append(
-                (
-                    text_cell(part.title),
-                    text_cell("every judge and the panel" if everybody else ", ".join(judges)),
-                    count_cell(people),
-                    text_cell(reason),
-                    text_cell(needed),
-                )
-            )
-    columns = (
-        text_column(WORD),
-        text_column("Judge"),
-        number_column("People with 30 items"),
-        words_column("Why there is no test", "reason"),
-        words_column("At least needed", "needed"),
-    )
-    note = "" if rows else "Nothing is missing: every judge could be tested on every dimension."
-    return Table("missing", "What is missing", columns, tuple(rows), note=note, open=bool(rows))
+def epsilon_of(selection: Selection) -> float:
+    """ε as the address has it; the strictest where it says nothing that is customary."""
+    chosen = selection.filters.epsilon
+    return float(chosen) if chosen in EPSILONS else STRICTEST
 
 
-def severity_table(table: TidyTable) -> Table:
-    """How each judge scores beside people, and beside the other judges."""
-    rows = [
-        (
-            text_cell(section.criterion),
-            text_cell(judge.judge),
-            estimate_cell(judge.bias, "points", signed=True, show_n=True),
-            estimate_cell(judge.severity, "points", signed=True, show_n=True),
-            count_cell(judge.missing),
-        )
-        for section in table.sections
-        for judge in panel_of(section)
-    ]
-    columns = (
-        text_column(WORD),
-        text_column("Judge"),
-        estimate_column("Bias", help="Judge minus the mean of an item’s people, in points"),
-        estimate_column("Beside other judges", help="Judge minus the mean of the other judges"),
-        number_column("Unreadable", help="Items without a readable score of this judge"),
-    )
-    return Table(
-        "severity",
-        "Severity: each judge beside people and beside the others",
-        columns,
-        tuple(rows),
-        note="Below 0 is more severe. Over the items with a score of every judge. Severity among "
-        "judges says nothing about who is right; bias against people does, as far as people are.",
-    )
+def compute(data: JudgesData) -> JudgesResult:
+    """Compare each judge with people, and test whether it may stand in for one of them."""
+    compared, judges = {}, dict[str, None]()
+    for section in data.table.sections:
+        names, scores = section.of_kind("llm")
+        if not names:
+            continue
+        judges |= dict.fromkeys(names)
+        assert section.tasks is not None
+        _, people = section.of_kind("human")
+        compared[section.criterion] = Compared(scores, means_of(people), section.tasks)
+    biases = judge_biases(list(judges), compared, scale=common.RUBRIC_SCALE)
+    return JudgesResult(data, biases, tuple(tested(data.table, data.settings)))
 
 
-def panel_of(section: TableSection) -> Sequence[PanelJudge]:
-    """The judges of a section beside people and each other, on the items that people scored."""
+def panel_of(section: TableSection) -> JudgePanel:
+    """Return the judges of a section beside each other, on the items that people scored."""
     names, scores = section.of_kind("llm")
     _, people = section.of_kind("human")
-    if not names:
-        return ()
     rows, columns = np.indices(scores.shape)
     assert section.tasks is not None
     return judge_panel(
@@ -268,52 +346,168 @@ def panel_of(section: TableSection) -> Sequence[PanelJudge]:
         people=dict(enumerate(means_of(people))),
         tasks=dict(enumerate(section.tasks)),
         scale=common.RUBRIC_SCALE,
-    ).judges
-
-
-def _notices(table: TidyTable, people: People) -> list[Notice]:
-    found = []
-    if not any(section.of_kind("llm")[0] for section in table.sections):
-        found.append(Notice("Nobody judged these runs: there is no judge to test.", "info"))
-    single = [
-        section.criterion.lower()
-        for section in table.sections
-        if (~np.isnan(section.of_kind("human")[1])).sum(axis=1).max(initial=0) == 1
-    ]
-    if single:
-        where = "every dimension" if len(single) == len(table.sections) else listed(single, most=8)
-        found.append(
-            Notice(
-                f"On {where}, every item was scored by one person: how far people agree with each "
-                "other is unknown, and comparing them with judges says nothing about it."
-            )
-        )
-    return [*found, *map(Notice, few_items(people))]
-
-
-def _how(settings: AgreementSettings, parts: Sequence[Tested], table: TidyTable) -> list[str]:
-    if not parts:
-        return []
-    tasks = any(repeated(section.tasks) for section in table.sections)
-    first = next((t for part in parts for t in part.family if t.annotators), None)
-    family = (
-        f"The family: {first.family}, {first.tests:,} p-values (Benjamini–Yekutieli)."
-        if first is not None
-        else "No test is available, so nothing is adjusted."
     )
+
+
+def severity_rows(result: JudgesResult) -> list[SeverityRow]:
+    """Return every judge on every dimension, beside people and beside the other judges."""
+    biases = {(one.judge, one.dimension): one for one in result.biases.pairs}
     return [
-        "Alternative annotator test, negative root mean squared error: person by person, is the "
-        "judge at least as close to the other people as this person is? A judge passes with a "
-        f"winning rate of {number(0.5, 'points')} or more; the panel is tested by its mean.",
-        "The verdict is withheld where a judge cannot be told from the best constant judge (95 % "
-        "interval of the difference of advantage probabilities on the same items reaches 0) or "
-        "from chance (that of quadratic kappa with single answers reaches 0). "
-        "Formulas and sources: docs/agreement.md.",
-        f"Chosen before looking: {epsilon_words(settings.epsilon)}; false discovery rate "
-        f"{settings.q:g}. {family}",
-        f"Seed {settings.seed}, {settings.resamples:,} resamples; intervals and tests draw "
-        f"{'tasks' if tasks else 'items'}.",
+        SeverityRow(
+            section.criterion,
+            result.data.keys[section.criterion],
+            biases[judge.judge, section.criterion],
+            judge,
+        )
+        for section in result.data.table.sections
+        if section.of_kind("llm")[0]
+        for judge in panel_of(section).judges
     ]
 
 
-CONTENT = WrittenPage(judges_report)
+def severity_columns(_: JudgesResult) -> Sequence[ColumnOf[SeverityRow]]:
+    """Give the numbers of the figure, and how a judge scores beside the others."""
+    return (
+        text_of(WORD, lambda row: row.title),
+        text_of("Judge", lambda row: row.panel.judge),
+        ColumnOf(
+            estimate_column("Bias", help="Judge minus the mean of an item’s people, in points"),
+            _bias_cell,
+        ),
+        estimate_of(
+            "Beside other judges",
+            lambda row: row.panel.severity,
+            "points",
+            signed=True,
+            show_n=True,
+            help="Judge minus the mean of the other judges",
+        ),
+        count_of(
+            "Unreadable",
+            lambda row: row.panel.missing,
+            help="Items without a readable score of this judge",
+        ),
+    )
+
+
+def _bias_cell(row: SeverityRow) -> Cell:
+    found = row.bias
+    badges = []
+    if found.clear:
+        below = (found.bias.value or 0) < 0
+        badges.append(Badge("below", "warn") if below else Badge("above", "warn"))
+    cell = estimate_cell(found.bias, "points", signed=True, show_n=True)
+    return replace(cell, badges=tuple(badges))
+
+
+def draw_biases(result: JudgesResult, url: UrlOf) -> Figure | None:
+    """Draw each judge's bias on every dimension, with intervals."""
+    if not result.known:
+        return None
+    links = {title: url(Link(dimension=key)) for title, key in result.data.keys.items()}
+    return bias_panels(result.biases.pairs, links)
+
+
+def draw_advantage(result: JudgesResult, url: UrlOf) -> Figure | None:
+    """Draw how often a judge is at least as close to the other people as a person is."""
+    marks = {title: url(Link(dimension=key)) for title, key in result.data.keys.items()}
+    drawn = advantage_drawn(result.parts, several=True)
+    return common.linked(drawn, marks) if drawn is not None else None
+
+
+def verdicts(result: JudgesResult) -> Table | None:
+    """Return the tests of all judges on all dimensions, where there is any."""
+    return verdict_table(result.parts, WORD) if result.tests else None
+
+
+def power(result: JudgesResult) -> Table | None:
+    """Return how often a judge as good as a person passes."""
+    return power_table(result.parts, WORD) if result.tests else None
+
+
+def people_tested(result: JudgesResult) -> Table | None:
+    """Return each judge against each person."""
+    return person_table(result.parts, WORD) if result.tests else None
+
+
+def plans_of(result: JudgesResult) -> list[tuple[str, Planning]]:
+    """Return how many items each dimension needs, by its title."""
+    return [(one.criterion, plan(one, result.settings)) for one in result.data.table.sections]
+
+
+def planning(result: JudgesResult) -> Table | None:
+    """Return how many items would give intervals of the wanted width."""
+    return planning_table(plans_of(result), WORD) if result.parts else None
+
+
+def _about(result: JudgesResult, rows: Callable[[Tested], int]) -> list[Link]:
+    """Return the dimension of every row of a table that has so many rows of each section."""
+    keys = result.data.keys
+    return [Link(dimension=keys[part.title]) for part in result.parts for _ in range(rows(part))]
+
+
+def planning_links(result: JudgesResult) -> list[Link]:
+    """Return the dimension of every row of the table of items needed."""
+    keys = result.data.keys
+    return [
+        Link(dimension=keys[title])
+        for title, planned in plans_of(result)
+        for _ in sizes_of(planned)
+    ]
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "bias", "How far each judge scores above or below people", draw_biases, table="severity"
+    ),
+    table=TableOf(
+        "summary",
+        "Each judge over the dimensions",
+        rows=lambda result: result.summaries if result.parts else (),
+        columns=lambda _: summary_columns(),
+    ),
+    folded=(
+        FigureOf(
+            "advantage",
+            "How often a judge is at least as close to the others as a person is",
+            draw_advantage,
+            table="alternative",
+        ),
+        TableOf(
+            "severity",
+            "Each judge beside people and beside the other judges",
+            rows=severity_rows,
+            columns=severity_columns,
+            link=lambda row: row.link,
+        ),
+        TableMade(verdicts, lambda result: _about(result, lambda part: len(part.family))),
+        TableMade(power, lambda result: _about(result, lambda part: len(power_groups(part)))),
+        TableMade(
+            people_tested,
+            lambda result: _about(
+                result, lambda part: sum(len(test.annotators) for test in part.family)
+            ),
+        ),
+        TableOf(
+            "missing",
+            "What is missing",
+            rows=lambda result: result.lacks,
+            columns=lambda _: (
+                text_of(WORD, lambda row: row.title),
+                text_of("Judge", lambda row: row.judges),
+                count_of("People with 30 items", lambda row: row.people),
+                ColumnOf(
+                    words_column("Why there is no test", "reason"),
+                    lambda row: text_cell(row.reason),
+                ),
+                ColumnOf(
+                    words_column("At least needed", "needed"), lambda row: text_cell(row.needed)
+                ),
+            ),
+            link=lambda row: row.link,
+        ),
+        TableMade(planning, planning_links),
+    ),
+)

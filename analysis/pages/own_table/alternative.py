@@ -19,7 +19,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.stats.rater_agreement.alt_test import PASSING, AltTest
-from analysis.stats.rater_agreement.alt_verdict import CONSTANT_START
+from analysis.stats.rater_agreement.alt_verdict import CONSTANT_START, Power
 
 PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"
 
@@ -196,29 +196,33 @@ def missing(part: Tested) -> str:
     return lacking(refused) if refused is not None else ""
 
 
+def power_groups(part: Tested) -> list[tuple[Power, list[str]]]:
+    """The power of a section's tests, each with the judges of which it is."""
+    found: dict[tuple[int, float, int | None], tuple[Power, list[str]]] = {}
+    for test in part.family:
+        power = test.verdict.power
+        if power is not None:
+            key = (power.items, power.power, power.items_needed)
+            found.setdefault(key, (power, []))[1].append(test.judge)
+    return list(found.values())
+
+
 def power_table(parts: Sequence[Tested], word: str = "") -> Table:
     """How often a judge as good as a person passes, and how many items it takes."""
     rows = []
     for part in parts:
-        found: dict[tuple[int, float, int | None], list[str]] = {}
-        methods = {}
-        for test in part.family:
-            power = test.verdict.power
-            if power is not None:
-                key = (power.items, power.power, power.items_needed)
-                found.setdefault(key, []).append(test.judge)
-                methods[key] = power.method
-        for (items, share, needed), judges in found.items():
-            rows.append(
-                (
-                    *named(part, word),
-                    text_cell("every judge" if len(found) == 1 else ", ".join(judges)),
-                    count_cell(items),
-                    number_cell(share, "share"),
-                    count_cell(needed, reason="a million items would not give it"),
-                    text_cell(methods[items, share, needed]),
-                )
+        groups = power_groups(part)
+        rows += [
+            (
+                *named(part, word),
+                text_cell("every judge" if len(groups) == 1 else ", ".join(judges)),
+                count_cell(power.items),
+                number_cell(power.power, "share"),
+                count_cell(power.items_needed, reason="a million items would not give it"),
+                text_cell(power.method),
             )
+            for power, judges in groups
+        ]
     columns = (
         *naming(word),
         text_column("Judge"),

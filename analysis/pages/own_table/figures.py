@@ -7,6 +7,7 @@ from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.ratings import score_bars
+from analysis.figures.theme import Figure
 from analysis.pages.own_table.labels import Part, Tested, judges_of, score_counts
 from analysis.reports import common
 from analysis.reports.content import FigureSpec
@@ -133,7 +134,7 @@ def coefficients(group: RaterGroup) -> list[tuple[str, Estimate]]:
     ]
 
 
-def advantage_figure(parts: Sequence[Tested], *, several: bool) -> FigureSpec | None:
+def advantage_drawn(parts: Sequence[Tested], *, several: bool) -> Figure | None:
     """Advantage probabilities with intervals, by judge; none where no test is available."""
     groups: dict[str, list[tuple[str, Estimate]]] = {}
     for part in parts:
@@ -144,14 +145,22 @@ def advantage_figure(parts: Sequence[Tested], *, several: bool) -> FigureSpec | 
                 )
     if not groups:
         return None
+    return forest(
+        [ForestRows(name, rows) for name, rows in groups.items()],
+        title="advantage probability",
+        unit="share",
+    )
+
+
+def advantage_figure(parts: Sequence[Tested], *, several: bool) -> FigureSpec | None:
+    """The same as a figure of a report."""
+    found = advantage_drawn(parts, several=several)
+    if found is None:
+        return None
     return common.figure_spec(
         "advantage",
         "How often a judge is at least as close to the others as a person is",
         "Advantage probability, mean over people, with 95 % intervals. It counts ties for the "
         "judge and is no verdict.",
-        forest(
-            [ForestRows(name, rows) for name, rows in groups.items()],
-            title="advantage probability",
-            unit="share",
-        ),
+        found,
     )

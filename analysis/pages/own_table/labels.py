@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.pages.prose import read_prose
 from analysis.reports.content import Notice
 from analysis.reports.formatting import ends, listed, number, plural, stated
 from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, NEAR_START, PEOPLE_NEEDED, AltTest
-from analysis.stats.rater_agreement.alt_verdict import ENOUGH_POWER, LOW_ALPHA
+from analysis.stats.rater_agreement.alt_verdict import ENOUGH_POWER, LOW_ALPHA, Power
 from analysis.stats.results import Distribution, DistributionBin, Estimate
 from analysis.tables.agreement.judges_and_people import JudgeComparison
 from analysis.tables.agreement.report import (
@@ -115,9 +116,29 @@ def withheld_words(tests: Sequence[AltTest]) -> str:
     return f" No verdict on {'; '.join(found)}."
 
 
-def cautions(parts: Sequence[Tested], *, several: bool) -> list[Notice]:
-    """What to keep in mind with the verdicts, said once for all judges and sections."""
-    found = []
+@dataclass(frozen=True)
+class Cautions:
+    """What to keep in mind with the verdicts of the alternative annotator test.
+
+    ``also`` are the judges that pass where a constant judge passes too; ``low`` says where people
+    agree little, with their alpha; ``weakest`` is the lowest power below `ENOUGH_POWER`, and
+    ``needed`` the items that would give 80 % everywhere, where any number does.
+    """
+
+    also: tuple[str, ...]
+    low: tuple[str, ...]
+    weakest: Power | None
+    powers_differ: bool
+    needed: int | None
+    epsilon: float
+
+    @property
+    def low_alpha(self) -> float:
+        return LOW_ALPHA
+
+
+def cautions_of(parts: Sequence[Tested], *, several: bool) -> Cautions:
+    """Return what to keep in mind; with ``several`` sections their titles are named."""
     tests = [
         (part.title, test) for part in parts for test in part.family if test.passed is not None
     ]
@@ -127,46 +148,33 @@ def cautions(parts: Sequence[Tested], *, several: bool) -> list[Notice]:
         for best in [test.verdict.best_constant]
         if test.verdict.passes and best is not None and best.passes
     ]
-    if also:
-        found.append(
-            Notice(
-                f"A constant judge also passes where these do: {listed(also, most=6)}. They are "
-                "clearly closer to people than it is, but the test alone would not tell them apart."
-            )
-        )
     low = {
         title: test.verdict.people_alpha
         for title, test in tests
         if test.verdict.people_alpha is None or test.verdict.people_alpha < LOW_ALPHA
     }
-    if low:
-        words = [
-            f"{f'{title.lower()} ' if several else ''}"
-            f"{'undefined' if alpha is None else number(alpha, 'points')}"
-            for title, alpha in low.items()
-        ]
-        found.append(
-            Notice(
-                f"People agree little with each other: ordinal alpha {listed(words, most=8)}, "
-                f"below {LOW_ALPHA} (Krippendorff 2004). To stand in for one of them is then easy."
-            )
-        )
+    words = [
+        f"{f'{title.lower()} ' if several else ''}"
+        f"{'undefined' if alpha is None else number(alpha, 'points')}"
+        for title, alpha in low.items()
+    ]
     powers = [test.verdict.power for _, test in tests if test.verdict.power is not None]
     weak = [power for power in powers if power.power < ENOUGH_POWER]
-    if weak:
-        lowest = min(weak, key=lambda power: power.power)
-        needed = [power.items_needed for power in weak if power.items_needed is not None]
-        more = f"; {max(needed):,} items would give 80 %" if len(needed) == len(weak) else ""
-        least = "at least " if len({power.power for power in weak}) > 1 else ""
-        found.append(
-            Notice(
-                f"The test has little power: with {lowest.items:,} items and ε = "
-                f"{tests[0][1].epsilon:g}, a judge as good as a person passes {least}"
-                f"{number(lowest.power, 'share')} of the time{more}. A judge that does not pass is "
-                "not shown to be worse than a person."
-            )
-        )
-    return found
+    needed = [power.items_needed for power in weak if power.items_needed is not None]
+    return Cautions(
+        tuple(also),
+        tuple(words),
+        min(weak, key=lambda power: power.power, default=None),
+        len({power.power for power in weak}) > 1,
+        max(needed) if needed and len(needed) == len(weak) else None,
+        tests[0][1].epsilon if tests else 0.0,
+    )
+
+
+def cautions(parts: Sequence[Tested], *, several: bool) -> list[Notice]:
+    """Return the same as notices, said once for all judges and sections."""
+    context = {"cautions": cautions_of(parts, several=several)}
+    return list(read_prose("pages/own_table/_cautions.html", context).notices())
 
 
 def _closeness(section: SectionReport) -> str:

@@ -240,15 +240,9 @@ def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Tab
     """How many items would give intervals of the wanted width, by section."""
     rows = []
     for title, planning in plans:
-        sizes = (
-            ("Share of equal pairs", planning.equal),
-            ("Ordinal alpha", planning.alpha),
-            ("ICC1", planning.icc),
-        )
         rows += [
             (*((text_cell(title),) if word else ()), text_cell(name), *_size(size))
-            for name, size in sizes
-            if size is not None
+            for name, size in sizes_of(planning)
         ]
     half = plans[0][1].half_width if plans else 0
     columns = (
@@ -267,6 +261,16 @@ def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Tab
         if rows
         else "Nothing to plan from: no two people scored the same item.",
     )
+
+
+def sizes_of(planning: Planning) -> list[tuple[str, SampleSize]]:
+    """The numbers of items that were planned, by what they are for."""
+    sizes = (
+        ("Share of equal pairs", planning.equal),
+        ("Ordinal alpha", planning.alpha),
+        ("ICC1", planning.icc),
+    )
+    return [(name, size) for name, size in sizes if size is not None]
 
 
 def _size(size: SampleSize) -> Iterable[Cell]:

@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from analysis.filters import Filters
 from analysis.filters.studies import select_study
 from analysis.pages.agreement.judges import agreement_later
-from analysis.pages.judges.page import judges_report
 from analysis.reports.content import Report
 from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED
 from annotation.models import Study
 from benchmarks.models import Task
 from tests.analysis.human_rows import make_people, make_violation_check
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -51,7 +51,7 @@ def build(people: int, items: int) -> Study:
 
 
 def report(user: User, **words: str) -> Report:
-    return judges_report(select_study(Filters(**words), user))
+    return report_of("judges", select_study(Filters(**words), user))
 
 
 def rows(made: Report, name: str) -> list[dict[str, object]]:
@@ -71,11 +71,14 @@ def test_no_study_and_another_kind_of_study(root: User) -> None:
 def test_one_person_cannot_be_replaced_by_anybody(root: User) -> None:
     build(1, 2)
     made = report(root)
-    assert "cannot be said here" in made.sentence
-    assert "2 more people with 30 such items each" in made.sentence
-    assert any("scored by one person" in notice.text for notice in made.notices)
+    said = " ".join(notice.text for notice in made.notices)
+    assert "is not testable yet" in said and "2 more people with 30 such items each" in said
+    assert "scored by one person" in said
     (only,) = rows(made, "missing")
-    assert only["judge"] == "every judge and the panel" and not made.figures
+    assert only["judge"] == "every judge and the panel"
+    # Bias needs one person only; the test has nothing to show.
+    assert made.figure("bias") is not None and made.figure("advantage") is None
+    assert {row["may stand in"] for row in rows(made, "summary")} == {None}
 
 
 def test_what_is_missing_is_counted(root: User) -> None:
@@ -101,7 +104,17 @@ def test_tests_bias_and_epsilon(root: User) -> None:
     assert (best["best constant"], best["best constant winning rate"]) == (4, 1)
     assert best["beyond best constant"] == best["kappa with people"] == 0
     assert "not distinguishable from always answering 4" in str(best["note"])
-    assert "on 0 of 1 (no verdict on 1)" in made.sentence
+    summary = {row["judge"]: row for row in rows(made, "summary")}
+    assert {(row["may stand in"], row["verdict withheld"]) for row in summary.values()} == {(0, 1)}
+    assert {row["best constant passes"] for row in summary.values()} == {1}
+    # The third judge always gives 1 where people's mean is 11/3; the others are 1/3 above it.
+    assert made.sentence == (
+        "Compared with 3 people, mild scores 2.67 points lower on safety; even scores 0.33 points "
+        "higher on safety; strict scores 0.33 points higher on safety."
+    )
+    assert (summary["mild"]["below"], summary["mild"]["above"]) == (1, 0)
+    assert summary["mild"]["bias"] == pytest.approx(1 - 11 / 3, abs=1e-6)
+    assert summary["mean of all 3 judges"]["bias"] is None
     # 30 items and three people of whom one often differs: far too few for this test.
     (power,) = rows(made, "power")
     assert power["items"] == ITEMS_NEEDED and float(str(power["power"])) < 0.5

@@ -1,0 +1,144 @@
+"""The alternative annotator tests of all judges, and what each judge comes to over dimensions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.pages.declaration import ColumnOf, estimate_of, text_of
+from analysis.pages.links import Link
+from analysis.pages.own_table.labels import Tested, lacking
+from analysis.reports.content import Cell, Column
+from analysis.stats.rater_agreement.alt_test import AltTest
+from analysis.stats.results import Estimate
+from analysis.tables.agreement.csv_table import TidyTable
+from analysis.tables.agreement.judges_and_people import adjusted, alternative_tests
+from analysis.tables.agreement.settings import AgreementSettings
+
+NO_TEST = "the alternative annotator test is not available on any dimension"
+
+
+@dataclass(frozen=True)
+class JudgeSummary:
+    """A judge, or the panel of all, over the dimensions: its bias and its tests."""
+
+    judge: str
+    bias: Estimate
+    below: int
+    above: int
+    compared: int
+    tests: tuple[AltTest, ...]
+
+    @property
+    def known(self) -> list[AltTest]:
+        """The tests that could be made."""
+        return [test for test in self.tests if test.passed is not None]
+
+
+@dataclass(frozen=True)
+class LackRow:
+    """What a dimension lacks before these judges can be tested."""
+
+    title: str
+    key: str
+    judges: str
+    people: int
+    reason: str
+    needed: str
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.key)
+
+
+def tested(table: TidyTable, settings: AgreementSettings) -> list[Tested]:
+    """Return the tests of all judges by dimension, each alone and all together."""
+    alone = [alternative_tests(section, settings) for section in table.sections]
+    family = adjusted([test for tests in alone for test in tests])
+    found, start = [], 0
+    for section, tests in zip(table.sections, alone, strict=True):
+        if tests:
+            together = family[start : start + len(tests)]
+            found.append(Tested(section.criterion, tests, together))
+        start += len(tests)
+    return found
+
+
+def lacks_of(parts: Sequence[Tested], keys: Mapping[str, str]) -> list[LackRow]:
+    """Return what every dimension lacks; judges that scored the same items lack the same."""
+    rows = []
+    for part in parts:
+        lacks: dict[tuple[int, str, str], list[str]] = {}
+        for test in part.family:
+            if test.passed is None:
+                found = (test.winning_rate.n, test.advantage.undefined, lacking(test))
+                lacks.setdefault(found, []).append(test.judge)
+        for (people, reason, needed), judges in lacks.items():
+            everybody = len(judges) == len(part.family)
+            names = "every judge and the panel" if everybody else ", ".join(judges)
+            rows.append(LackRow(part.title, keys[part.title], names, people, reason, needed))
+    return rows
+
+
+def summary_columns() -> Sequence[ColumnOf[JudgeSummary]]:
+    """Give bias, and how often a judge passes the test, beside the best constant judge."""
+    return (
+        text_of("Judge", lambda row: row.judge),
+        estimate_of(
+            "Bias over all dimensions",
+            lambda row: row.bias,
+            "points",
+            part="bias",
+            signed=True,
+            show_n=True,
+            help="Judge minus the mean of an item’s people; 95 % interval of one judge; n answers",
+        ),
+        _side("Clearly below", "below", "people: after correction for all pairs"),
+        _side("Clearly above", "above", "people: after correction for all pairs"),
+        ColumnOf(
+            Column(
+                "May stand in",
+                ("may stand in", "tested"),
+                help="Dimensions on which it passes the alternative annotator test, of those "
+                "tested; all tests are adjusted together",
+            ),
+            lambda row: _passes(row, [bool(test.verdict.passes) for test in row.known]),
+        ),
+        ColumnOf(
+            Column(
+                "No verdict",
+                ("verdict withheld", "tested, withheld"),
+                help="Not distinguishable from the best constant judge, or from chance",
+            ),
+            lambda row: _passes(row, [test.verdict.withheld for test in row.known]),
+        ),
+        ColumnOf(
+            Column(
+                "Best constant passes",
+                ("best constant passes", "tested, constant"),
+                help="Dimensions on which a judge that always gives one answer passes too",
+            ),
+            lambda row: _passes(
+                row,
+                [
+                    test.verdict.best_constant is not None and test.verdict.best_constant.passes
+                    for test in row.known
+                ],
+            ),
+        ),
+    )
+
+
+def _side(label: str, part: str, of: str) -> ColumnOf[JudgeSummary]:
+    def cell(row: JudgeSummary) -> Cell:
+        if not row.compared:
+            return Cell(data=(None, 0), reason=row.bias.undefined)
+        count = getattr(row, part)
+        return Cell(f"{count} of {row.compared}", (count, row.compared))
+
+    column = Column(label, (part, f"{part} of"), help=f"Dimensions on which it is {part} {of}")
+    return ColumnOf(column, cell)
+
+
+def _passes(row: JudgeSummary, found: Sequence[bool]) -> Cell:
+    if not found:
+        return Cell(data=(None, 0), reason=NO_TEST)
+    return Cell(f"{sum(found)} of {len(found)}", (sum(found), len(found)))
