@@ -1,0 +1,181 @@
+"""Questions as tasks: one task per question, and the importer of published files.
+
+Dev and test files, and those that ``generate_acpbench`` writes, are alike. Files of recorded
+answers (JSON lines) may come along.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.core.digests import digest, digest_text, storable
+from benchmarks.core.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.core.types import Json, Task
+from benchmarks.formats.source import File, read_line
+from benchmarks.systems.acpbench_hard.questions import Question, find_files, read_questions
+from benchmarks.systems.acpbench_hard.reading import pddl_fault
+from benchmarks.systems.acpbench_hard.tasks import TASKS
+
+LONGEST_RESPONSE = 1 << 20
+LONGEST_MODEL = 200
+_LINES = (".jsonl", ".jsonl.gz")
+_FIELDS = ("task", "split", "group", "context", "question", "answer", "pddl_domain", "pddl_problem")
+
+
+def is_answers(path: Path) -> bool:
+    """Whether a file's name says that it holds recorded answers."""
+    return path.name.lower().endswith(_LINES)
+
+
+def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
+    """Read and check all files as a whole; raise ``FileRefused`` with their first faults."""
+    files, answers = [], []
+    for path in paths:
+        if path.is_dir():
+            files += find_files(path)
+            answers += sorted(one for one in path.rglob("*") if is_answers(one))
+        else:
+            (answers if is_answers(path) else files).append(path)
+    questions = read_questions(files)
+    problems = Problems()
+    _check_pddl(questions, problems)
+    recorded: dict[str, list[Json]] = {}
+    known = {key_of(question) for question in questions}
+    for path in answers:
+        try:
+            _read_answers(path, known, recorded, problems)
+        except FileRefused as refused:
+            problems.extend(refused)
+    problems.check()
+    checksums = [File(path).checksum() for path in (*files, *answers)]
+    source = ", ".join(path.name for path in paths)
+    return task_file(questions, source, digest(sorted(checksums)), recorded)
+
+
+def task_file(
+    questions: Sequence[Question],
+    source: str,
+    checksum: str,
+    recorded: Mapping[str, Sequence[Json]] | None = None,
+) -> TaskFile:
+    """Questions as they are stored, with recorded answers by the id of their task."""
+    kinds = Counter(question.task for question in questions)
+    domains = sorted({question.domain for question in questions})
+    notes = f"{len(kinds)} of {len(TASKS)} tasks; domains: {', '.join(domains)}."
+    if recorded:
+        notes += f" {sum(map(len, recorded.values()))} recorded answers."
+    return TaskFile(
+        tasks=[(task_of(question, recorded), ()) for question in questions],
+        checksum=checksum,
+        source=source,
+        notes=notes[:2000],
+        summary=f". {notes}",
+        details=tuple(f"{TASKS[key].title}: {kinds[key]}" for key in TASKS if key in kinds),
+    )
+
+
+def key_of(question: Question) -> str:
+    """The id of a question's task; ids of questions are their own within a task alone."""
+    return f"{question.task}:{question.question_id}"
+
+
+def task_of(question: Question, recorded: Mapping[str, Sequence[Json]] | None = None) -> Task:
+    """A question as a task: what it asks, and what only the validator knows of it.
+
+    The id is text, because it is beyond what JavaScript and some stores take for a whole number.
+    """
+    key = key_of(question)
+    payload = {
+        **{name: getattr(question, name) for name in _FIELDS},
+        "question_id": str(question.question_id),
+        "domain": question.domain or "unknown",
+    }
+    if answers := (recorded or {}).get(key):
+        payload["recordings"] = list(answers)
+    return Task(key, question.question, TASKS[question.task].title, payload)
+
+
+def question_of(task: Task) -> Question:
+    """The question behind a task."""
+    payload = task.payload
+    return Question(
+        question_id=int(payload["question_id"]), **{name: payload[name] for name in _FIELDS}
+    )
+
+
+def row_of(question: Question) -> dict[str, Any]:
+    """A question in the published form."""
+    return {
+        "id": question.question_id,
+        "group": question.group,
+        "context": question.context,
+        "question": question.question,
+        "answer": question.answer,
+        "PDDL_domain": question.pddl_domain,
+        "PDDL_problem": question.pddl_problem,
+    }
+
+
+def _check_pddl(questions: Iterable[Question], problems: Problems) -> None:
+    """Note what is wrong with the PDDL of questions; texts that they share are read once."""
+    seen: dict[str, str] = {}
+    for question in questions:
+        for text, problem in (("PDDL_domain", ""), ("PDDL_problem", question.pddl_problem)):
+            mark = digest_text(f"{question.pddl_domain}\x1f{problem}")
+            if mark not in seen:
+                seen[mark] = pddl_fault(question.pddl_domain, problem)
+            if seen[mark]:
+                where = f"{question.task}, id {question.question_id}, {text}"
+                problems.add(where, "PDDL that can be read", Said(seen[mark]))
+                break
+
+
+def _read_answers(
+    path: Path, known: set[str], recorded: dict[str, list[Json]], problems: Problems
+) -> None:
+    """Recorded answers, a JSON object a line: task, question_id, response_text, model."""
+    for number, line in File(path).lines():
+        row = read_line(path.name, number, line, problems)
+        if row is None:
+            continue
+        place = f"{path.name}, line {number}"
+        if not isinstance(row, dict):
+            problems.add(place, "a JSON object", row)
+            continue
+        text, model = row.get("response_text"), row.get("model") or ""
+        key = f"{row.get('task')}:{row.get('question_id')}"
+        if key not in known:
+            problems.add(f"{place}, task and question_id", "a question of these files", key)
+        elif not isinstance(text, str) or len(text) > LONGEST_RESPONSE:
+            problems.add(f"{place}, response_text", "a text of at most 1 MB", text)
+        elif not isinstance(model, str) or len(model) > LONGEST_MODEL:
+            problems.add(f"{place}, model", f"at most {LONGEST_MODEL} characters", model)
+        else:
+            recorded.setdefault(key, []).append({"model": model, "text": storable(text)})
+
+
+def recognises(paths: Sequence[Path]) -> bool:
+    """Whether files may be questions of ACPBench Hard: folders, or JSON files."""
+    files = [path for path in paths if not is_answers(path)]
+    return bool(files) and all(
+        path.is_dir() or path.name.lower().endswith((".json", ".json.gz")) for path in files
+    )
+
+
+IMPORTER = Importer(
+    (
+        TaskFormat(
+            "published",
+            "Questions",
+            "JSON files of questions, such as app/dev.gen.json or app.dev.gen.json.gz, or a folder "
+            "with them; recorded answers as .jsonl may come along",
+            "ACPBench Hard",
+            read_files,
+            recognises,
+            uploads=40,
+            accept=".json,.jsonl,.gz",
+        ),
+    )
+)

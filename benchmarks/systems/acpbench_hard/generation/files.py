@@ -1,0 +1,110 @@
+"""Questions made of files in PDDL, and written in the published form."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from benchmarks.core.errors import CoreError, UnknownName
+from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.systems.acpbench_hard.dataset import row_of
+from benchmarks.systems.acpbench_hard.generation.making import (
+    Difficulty,
+    MadeQuestion,
+    Source,
+    make_questions,
+)
+from benchmarks.systems.acpbench_hard.generation.space import MOST_STATES, TooLarge
+from benchmarks.systems.acpbench_hard.generation.text import TextError
+from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
+from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.worlds import load_source
+
+MOST_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was made: how many questions of each task, and why problems were left out."""
+
+    questions: int
+    by_task: Mapping[str, int]
+    left_out: Sequence[str]
+
+    def lines(self, wanted: int) -> list[str]:
+        """The report in words."""
+        lines = [f"{self.questions} questions"]
+        lines += [
+            f"  {TASKS[task].title}: {n}" + (f" of {wanted} wanted" if n < wanted else "")
+            for task, n in self.by_task.items()
+        ]
+        return lines + [f"  left out: {reason}" for reason in self.left_out]
+
+
+def generate_acpbench(
+    domain: Path,
+    problems: Sequence[Path],
+    out: Path,
+    *,
+    seed: int,
+    per_task: int,
+    tasks: Sequence[str] = (),
+    difficulty: Mapping[str, int] = MappingProxyType({}),
+    most_states: int = MOST_STATES,
+) -> Report:
+    """Make questions of problems and write them to a file, all or none.
+
+    A problem that is too large to be explored, or has no plan, is left out and named. Raises
+    ``FileRefused`` for PDDL or templates with a fault, and `CoreError` where nothing can be made.
+    """
+    for task in tasks:
+        if task not in TASKS:
+            raise UnknownName("task", task, list(TASKS))
+    sources, left_out = _load(domain, problems, Difficulty(**difficulty), most_states)
+    made = list(make_questions(sources, seed, per_task, tasks or tuple(TASKS)))
+    if not made:
+        why = f": {left_out[0]}" if left_out else ""
+        raise CoreError(f"no question can be made of these problems{why}")
+    write_questions(made, out)
+    counts = Counter(one.question.task for one in made)
+    return Report(len(made), {task: counts[task] for task in tasks or TASKS}, left_out)
+
+
+def write_questions(made: Sequence[MadeQuestion], out: Path) -> None:
+    """Write questions as a JSON list in the published form, each with the record of its making."""
+    rows: list[dict[str, Any]] = [
+        {**row_of(one.question), "generated": dict(one.record)} for one in made
+    ]
+    part = out.with_name(f"{out.name}.part")
+    part.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.replace(out)
+
+
+def _load(
+    domain: Path, problems: Sequence[Path], difficulty: Difficulty, most_states: int
+) -> tuple[list[Source], list[str]]:
+    faults, sources, left_out = Problems(), [], []
+    for path in problems:
+        try:
+            for one in (domain, path):
+                if one.stat().st_size > MOST_BYTES:
+                    raise TextError(f"{one.name} has more than {MOST_BYTES >> 20} MB")
+            source = load_source(domain, path, difficulty, most_states)
+        except TooLarge as error:
+            left_out.append(f"{path.name}: {error}")
+        except FileRefused as refused:
+            faults.extend(refused)
+        except (PddlError, TextError, UnicodeDecodeError) as error:
+            faults.add(path.name, "PDDL and templates without a fault", Said(str(error)))
+        except OSError as error:
+            faults.add(path.name, "files to read", Said(error.strerror or "none"))
+        else:
+            if source.solvable:
+                sources.append(source)
+            else:
+                left_out.append(f"{path.name}: no plan reaches its goal")
+    faults.check()
+    return sources, left_out

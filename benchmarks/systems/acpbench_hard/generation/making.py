@@ -1,0 +1,356 @@
+"""New questions for the eight tasks, from a domain and problems in PDDL (paper, section 5).
+
+States are sampled along plans: walks to the goal that sometimes stray. Each question is about one
+state, which becomes the initial state of its problem. Only spaces that were explored to their end
+are asked about, so that every stored answer is known to be complete; a state in doubt is skipped.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from benchmarks.core.seeds import derive_seed
+from benchmarks.systems.acpbench_hard.generation.space import Space
+from benchmarks.systems.acpbench_hard.generation.text import Describer
+from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
+from benchmarks.systems.acpbench_hard.pddl.instance import State, show_atom
+from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.tasks import TASKS
+
+# The paper keeps states with at most so many applicable actions (A.3).
+MOST_APPLICABLE = 100
+# The published files store at most so many unreachable propositions.
+MOST_STORED = 50
+# How often a walk to the goal strays, and how much longer than a shortest plan it may become.
+STRAYS, LONGER = 0.3, 2
+# Chances that are given up after so many draws without a new question.
+PATIENCE = 200
+_COMMENT = re.compile(r";[^\n]*")
+
+Made = tuple[str, Any]
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """Which states are asked about: how far the goal is, and how many actions are applicable."""
+
+    min_distance: int = 1
+    max_distance: int = 1000
+    max_applicable: int = MOST_APPLICABLE
+
+
+class Source:
+    """A problem that questions are made of."""
+
+    def __init__(
+        self, domain: str, problem: str, space: Space, describer: Describer, difficulty: Difficulty
+    ) -> None:
+        self.domain, self.problem = _COMMENT.sub("", domain), _COMMENT.sub("", problem)
+        self.space, self.describer, self.difficulty = space, describer, difficulty
+        self.instance = space.instance
+
+    @cached_property
+    def solvable(self) -> bool:
+        """Whether there is a plan from the initial state."""
+        return self.instance.init in self.space.distances
+
+    def fits(self, state: State) -> bool:
+        """Whether a state is as difficult as wanted; one without a plan never is."""
+        distance = self.space.distances.get(state)
+        return (
+            distance is not None
+            and self.difficulty.min_distance <= distance <= self.difficulty.max_distance
+            and len(self.space.moves[state]) <= self.difficulty.max_applicable
+        )
+
+    def walk(self, rng: random.Random, start: State) -> tuple[list[Atom], list[State]]:
+        """A plan from a state, with the states before each of its actions and the last.
+
+        It mostly goes on where the goal comes nearer, strays now and then, and always ends.
+        """
+        distances = self.space.distances
+        most = LONGER * distances[start] + LONGER
+        plan: list[Atom] = []
+        states = [start]
+        while states[-1] not in self.space.goals:
+            here = states[-1]
+            moves = sorted(self.space.moves[here].items())
+            nearer = [move for move in moves if distances.get(move[1], most) < distances[here]]
+            known = [move for move in moves if move[1] in distances]
+            stray = len(plan) < most and rng.random() < STRAYS
+            action, state = rng.choice(known if stray else nearer)
+            plan.append(action)
+            states.append(state)
+        return plan, states
+
+    def sample(self, rng: random.Random) -> State | None:
+        """A state along a plan from the initial state; None if none of the walk fits."""
+        states = [one for one in self.walk(rng, self.instance.init)[1] if self.fits(one)]
+        return rng.choice(states) if states else None
+
+    def with_state(self, state: State) -> str:
+        """The problem in PDDL with another initial state."""
+        start = re.search(r"\(\s*:init\b", self.problem, re.IGNORECASE)
+        assert start  # it was read as a problem
+        depth, end = 0, start.start()
+        for end in range(start.start(), len(self.problem)):
+            depth += {"(": 1, ")": -1}.get(self.problem[end], 0)
+            if not depth:
+                break
+        init = " ".join(show_atom(atom) for atom in sorted(state))
+        return f"{self.problem[: start.start()]}(:init {init}){self.problem[end + 1 :]}"
+
+
+# --- One maker for each task: the words of a question and its stored answer, or None --------------
+
+
+def _applicability(source: Source, state: State, rng: random.Random) -> Made | None:
+    found = sorted(source.space.moves[state])
+    if not found:
+        return None
+    return "Which actions can be performed in this state? List all of them.", _texts(found)
+
+
+def _progression(source: Source, state: State, rng: random.Random) -> Made | None:
+    changes = {
+        action: (child - state, state - child)
+        for action, child in source.space.moves[state].items()
+        if child != state
+    }
+    if not changes:
+        return None
+    action = rng.choice(sorted(changes))
+    pos, neg = changes[action]
+    question = (
+        f"What changes when this action is performed: “{source.describer.action(action)}”, that is "
+        f"{show_atom(action)}? Give the propositions that become true, then those that become "
+        "false."
+    )
+    return question, {"pos": _texts(sorted(pos)), "neg": _texts(sorted(neg))}
+
+
+def _reachability(source: Source, state: State, rng: random.Random) -> Made | None:
+    ever: set[Atom] = set().union(*source.space.reachable(state))
+    never = [atom for atom in source.space.atoms if atom not in ever]
+    if len(never) > MOST_STORED:
+        never = sorted(rng.sample(never, MOST_STORED))
+    # The published files store these without parentheses.
+    return (
+        "Which proposition can never hold, whatever is done from this state on?",
+        [" ".join(atom) for atom in never],
+    )
+
+
+def _action_reachability(source: Source, state: State, rng: random.Random) -> Made | None:
+    ever = {action for one in source.space.reachable(state) for action in source.space.moves[one]}
+    never = [action for action in source.space.actions if action not in ever]
+    return (
+        "Which action can never be performed, whatever is done from this state on?",
+        _texts([rng.choice(never)]) if never else [],
+    )
+
+
+def _validation(source: Source, state: State, rng: random.Random) -> Made | None:
+    plan, states = source.walk(rng, state)
+    if len(plan) < 2:
+        return None
+    index = rng.randrange(len(plan))
+    here = source.space.moves[states[index]]
+    ever = {action for one in source.space.moves.values() for action in one}
+    # An action that can be performed elsewhere is harder to tell than one that never can.
+    wrong = sorted(ever - here.keys()) or sorted(set(source.space.actions) - here.keys())
+    if not wrong:
+        return None
+    plan[index] = rng.choice(wrong)
+    return (
+        f'Which action of this sequence is the first that cannot be performed: "{_plan(plan)}"?',
+        index,
+    )
+
+
+# The reference evaluator cuts the plan out by 19 characters before and 147 after it.
+JUST_BEFORE = 'This is the plan: "'
+JUST_AFTER = (
+    '". It reaches the goal, but is longer than it need be. Leave out one action, or two '
+    "consecutive actions so that a plan remains, and give that plan."
+)
+
+
+def _justification(source: Source, state: State, rng: random.Random) -> Made | None:
+    plan, states = source.walk(rng, state)
+    removable = _removable(source, state, plan)
+    if not removable:
+        plan = _padded(source, rng, plan, states)
+        removable = _removable(source, state, plan)
+    if not removable or len(plan) < 2:
+        return None
+    return f"{JUST_BEFORE}{_plan(plan)}{JUST_AFTER}", removable
+
+
+def _removable(source: Source, state: State, plan: Sequence[Atom]) -> list[list[str]]:
+    """Single actions and pairs without which a plan remains, with their number of appearance.
+
+    It counts from 1; an action that stands once, and a pair, have -1.
+    """
+    found = []
+    for size in (1, 2):
+        for place in range(len(plan) - size + 1):
+            if _reaches(source, state, [*plan[:place], *plan[place + size :]]):
+                part = plan[place : place + size]
+                several = size == 1 and plan.count(part[0]) > 1
+                number = plan[: place + 1].count(part[0]) if several else -1
+                found.append([*_texts(part), str(number)])
+    return found
+
+
+def _reaches(source: Source, state: State, plan: Sequence[Atom]) -> bool:
+    for action in plan:
+        child = source.space.moves[state].get(action)
+        if child is None:
+            return False
+        state = child
+    return state in source.space.goals
+
+
+def _padded(
+    source: Source, rng: random.Random, plan: list[Atom], states: Sequence[State]
+) -> list[Atom]:
+    """The plan with an action or a pair put in that it does not need; unchanged if none fits."""
+    places = list(range(len(states)))
+    rng.shuffle(places)
+    for place in places:
+        ways: list[tuple[Atom, ...]] = []
+        for first, child in sorted(source.space.moves[states[place]].items()):
+            ways.append((first,))
+            ways += [(first, second) for second in sorted(source.space.moves[child])]
+        rng.shuffle(ways)
+        for way in ways:
+            longer = [*plan[:place], *way, *plan[place:]]
+            if _reaches(source, states[0], longer):
+                return longer
+    return plan
+
+
+def _landmarks(source: Source, state: State, rng: random.Random) -> Made | None:
+    open_atoms = [
+        atom for atom in source.space.atoms if atom not in state and atom not in _goal_atoms(source)
+    ]
+    seen_on_plans: list[set[Atom]] = [set().union(*source.walk(rng, state)[1]) for _ in range(3)]
+    yes: list[Atom] = []
+    no: list[Atom] = []
+    for atom in open_atoms:
+        needed = all(atom in seen for seen in seen_on_plans)
+        (yes if needed and not source.space.avoidable(atom, state) else no).append(atom)
+    return (
+        "Which proposition must hold at some time on every way to the goal, though it neither "
+        "holds now nor belongs to the goal?",
+        {"yes": _texts(yes), "no": _texts(no)},
+    )
+
+
+def _goal_atoms(source: Source) -> set[Atom]:
+    return {
+        tuple(map(str, template)) for case in source.instance.goal for template in case.positive
+    }
+
+
+def _next_action(source: Source, state: State, rng: random.Random) -> Made | None:
+    distances = source.space.distances
+    yes: list[Atom] = []
+    no: list[Atom] = []
+    for action, child in sorted(source.space.moves[state].items()):
+        (yes if distances.get(child) == distances[state] - 1 else no).append(action)
+    return (
+        "Which action should be performed next, so that the goal comes closer?",
+        {"yes": _texts(yes), "no": _texts(no), "maybe": [], "opt": str(distances[state])},
+    )
+
+
+MAKERS: Mapping[str, Callable[[Source, State, random.Random], Made | None]] = {
+    "app": _applicability,
+    "areach": _action_reachability,
+    "just": _justification,
+    "land": _landmarks,
+    "nexta": _next_action,
+    "prog": _progression,
+    "reach": _reachability,
+    "val": _validation,
+}
+
+
+def _texts(atoms: Sequence[Atom]) -> list[str]:
+    return [show_atom(atom) for atom in atoms]
+
+
+def _plan(plan: Sequence[Atom]) -> str:
+    return " ".join(_texts(plan))
+
+
+# --- All questions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MadeQuestion:
+    """A question with the record of its making."""
+
+    question: Question
+    record: Mapping[str, Any]
+
+
+def make_questions(
+    sources: Sequence[Source], seed: int, per_task: int, tasks: Sequence[str] = tuple(TASKS)
+) -> Iterator[MadeQuestion]:
+    """Up to ``per_task`` different questions of each task, spread evenly over the problems."""
+    for task in tasks:
+        # Problems may differ in their goal alone, of which not every question tells.
+        told: set[tuple[str, str]] = set()
+        makers = [_questions_of(source, task, seed, told) for source in sources if source.solvable]
+        made = 0
+        while makers and made < per_task:
+            for maker in list(makers):
+                found = next(maker, None)
+                if found is None:
+                    makers.remove(maker)
+                    continue
+                yield found
+                made += 1
+                if made == per_task:
+                    break
+
+
+def _questions_of(
+    source: Source, task: str, seed: int, told: set[tuple[str, str]]
+) -> Iterator[MadeQuestion]:
+    """Questions of a task about a problem that were not ``told`` yet, until none is found."""
+    instance, kind = source.instance, TASKS[task]
+    rng = random.Random(derive_seed(seed, instance.domain.name, instance.name, task))
+    draws = 0
+    while draws < PATIENCE:
+        draws += 1
+        state = source.sample(rng)
+        made = None if state is None else MAKERS[task](source, state, rng)
+        if state is None or made is None:
+            continue
+        context = source.describer.context(
+            instance, state, actions=kind.shape in ("action", "actions", "index"), goal=kind.goal
+        )
+        if (context, made[0]) in told:
+            continue
+        told.add((context, made[0]))
+        draws = 0
+        problem = source.with_state(state)
+        number = derive_seed(task, source.domain, problem, made[0])
+        question = Question(
+            task, "", number, kind.group, context, made[0], source.domain.strip(),
+            problem.strip(), made[1],
+        )  # fmt: skip
+        record = {
+            "seed": seed,
+            "problem": instance.name,
+            "distance": source.space.distances[state],
+            "states": len(source.space.moves),
+        }
+        yield MadeQuestion(question, record)

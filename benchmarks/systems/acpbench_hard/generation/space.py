@@ -1,0 +1,183 @@
+"""The whole state space of a problem, where it is small enough to be known in full.
+
+Questions are generated only where their answers are known. In a space that was explored to its end
+everything is: what can be reached, how far the goal is, and what no way to it can avoid.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+from benchmarks.core.errors import CoreError
+from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case, Template
+from benchmarks.systems.acpbench_hard.pddl.domain import Types
+from benchmarks.systems.acpbench_hard.pddl.instance import Instance, State
+
+MOST_STATES = 20_000
+MOST_GROUND = 50_000
+
+
+class TooLarge(CoreError):
+    """A problem with more states, actions or propositions than are looked at."""
+
+
+@dataclass(frozen=True)
+class GroundAction:
+    """An action with its objects: in which cases it is applicable, and what it changes."""
+
+    atom: Atom
+    cases: tuple[tuple[State, State], ...]
+    add: State
+    delete: State
+
+    def applicable(self, state: State) -> bool:
+        """Whether it can be performed in a state."""
+        return any(wanted <= state and not (kept & state) for wanted, kept in self.cases)
+
+    def after(self, state: State) -> State:
+        """The state after it; what is both deleted and added holds."""
+        return (state - self.delete) | self.add
+
+
+def typed_objects(instance: Instance, wanted: Types) -> list[str]:
+    """The objects that may stand where one of these types is wanted, in their order."""
+    is_one_of = instance.domain.is_one_of
+    return [name for name, types in instance.objects.items() if is_one_of(types, wanted)]
+
+
+def ground_atoms(instance: Instance) -> list[Atom]:
+    """Every well-typed proposition that some action changes."""
+    found: list[Atom] = []
+    for name, kinds in instance.domain.predicates.items():
+        if name in instance.domain.fluents:
+            found += [(name, *values) for values in _values(instance, kinds, len(found))]
+    return found
+
+
+def ground_actions(instance: Instance) -> list[Atom]:
+    """Every well-typed action, whether or not it can ever be performed."""
+    found: list[Atom] = []
+    for name, action in instance.domain.actions.items():
+        kinds = tuple(types for _, types in action.parameters)
+        found += [(name, *values) for values in _values(instance, kinds, len(found))]
+    return found
+
+
+def _values(instance: Instance, kinds: tuple[Types, ...], so_far: int) -> Iterator[tuple[str, ...]]:
+    choices = [typed_objects(instance, kind) for kind in kinds]
+    if so_far + prod(map(len, choices)) > MOST_GROUND:
+        raise TooLarge(f"{instance.name}: more than {MOST_GROUND:,} actions or propositions")
+    return product(*choices)
+
+
+class Space:
+    """All states that can be reached from the initial state of a problem.
+
+    ``TooLarge`` is raised where there are more than ``most``.
+    """
+
+    def __init__(self, instance: Instance, most: int = MOST_STATES) -> None:
+        self.instance = instance
+        self.atoms = ground_atoms(instance)
+        self.actions = ground_actions(instance)
+        self._possible = [op for atom in self.actions if (op := _ground(instance, atom)).cases]
+        self.moves: dict[State, dict[Atom, State]] = {}
+        front = deque([instance.init])
+        self.moves[instance.init] = {}
+        while front:
+            state = front.popleft()
+            for op in self._possible:
+                if op.applicable(state):
+                    child = op.after(state)
+                    self.moves[state][op.atom] = child
+                    if child not in self.moves:
+                        if len(self.moves) >= most:
+                            raise TooLarge(f"{instance.name}: more than {most:,} states")
+                        self.moves[child] = {}
+                        front.append(child)
+
+    @cached_property
+    def goals(self) -> frozenset[State]:
+        """The states in which the goal holds."""
+        return frozenset(state for state in self.moves if not self.instance.unmet_goal(state))
+
+    @cached_property
+    def distances(self) -> dict[State, int]:
+        """The length of a shortest plan from each state; states without a plan have none."""
+        before: dict[State, list[State]] = {}
+        for state, moves in self.moves.items():
+            for child in moves.values():
+                before.setdefault(child, []).append(state)
+        found = dict.fromkeys(self.goals, 0)
+        front = deque(found)
+        while front:
+            state = front.popleft()
+            for parent in before.get(state, ()):
+                if parent not in found:
+                    found[parent] = found[state] + 1
+                    front.append(parent)
+        return found
+
+    def reachable(self, start: State) -> set[State]:
+        """All states that can be reached from one of them."""
+        seen = {start}
+        front = [start]
+        while front:
+            for child in self.moves[front.pop()].values():
+                if child not in seen:
+                    seen.add(child)
+                    front.append(child)
+        return seen
+
+    def avoidable(self, atom: Atom, start: State) -> bool:
+        """Whether the goal can be reached from a state without the atom ever holding."""
+        distances, seen, front = self.distances, {start}, [start]
+        while front:
+            state = front.pop()
+            if state in self.goals:
+                return True
+            children = {
+                child
+                for child in self.moves[state].values()
+                if child in distances and child not in seen and atom not in child
+            }
+            seen |= children
+            # The nearest to the goal is looked at first; the order of equal ones changes nothing.
+            front += sorted(children, key=lambda child: -distances[child])
+        return False
+
+
+def _ground(instance: Instance, atom: Atom) -> GroundAction:
+    """An action with its objects, without cases that what never changes rules out."""
+    action = instance.domain.actions[atom[0]]
+    values = atom[1:]
+    cases = [case for one in action.cases if (case := _case(instance, one, values)) is not None]
+    return GroundAction(
+        atom,
+        tuple(cases),
+        frozenset(_bind(template, values) for template in action.effects.add),
+        frozenset(_bind(template, values) for template in action.effects.delete),
+    )
+
+
+def _case(instance: Instance, case: Case, values: Atom) -> tuple[State, State] | None:
+    if any(len(set(_bind(pair, values))) > 1 for pair in case.equal):
+        return None
+    if any(len(set(_bind(pair, values))) == 1 for pair in case.different):
+        return None
+    wanted = {_bind(template, values) for template in case.positive}
+    kept = {_bind(template, values) for template in case.negative}
+    fluents = instance.domain.fluents
+    fixed = {atom for atom in wanted if atom[0] not in fluents}
+    if not fixed <= instance.init or any(
+        atom in instance.init for atom in kept if atom[0] not in fluents
+    ):
+        return None
+    return frozenset(wanted - fixed), frozenset(kept)
+
+
+def _bind(template: Template, values: Atom) -> Atom:
+    return tuple(values[term] if isinstance(term, int) else term for term in template)

@@ -1,0 +1,84 @@
+"""The eight tasks: what each asks, in which form the answer stands, and how it is called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Shape = Literal["actions", "action", "atom", "index", "effects"]
+
+
+@dataclass(frozen=True)
+class TaskKind:
+    """One of the eight tasks.
+
+    ``group`` is its name in the published files. ``shape`` is that of an answer: several actions,
+    one action or atom, the index of an action, or two lists of atoms. ``none``: "None" may be the
+    answer. ``goal``: the question is about the goal. ``expects`` and ``example`` tell a person.
+    """
+
+    key: str
+    group: str
+    short: str
+    title: str
+    asks: str
+    shape: Shape
+    expects: str
+    example: str
+    none: bool = False
+    goal: bool = False
+
+
+TASKS: Mapping[str, TaskKind] = {
+    task.key: task
+    for task in (
+        TaskKind(
+            "app", "applicable_actions_gen", "app", "Applicability",
+            "which actions can be performed in this state?", "actions",
+            "All applicable actions, each in parentheses with its objects.",
+            "(walk hall arms) (take red hall)",
+        ),
+        TaskKind(
+            "areach", "reachable_action_gen", "areach", "Action reachability",
+            "which action can never become applicable?", "action",
+            "One action in parentheses with its objects, or None.",
+            "(walk hall hall)", none=True,
+        ),
+        TaskKind(
+            "just", "action_justification_gen", "just", "Justification",
+            "how can this plan be made shorter?", "actions",
+            "The actions of the shorter plan in order, each in parentheses.",
+            "(walk hall arms) (take red arms)", goal=True,
+        ),
+        TaskKind(
+            "land", "landmarks_gen", "land", "Landmarks",
+            "which fact must become true on every way to the goal?", "atom",
+            "One proposition in parentheses with its objects, or None.",
+            "(carries red)", none=True, goal=True,
+        ),
+        TaskKind(
+            "nexta", "goal_closer_gen", "nexta", "Next action",
+            "which action brings the goal closer?", "action",
+            "One action in parentheses with its objects.",
+            "(take red hall)", goal=True,
+        ),
+        TaskKind(
+            "prog", "progression_gen", "prog", "Progression",
+            "what becomes true and what becomes false?", "effects",
+            "Two lists in brackets: propositions that become true, then those that become false.",
+            "[(carries red)] [(lies-in red hall) (hand-free)]",
+        ),
+        TaskKind(
+            "reach", "reachable_atom_gen", "reach", "Atom reachability",
+            "which proposition can never hold?", "atom",
+            "One proposition in parentheses with its objects, or None.",
+            "(guard-in vault)", none=True,
+        ),
+        TaskKind(
+            "val", "validation_gen", "val", "Validation",
+            "which action of this sequence is the first that cannot be performed?", "index",
+            "The index of the action as a number; the first action has the index 0.",
+            "3", goal=True,
+        ),
+    )
+}  # fmt: skip
+BY_GROUP: Mapping[str, str] = {task.group: key for key, task in TASKS.items()}

@@ -1,0 +1,7 @@
+(define (problem crates-three)
+  (:domain crates)
+  (:objects tea silk salt left middle right)
+  (:init (crate tea) (crate silk) (crate salt) (place left) (place middle) (place right)
+         (stands tea left) (on silk tea) (top silk) (bare middle) (stands salt right) (top salt)
+         (crane-free))
+  (:goal (and (on tea salt) (on salt silk))))

@@ -1,0 +1,7 @@
+(define (problem crates-tower)
+  (:domain crates)
+  (:objects tea silk salt left middle right)
+  (:init (crate tea) (crate silk) (crate salt) (place left) (place middle) (place right)
+         (stands salt left) (on tea salt) (on silk tea) (top silk) (bare middle) (bare right)
+         (crane-free))
+  (:goal (and (stands silk middle) (on salt silk))))

@@ -1,0 +1,7 @@
+(define (problem crates-four)
+  (:domain crates)
+  (:objects tea silk salt wine left middle right)
+  (:init (crate tea) (crate silk) (crate salt) (crate wine) (place left) (place middle)
+         (place right) (stands wine left) (on tea wine) (top tea) (bare middle)
+         (stands salt right) (on silk salt) (top silk) (crane-free))
+  (:goal (and (on wine tea) (on silk wine))))

@@ -1,0 +1,5 @@
+(define (problem garden-two)
+  (:domain garden)
+  (:objects beans roses - bed)
+  (:init (robot-at beans) (dry beans) (dry roses) (can-empty))
+  (:goal (and (watered beans) (watered roses))))

@@ -1,0 +1,5 @@
+(define (problem garden-three)
+  (:domain garden)
+  (:objects beans roses mint - bed)
+  (:init (robot-at mint) (dry beans) (watered roses) (dry mint) (can-full))
+  (:goal (and (watered beans) (watered mint) (dry roses))))

@@ -1,0 +1,5 @@
+(define (problem garden-four)
+  (:domain garden)
+  (:objects beans roses mint corn - bed)
+  (:init (robot-at roses) (dry beans) (dry roses) (watered mint) (dry corn) (can-empty))
+  (:goal (and (watered beans) (watered corn) (watered roses) (robot-at mint))))

@@ -1,0 +1,5 @@
+(define (problem garden-full)
+  (:domain garden)
+  (:objects beans roses mint - bed)
+  (:init (robot-at beans) (watered beans) (watered roses) (dry mint) (can-empty))
+  (:goal (and (dry beans) (dry roses) (watered mint) (can-full))))

@@ -1,0 +1,10 @@
+; The second card lies behind the first lock.
+(define (problem museum-chain)
+  (:domain museum)
+  (:objects hall arms coins masks - room red blue - card)
+  (:init (guard-in hall) (hand-free) (lies-in red hall) (lies-in blue coins)
+         (door hall arms) (door arms hall) (door hall coins) (door coins hall)
+         (door arms masks) (door masks arms)
+         (unlocked hall) (unlocked arms) (locked coins) (locked masks)
+         (opens red coins) (opens blue masks))
+  (:goal (and (lies-in red masks))))

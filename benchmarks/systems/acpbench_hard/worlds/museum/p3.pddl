@@ -1,0 +1,10 @@
+; No card opens the vault, and the tower has no door.
+(define (problem museum-vault)
+  (:domain museum)
+  (:objects hall arms coins vault tower - room red blue - card)
+  (:init (guard-in arms) (hand-free) (lies-in red hall) (lies-in blue arms)
+         (door hall arms) (door arms hall) (door hall coins) (door coins hall)
+         (door coins vault) (door vault coins)
+         (unlocked hall) (unlocked arms) (unlocked tower) (locked coins) (locked vault)
+         (opens red coins) (opens blue coins))
+  (:goal (and (lies-in blue coins) (guard-in hall))))

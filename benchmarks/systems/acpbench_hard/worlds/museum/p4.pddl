@@ -1,0 +1,10 @@
+; Rooms around a court, two of them locked.
+(define (problem museum-court)
+  (:domain museum)
+  (:objects north east south west - room red blue - card)
+  (:init (guard-in south) (hand-free) (lies-in red west) (lies-in blue south)
+         (door north east) (door east north) (door east south) (door south east)
+         (door south west) (door west south) (door west north) (door north west)
+         (unlocked south) (unlocked west) (locked north) (locked east)
+         (opens red east) (opens blue north))
+  (:goal (and (lies-in red north) (lies-in blue east))))

@@ -1,0 +1,6 @@
+(define (problem workshop-one)
+  (:domain workshop)
+  (:objects leg seat - part oil wax - paint)
+  (:init (on-shelf leg) (on-shelf seat) (bench-free) (rough leg) (smooth seat) (bare leg)
+         (bare seat) (tin-shut oil) (tin-shut wax) (wanted leg oil) (wanted seat wax))
+  (:goal (and (fitted leg) (fitted seat))))

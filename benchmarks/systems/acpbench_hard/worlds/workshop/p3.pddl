@@ -1,0 +1,7 @@
+(define (problem workshop-shelf)
+  (:domain workshop)
+  (:objects leg seat - part oil wax tar - paint)
+  (:init (on-shelf leg) (on-shelf seat) (bench-free) (rough leg) (rough seat) (bare leg)
+         (bare seat) (tin-shut oil) (tin-open wax) (tin-shut tar) (wanted leg tar)
+         (wanted seat oil) (wanted seat wax))
+  (:goal (and (fitted leg) (coated seat oil) (on-shelf seat))))

@@ -1,0 +1,7 @@
+(define (problem workshop-three)
+  (:domain workshop)
+  (:objects leg seat back - part oil - paint)
+  (:init (on-shelf leg) (on-shelf seat) (on-shelf back) (bench-free) (rough leg) (smooth seat)
+         (rough back) (bare leg) (bare seat) (bare back) (tin-shut oil)
+         (wanted leg oil) (wanted seat oil))
+  (:goal (and (fitted leg) (fitted seat) (smooth back))))
