@@ -107,6 +107,82 @@ document.addEventListener("keydown", (event) => {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 });
 
+// --- Terms in parentheses: a picker writes them, a preview shows how they are read ---------------
+// "(name object object)": known names with how many objects they take, and known objects, stand in
+// [data-term-sizes] of the form. What is unknown is named; whether a term is right nobody knows here.
+const term = /\(([^()]*)\)/g;
+
+function termNames(form) {
+  const sizes = new Map(all("[data-name]", form).map((one) => [one.dataset.name.toLowerCase(), Number(one.dataset.size)]));
+  const objects = new Set(all("[data-object]", form).map((one) => one.dataset.object.toLowerCase()));
+  return { sizes, objects };
+}
+
+function termFault(text, { sizes, objects }) {
+  const [name, ...given] = text.toLowerCase().split(/[\s,]+/).filter(Boolean);
+  if (!name) return "nothing in the parentheses";
+  if (!sizes.has(name)) return "“" + name + "” is not a name of this question";
+  if (given.length !== sizes.get(name)) return name + " takes " + sizes.get(name) + ", not " + given.length;
+  const unknown = given.find((one) => !objects.has(one));
+  return unknown ? "“" + unknown + "” is not an object of this question" : "";
+}
+
+function showTerms(field) {
+  const preview = document.getElementById(field.dataset.terms);
+  const names = termNames(field.form);
+  const terms = [...field.value.matchAll(term)].map((found) => found[1].trim().split(/[\s,]+/).join(" "));
+  const rest = field.value.replace(term, " ").replace(/,/g, " ").trim();
+  const none = "termsNone" in field.dataset && /^\(?none\)?$/i.test(field.value.trim());
+  preview.querySelector("ol").replaceChildren(...(none ? [] : terms).map((text) => {
+    const item = document.createElement("li");
+    const code = document.createElement("code");
+    const fault = termFault(text, names);
+    code.textContent = "(" + text + ")";
+    item.append(code);
+    if (fault) {
+      const words = document.createElement("span");
+      words.className = "sub";
+      words.textContent = " " + fault;
+      item.append(words);
+    }
+    return item;
+  }));
+  let words = "";
+  if (none) words = "None: there is no such answer.";
+  else if (rest) words = "Not in parentheses: " + rest.slice(0, 60);
+  else if ("termsOne" in field.dataset && terms.length > 1) words = "Only one is wanted.";
+  preview.querySelector("p").textContent = words;
+  preview.hidden = !field.value.trim();
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.matches("[data-terms]")) showTerms(event.target);
+});
+document.addEventListener("change", (event) => {
+  const name = event.target.closest("[data-term-name]");
+  if (!name) return;
+  const size = Number(name.selectedOptions[0].dataset.size || 0);
+  all("[data-term-place]", name.closest("[data-term-picker]")).forEach((place, number) => {
+    place.hidden = number >= size;
+  });
+});
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-term-add]");
+  if (!button) return;
+  const picker = button.closest("[data-term-picker]");
+  const name = picker.querySelector("[data-term-name]");
+  const places = all("[data-term-place]:not([hidden]) select", picker);
+  const status = picker.querySelector("[data-term-missing]");
+  const missing = [name, ...places].find((one) => !one.value);
+  status.textContent = missing ? "Choose a " + (missing === name ? "name" : "value for every object") + " first." : "";
+  if (missing) return missing.focus();
+  const field = document.getElementById(button.dataset.termAdd);
+  const text = "(" + [name, ...places].map((one) => one.value).join(" ") + ")";
+  const before = "termOne" in button.dataset ? "" : field.value.trimEnd();
+  field.value = before ? before + "\n" + text : text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+});
+
 // --- Scores: 1 to 5 answers the focused question, else the first open one -----------------------
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !/^[1-5]$/.test(event.key)) return;
@@ -135,6 +211,9 @@ function setUp() {
   if (refused) goTo(refused);
   const steps = firstNew("textarea[data-steps]");
   if (steps && steps.value) showSteps(steps);
+  for (const field of all("[data-terms]")) {
+    if (!prepared.has(field) && prepared.add(field) && field.value) showTerms(field);
+  }
 }
 
 function bindFinder(finder) {

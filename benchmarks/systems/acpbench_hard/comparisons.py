@@ -1,0 +1,69 @@
+"""What ACPBench Hard varies: the form of the context, and the number of worked examples."""
+
+from collections.abc import Mapping
+
+from benchmarks.core.comparisons import Comparisons, Contrasts, Factor, Named
+from benchmarks.systems.acpbench_hard.settings import BOTH, CONTEXTS, CORRECTED, NL, PDDL, REFERENCE
+from benchmarks.systems.acpbench_hard.tasks import TASKS
+
+_FORMS: Mapping[str, Named] = {
+    NL: Named("Natural language", "The context in words."),
+    PDDL: Named("PDDL", "The texts of domain and problem in PDDL."),
+    BOTH: Named("Both", "The context in words, then in PDDL."),
+}
+
+
+def run_name(form: str) -> str:
+    """A context form as runs are labelled with it."""
+    return "standard" if form == NL else f"context={form}"
+
+
+FACTORS = (
+    Factor(
+        "context",
+        "Form of the context",
+        "setting",
+        _FORMS,
+        pairs=((PDDL, BOTH),),
+        where="Table 3",
+        published={
+            (measure, form): f"{measure}@context={form}"
+            for measure in ("accurate", *TASKS)
+            for form in CONTEXTS
+        },
+        said="PDDL beside natural language helps on most tasks",
+    ),
+    Factor(
+        "shots",
+        "Worked examples",
+        "setting",
+        {
+            2: Named("Two", "Two worked examples before the question."),
+            1: Named("One", "One worked example."),
+            0: Named("None", "The question alone."),
+        },
+        steps=True,
+        where="section 7.1",
+        said="two examples suffice for most models to keep the syntax",
+    ),
+    Factor(
+        "counts",
+        "Score that counts",
+        "setting",
+        {
+            REFERENCE: Named("Reference", "As the reference evaluator scores."),
+            CORRECTED: Named("Corrected", "As is right."),
+        },
+        advice="both scores of every answer are measures of their own; compare those where the "
+        "answers are to be the same",
+    ),
+)
+
+CONTRASTS = Contrasts(
+    conditions={run_name(form): named for form, named in _FORMS.items()},
+    baseline=run_name(NL),
+    contrast=run_name(BOTH),
+    published={f"accurate@context={form}": Named(named.title) for form, named in _FORMS.items()},
+)
+
+COMPARISONS = Comparisons(factors=FACTORS, contrasts=CONTRASTS)

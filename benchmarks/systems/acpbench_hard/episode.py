@@ -1,0 +1,159 @@
+"""ACPBench Hard as a generator: one question, one answer, one verdict."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.core.system import PROMPTS
+from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task, Turn
+from benchmarks.systems.acpbench_hard.labels import (
+    DECLINED,
+    GRANTED,
+    LOST,
+    NOT_VALIDATED,
+    RIGHT,
+    UNDECIDED,
+)
+from benchmarks.systems.acpbench_hard.metrics import outcome_metrics
+from benchmarks.systems.acpbench_hard.prompts import fill, load_examples, load_forms
+from benchmarks.systems.acpbench_hard.reading import vocabulary_of
+from benchmarks.systems.acpbench_hard.settings import NL, PDDL
+from benchmarks.systems.acpbench_hard.verdicts import EMPTY
+
+VALIDATOR = "validator"
+_PDDL_KEYS = ("pddl_domain", "pddl_problem")
+
+
+def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
+    """One trajectory. ``rng`` is not used: nothing here is left to chance."""
+    groups = groups_of(task, settings)
+    (reply,) = (yield [_agent(task, settings)]) or ()
+    if not reply.readable:
+        reason = "the agent gave no reply"
+        return Outcome(
+            DECLINED,
+            *outcome_metrics(task.payload["task"], None, settings["counts"], reason),
+            {"reason": reply.reason, "groups": groups},
+        )
+    (verdict,) = (yield [_validator(task, settings, reply.text)]) or ()
+    found = _found(verdict)
+    yield Turn(1, reply.text, "", found)
+    metrics, undefined = outcome_metrics(
+        task.payload["task"], found, settings["counts"], _why(found)
+    )
+    termination = _termination(found)
+    payload = {
+        "groups": groups,
+        "failure_category": None if termination == RIGHT else termination,
+        **{name: found[name] for name in ("reasons", "quirks", "reference", "corrected")},
+    }
+    return Outcome(termination, metrics, undefined, payload)
+
+
+def _termination(found: Json) -> str:
+    """How it ended: right, how the answer failed, or how the two scores differ."""
+    reference, corrected = found["reference"], found["corrected"]
+    if corrected == 1:
+        return LOST if reference == 0 else RIGHT
+    if corrected == 0 and reference == 1:
+        return GRANTED
+    return found["failure"] or UNDECIDED
+
+
+def _why(found: Json) -> str:
+    """Why a score is undefined, where one is."""
+    if found["failure"] == NOT_VALIDATED:
+        return "the validator gave no verdict"
+    return "the search gave up before the answer was known"
+
+
+def _found(reply: Reply) -> dict[str, Any]:
+    """What the validator said, in full; without a verdict both scores are undefined."""
+    if reply.readable:
+        return dict(reply.value)
+    return {**EMPTY, "reasons": [reply.reason or "the validator gave no verdict"]}
+
+
+def groups_of(task: Task, settings: Mapping[str, Any]) -> dict[str, str]:
+    """What a question is like, for figures by group."""
+    payload = task.payload
+    groups = {
+        "task": payload["task"],
+        "domain": payload["domain"],
+        "context": settings["context"],
+    }
+    if payload["task"] == "nexta":
+        groups["distance"] = str(payload["answer"]["opt"])
+    return groups
+
+
+# --- What is asked --------------------------------------------------------------------------------
+
+
+def _agent(task: Task, settings: Mapping[str, Any]) -> Ask:
+    """The question as the agent is shown it, after worked examples."""
+    version = str(settings.get(PROMPTS, ""))
+    kind, form = task.payload["task"], settings["context"]
+    forms = load_forms(version)
+    brief = fill("agent", {"form": forms[kind].template.strip()}, version)
+    messages = [Message("system", brief)]
+    shots = load_examples(version)[kind][: settings["shots"]] if settings["shots"] else ()
+    for shot in shots:
+        messages.append(Message("user", _question(shot, form, forms)))
+        messages.append(Message("assistant", shot["answer"]))
+    messages.append(Message("user", _question(task.payload, form, forms)))
+    return Ask(
+        "agent",
+        tuple(messages),
+        Expect("answer", {"task": kind}),
+        context=visible(task, form),
+    )
+
+
+def _question(item: Mapping[str, str], form: str, forms: Mapping[str, Any]) -> str:
+    parts = []
+    if form != PDDL:
+        parts.append(item["context"].strip())
+    if form != NL:
+        parts.append(f"{forms['domain'].template}\n{item['pddl_domain'].strip()}")
+        parts.append(f"{forms['problem'].template}\n{item['pddl_problem'].strip()}")
+    return "\n\n".join([*parts, f"{forms['question'].template} {item['question'].strip()}"])
+
+
+def visible(task: Task, form: str) -> dict[str, Any]:
+    """The question in structured form: what the agent is shown, and the names it can use.
+
+    The stored answer is no part of it. The names of actions, propositions and objects stand in the
+    context as well; they are here so that a person's form can offer them.
+    """
+    payload = task.payload
+    shown: dict[str, Any] = {
+        "task": payload["task"],
+        "form": form,
+        "question": payload["question"],
+        "names": vocabulary_of(payload["pddl_domain"], payload["pddl_problem"]),
+    }
+    if form != PDDL:
+        shown["context"] = payload["context"]
+    if form != NL:
+        shown |= {name: payload[name] for name in _PDDL_KEYS}
+    return shown
+
+
+def _validator(task: Task, settings: Mapping[str, Any], answer: str) -> Ask:
+    """The answer as the validator gets it; it knows the task, its stored answer included."""
+    payload = task.payload
+    text = "\n\n".join(
+        [
+            f"Is this answer right? Task: {payload['task']}, question {payload['question_id']}.",
+            payload["context"].strip(),
+            payload["question"].strip(),
+            f"Answer:\n{answer}",
+        ]
+    )
+    return Ask(
+        VALIDATOR,
+        (Message("user", text),),
+        Expect("verdict", {"nodes": settings["nodes"]}),
+        context={"answer": answer, "task": payload["task"], "question": payload["question"]},
+    )

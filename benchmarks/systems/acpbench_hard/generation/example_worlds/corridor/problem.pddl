@@ -1,0 +1,5 @@
+(define (problem corridor-three)
+  (:domain corridor)
+  (:objects r1 r2 r3 - room)
+  (:init (at r1) (next r1 r2) (next r2 r3) (next r3 r2) (dark r1) (dark r2) (lit r3))
+  (:goal (and (lit r2) (at r3))))

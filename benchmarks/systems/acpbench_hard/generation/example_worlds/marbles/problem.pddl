@@ -1,0 +1,5 @@
+(define (problem marbles-two)
+  (:domain marbles)
+  (:objects m1 m2 - marble c1 c2 - cup)
+  (:init (in m1 c1) (in m2 c2) (open c1) (shut c2) (hand-empty))
+  (:goal (and (in m1 c2) (in m2 c1))))

@@ -1,0 +1,207 @@
+"""How a person answers a question: a form that knows the syntax of an answer, and nothing more.
+
+It offers the names of actions, propositions and objects, and says whether an answer has the right
+form. Whether the answer is right it does not know: an ask's context holds no stored answer.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.core.people import Fields, FieldsRefused, Hint, Mode, People, Place, ReplyForm
+from benchmarks.core.types import Json
+from benchmarks.systems.acpbench_hard.labels import ENDINGS
+from benchmarks.systems.acpbench_hard.tasks import TASKS, TaskKind
+
+ANSWER, POS, NEG, INDEX = "answer", "pos", "neg", "index"
+NONE = "None"
+_TERM = re.compile(r"\(([^()]*)\)")
+_QUOTED = re.compile(r'"([^"]*)"')
+LONGEST = 100_000
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the form with what was filled in."""
+
+    name: str
+    title: str
+    help: str
+    value: str
+    error: str
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class Name:
+    """An action or proposition that can be picked, and how many objects it takes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """The question and the form."""
+
+    task: TaskKind
+    question: str
+    context: str
+    domain: str
+    problem: str
+    fields: Sequence[Field]
+    names: Sequence[Name]
+    objects: Sequence[str]
+    plan: str
+
+    @property
+    def kind(self) -> str:
+        """What is picked."""
+        return "action" if self.task.shape in ("action", "actions") else "proposition"
+
+    @property
+    def most(self) -> int:
+        """The most objects that one of the names takes."""
+        return max((name.size for name in self.names), default=0)
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places of objects, counted from 1."""
+        return range(1, self.most + 1)
+
+
+def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
+    """The page of an ask; ``given`` and ``errors`` come of a form that was refused."""
+    task = TASKS[context["task"]]
+    names = context["names"]["actions" if task.shape in ("action", "actions") else "propositions"]
+    return Page(
+        task=task,
+        question=context["question"],
+        context=context.get("context", ""),
+        domain=context.get("pddl_domain", ""),
+        problem=context.get("pddl_problem", ""),
+        fields=[
+            Field(name, title, help, given.get(name, ""), errors.get(name, ""), many)
+            for name, title, help, many in _fields(task)
+        ],
+        names=[] if task.shape == "index" else [Name(one["name"], one["size"]) for one in names],
+        objects=context["names"]["objects"],
+        plan=_plan(context["question"]) if task.key == "just" else "",
+    )
+
+
+def _fields(task: TaskKind) -> list[tuple[str, str, str, bool]]:
+    match task.shape:
+        case "effects":
+            return [
+                (POS, "What becomes true", "One proposition a line; may stay empty.", True),
+                (NEG, "What becomes false", "One proposition a line; may stay empty.", True),
+            ]
+        case "index":
+            return [(INDEX, "Index", "The first action has the index 0.", False)]
+        case "actions":
+            return [(ANSWER, "Your list", "One action a line.", True)]
+        case _:
+            return [(ANSWER, "Your answer", task.expects, False)]
+
+
+def _plan(question: str) -> str:
+    """The plan that a question quotes, an action a line, to begin from."""
+    found = _QUOTED.search(question)
+    return "\n".join(f"({term})" for term in _TERM.findall(found[1])) if found else ""
+
+
+def compose(context: Json, fields: Fields) -> str:
+    """The reply that the filled-in form stands for, in the form that the question asks for."""
+    task = TASKS[context["task"]]
+    match task.shape:
+        case "index":
+            text = fields.get(INDEX, "").strip()
+            if not (text.isascii() and text.isdecimal() and len(text) < 10):
+                raise FieldsRefused({INDEX: "Write a whole number, 0 for the first action."})
+            return text
+        case "effects":
+            lists = {name: _terms(name, fields) for name in (POS, NEG)}
+            return " ".join(f"[{' '.join(terms)}]" for terms in lists.values())
+        case "actions":
+            terms = _terms(ANSWER, fields)
+            if not terms:
+                raise FieldsRefused({ANSWER: "Write at least one action."})
+            return " ".join(terms)
+    if task.none and fields.get(ANSWER, "").strip().lower() in ("none", "(none)"):
+        return NONE
+    terms = _terms(ANSWER, fields)
+    if len(terms) != 1:
+        found = f"found {len(terms)}" if terms else "found nothing"
+        raise FieldsRefused({ANSWER: f"Write exactly one, {found}."})
+    return terms[0]
+
+
+def _terms(name: str, fields: Fields) -> list[str]:
+    """What stands in parentheses in a field, with single spaces; anything else is refused."""
+    text = fields.get(name, "")
+    if len(text) > LONGEST:
+        raise FieldsRefused({name: f"Write at most {LONGEST:,} characters."})
+    rest = _TERM.sub(" ", text).replace(",", " ").strip()
+    if rest:
+        raise FieldsRefused(
+            {name: f"Write each in parentheses, such as (name object). Outside stands: {rest[:60]}"}
+        )
+    terms = [" ".join(term.replace(",", " ").split()) for term in _TERM.findall(text)]
+    if not all(terms):
+        raise FieldsRefused({name: "There are parentheses with nothing in them."})
+    return [f"({term})" for term in terms]
+
+
+def hints(context: Json, text: str) -> list[Hint]:
+    """Names in a reply that the question does not have; whether the answer is right stays open."""
+    task = TASKS[context["task"]]
+    if task.shape == "index" or text.strip() == NONE:
+        return []
+    kind = "actions" if task.shape in ("action", "actions") else "propositions"
+    word = kind[:-1]
+    sizes = {one["name"].lower(): one["size"] for one in context["names"][kind]}
+    objects = {name.lower() for name in context["names"]["objects"]}
+    found: dict[str, Hint] = {}
+    for term in _TERM.findall(text):
+        name, *given = term.split() or [""]
+        if name.lower() not in sizes:
+            found[name] = Hint("unknown_name", f"“{name}” is no {word} of this question.", name)
+            continue
+        size = sizes[name.lower()]
+        if len(given) != size:
+            wanted = f"{size} object{'s' * (size != 1)}"
+            found[term] = Hint("size", f"({term}): {name} takes {wanted}.", term)
+        for one in given:
+            if one.lower() not in objects:
+                found[one] = Hint("unknown_object", f"“{one}” is no object of this question.", one)
+    return list(found.values())
+
+
+_STORED = "Your answer is stored. Whether it is right, you are not told here."
+END_MESSAGES: Mapping[str, str] = dict.fromkeys(ENDINGS, _STORED)
+
+MODES = (
+    Mode(
+        "agent",
+        "Answer questions",
+        "The person answers one question about a planning problem, as a model would.",
+        (Place("Answers", ("agent",)),),
+        advice="Give people the questions that models got: accuracy can then be compared question "
+        "by question.",
+    ),
+)
+
+PEOPLE = People(
+    reply_forms={
+        "answer": ReplyForm(
+            show,
+            compose,
+            frozenset({"task", "question", "names"}),
+            hints,
+            "They compare names only: the page does not know whether your answer is right.",
+        )
+    },
+    end_messages=END_MESSAGES,
+    modes=MODES,
+)

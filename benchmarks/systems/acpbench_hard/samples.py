@@ -1,0 +1,50 @@
+"""The questions that the product ships: made of its own problems, with a recorded seed.
+
+They are generated when they are first needed, which takes well under a second. The same seed makes
+the same questions, so nothing has to be stored beside the problems.
+"""
+
+from functools import cache
+
+from benchmarks.core.digests import digest
+from benchmarks.core.importer import TaskFile
+from benchmarks.core.types import Task
+from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
+from benchmarks.systems.acpbench_hard.generation.making import make_questions
+from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.worlds import shipped
+
+SEED, PER_TASK = 20261123, 12
+NAME = "Small worlds demo"
+
+
+@cache
+def sample_questions() -> tuple[Question, ...]:
+    """The sample: of each task two questions about each of the shipped domains."""
+    found: list[Question] = []
+    # The first two problems of each domain, so that every domain is asked about.
+    sources = [source for source in shipped() if source.instance.name in _chosen()]
+    for made in make_questions(sources, SEED, PER_TASK):
+        found.append(made.question)
+    return tuple(found)
+
+
+@cache
+def _chosen() -> frozenset[str]:
+    names: dict[str, list[str]] = {}
+    for source in shipped():
+        names.setdefault(source.instance.domain.name, []).append(source.instance.name)
+    return frozenset(name for own in names.values() for name in own[1:3])
+
+
+def sample_file() -> TaskFile:
+    """The sample as it is stored."""
+    questions = sample_questions()
+    return task_file(questions, "Written for PlanJury", digest([row_of(one) for one in questions]))
+
+
+def small_sample() -> list[Task]:
+    """One question of each task, on which every agent is tried."""
+    first = {question.task: question for question in reversed(sample_questions())}
+    return [task_of(first[task]) for task in TASKS]

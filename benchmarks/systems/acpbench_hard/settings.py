@@ -1,0 +1,21 @@
+"""The settings of a run: what the agent is shown, which score counts, and how far a search goes."""
+
+from benchmarks.core.system import Setting
+
+NL, PDDL, BOTH = "nl", "pddl", "nl+pddl"
+CONTEXTS = (NL, PDDL, BOTH)
+REFERENCE, CORRECTED = "reference", "corrected"
+SCORES = (REFERENCE, CORRECTED)
+MOST_SHOTS = 2
+
+SETTINGS = (
+    Setting("context", "choice", NL,
+            "How the question's domain and state are described to the agent.", CONTEXTS),
+    Setting("shots", "int", MOST_SHOTS, "Worked examples before the question.",
+            minimum=0, maximum=MOST_SHOTS),
+    Setting("counts", "choice", REFERENCE,
+            "Which score is the accuracy. Both are computed and shown for every answer.", SCORES),
+    Setting("nodes", "int", 50_000,
+            "States that one search may visit before it gives up without a verdict.",
+            minimum=100, maximum=5_000_000),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""The machine role: answers validated in the worker, and verdicts as logged replies."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.digests import canonical_json
+from benchmarks.core.errors import UnreadableReply
+from benchmarks.core.json_files import load
+from benchmarks.core.types import Ask, Json, Task
+from benchmarks.systems.acpbench_hard.dataset import question_of
+from benchmarks.systems.acpbench_hard.labels import NOT_VALIDATED
+from benchmarks.systems.acpbench_hard.limits import DEFAULTS
+from benchmarks.systems.acpbench_hard.scoring import score
+
+VERSION = "1"
+# What there is to say where no verdict was given.
+EMPTY: Json = {
+    "reference": None, "corrected": None, "reasons": [], "marks": [], "failure": NOT_VALIDATED,
+    "quirks": [], "parsed": "", "read": "", "jaccard": None, "distance": None, "offset": None,
+}  # fmt: skip
+LONGEST = 4 << 20
+
+
+def parse_answer(text: str, params: Mapping[str, Any]) -> dict[str, str]:
+    """Take a reply as it is: what cannot be read as an answer is for the validator to say."""
+    return {"text": text}
+
+
+def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a verdict: a JSON object with both scores, 0, 1 or null, and the reasons.
+
+    What else a validator says of an answer may be left out.
+    """
+    try:
+        found = load(text) if len(text) <= LONGEST else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise UnreadableReply("expected a JSON object with both scores.")
+    for name in ("reference", "corrected"):
+        value = found.get(name, "missing")
+        if isinstance(value, bool) or value not in (0, 1, None):
+            raise UnreadableReply(f"expected 0, 1 or null as {name!r}.")
+    reasons = found.get("reasons", [])
+    if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
+        raise UnreadableReply("expected a list of sentences as 'reasons'.")
+    verdict = {**EMPTY, "failure": None, **{name: found[name] for name in EMPTY if name in found}}
+    if verdict["corrected"] == 0 and not verdict["failure"]:
+        verdict["failure"] = "wrong_value"
+    return verdict
+
+
+def validator(task: Task, parameters: Json) -> Answerer:
+    """The built-in validators: reading, simulation, and search bounded by nodes."""
+    question = question_of(task)
+
+    def rule(ask: Ask, seed: int) -> Answer:
+        limits = replace(DEFAULTS, nodes=ask.expect.params["nodes"])
+        return Answer(canonical_json(asdict(score(question, ask.context["answer"], limits=limits))))
+
+    return Scripted("validator", VERSION, rule, kind="machine", instant=False)
