@@ -46,7 +46,7 @@ def load(selection: Selection) -> ConditionsData | NothingToShow:
 
 
 def draw_accuracy(result: ConditionsResult, _: UrlOf) -> Figure:
-    """Draw the accuracy under every condition, an agent in each panel."""
+    """Draw the accuracy of the agents that were run under several conditions, each in a panel."""
     contrasts = result.data.contrasts
     lines = {}
     for entry in result.data.published:

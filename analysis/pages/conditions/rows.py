@@ -110,6 +110,12 @@ class ConditionsResult:
         return common.side_by_side(run, base, "accurate") if run and base else ""
 
     @property
+    def compared(self) -> list[str]:
+        """The agents that were run under several conditions; all where none was."""
+        several = [a for a in self.agents if len(self.runs_of(a, self.conditions)) > 1]
+        return several or list(self.agents)
+
+    @property
     def first_title(self) -> str:
         return self.title(self.conditions[0])
 
@@ -232,7 +238,9 @@ def compute(data: ConditionsData) -> ConditionsResult:
 
 
 def _plain(condition: str) -> str:
-    return "Standard" if condition == STANDARD else condition
+    """Name a setting that the system does not name: tau=3 is “Tau: 3”."""
+    words = condition.removeprefix("condition=").replace("=", ": ").replace("_", " ")
+    return words[:1].upper() + words[1:]
 
 
 def _accuracy(frame: "DataFrame", run: ChosenRun | None) -> Estimate:
