@@ -19,13 +19,17 @@ from analysis.stats.results import Estimate
 
 @dataclass(frozen=True)
 class Shares:
-    """One kind of share for every name, such as equal sets. ``rule`` follows it in the legend."""
+    """One kind of share for every name, such as equal sets. ``rule`` follows it in the legend.
+
+    ``urls`` are the addresses that its points lead to, one for every name.
+    """
 
     name: str
     estimates: Sequence[Estimate]
     symbol: str
     colour: str
     rule: str = ""
+    urls: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ def share_dots(
                 "x",
                 unit="share",
                 about=[f"{name}, {one.name}" for name in names],
+                urls=one.urls,
                 name=wrapped_label(f"{one.name}: {one.rule}" if one.rule else one.name),
                 legendgroup=one.name,
                 marker={
@@ -91,7 +96,7 @@ def share_dots(
         )
     first = shares[0].estimates if shares else []
     layout = {
-        "xaxis": {**share_axis(title), "range": [0, 1]},
+        "xaxis": {**share_axis(title), "range": [0, 1.01]},
         "yaxis": categories(rows, downwards=True),
         "annotations": undefined_marks(rows, first, 0, "x", xanchor="left"),
         "height": 160 + 30 * len(rows),

@@ -1,6 +1,6 @@
 """Shares with two intervals as cells: one for independent observations, one that draws clusters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from analysis.reports.content import PUBLISHED, Cell, Column, how_interval, rounded
 from analysis.reports.formatting import counted, ends, number
@@ -53,6 +53,12 @@ def published_rate_cell(published: PublishedCount | None) -> Cell:
     sub = f"{published.hits:,} of {published.of:,}" if published.hits and published.of else ""
     data = (rounded(published.share), *counts, *(None,) * 4, PUBLISHED)
     return Cell(f"{100 * published.share:.2f} %", data, sub=sub, tip=published.source)
+
+
+def left_out_cell(excluded: Mapping[str, int]) -> Cell:
+    """How many decisions were left out, with the reasons."""
+    words = counted(excluded)
+    return Cell(str(sum(excluded.values())) if excluded else "none", (words,), sub=words)
 
 
 def read_first(rate: Rate) -> Estimate:

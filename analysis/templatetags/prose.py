@@ -115,6 +115,12 @@ def page_about(key: str, selection: Selection, **more: str) -> str:
     return common.page_of(key, selection, **more)
 
 
+@register.simple_tag
+def dataset_name(selection: Selection) -> str:
+    """The dataset in words; its version only where there is another."""
+    return common.dataset_name(selection)
+
+
 @register.filter
 def stated(estimate: Estimate, unit: Unit) -> str:
     """A value with its interval in brackets, or why there is none."""

@@ -51,6 +51,7 @@ from analysis.reports.content import (
 from analysis.reports.formatting import counted, ends, number, plural
 from analysis.reports.rates import (
     how_rates,
+    left_out_cell,
     published_estimate,
     published_rate_cell,
     rate_cell,
@@ -430,7 +431,6 @@ def decision_table(results: Sequence["Checked"]) -> Table:
     for result in results:
         found = result.decisions
         confusion = found.confusion
-        left = counted(found.excluded)
         rows.append(
             (
                 text_cell(result.name),
@@ -445,7 +445,7 @@ def decision_table(results: Sequence["Checked"]) -> Table:
                 rate_cell(found.false_positive_rate),
                 estimate_cell(found.f1, "share"),
                 estimate_cell(found.mcc, "points"),
-                left_out_cell(found.excluded, left),
+                left_out_cell(found.excluded),
             )
         )
     return Table(
@@ -455,11 +455,6 @@ def decision_table(results: Sequence["Checked"]) -> Table:
         tuple(rows),
         note=f"Positive: violated. {DRAWN.format(clusters='trajectories', what='decisions')}",
     )
-
-
-def left_out_cell(excluded: Mapping[str, int], words: str) -> Cell:
-    """How many were left out, with the reasons."""
-    return Cell(str(sum(excluded.values())) if excluded else "none", (words,), sub=words)
 
 
 def difference_table(
