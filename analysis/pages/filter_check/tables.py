@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.pages.filter_check.rows import Checked, FilterCheck, FilterDifference
+from analysis.pages.violation_check.tables import KIND_WORDS
 from analysis.reports import common
 from analysis.reports.content import (
     PUBLISHED,
@@ -22,7 +23,6 @@ from analysis.stats.results import Estimate
 from annotation.ratings.voting import VoteOutcome
 from benchmarks.core.published import PaperStatements
 
-KIND_WORDS = {"world": "situation", "user": "preference"}
 NOT_PUBLISHED = "not published"
 MEASURES = {
     "false_negative_rate": ("FNR", "Of what people would remove, what the checker let through"),
