@@ -81,6 +81,10 @@ class Instance:
             return f"there is no predicate {atom[0] if atom else ''!r}"
         return self._fault(atom, self.domain.predicates[atom[0]])
 
+    def has_objects(self, atom: Atom) -> bool:
+        """Tell whether all objects of an atom or action exist."""
+        return all(name in self.objects for name in atom[1:])
+
     def _fault(self, atom: Atom, wanted: tuple[Types, ...]) -> str:
         if len(atom) - 1 != len(wanted):
             return f"{atom[0]} takes {len(wanted)} objects, not {len(atom) - 1}"

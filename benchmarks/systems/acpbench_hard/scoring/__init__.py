@@ -40,6 +40,9 @@ _TASKS: Mapping[str, _Task] = {
     "val": _Task(stored.validation_reference, stored.validation),
     "land": _Task(stored.landmark_reference, stored.landmark),
     "just": _Task(planned.justification_reference, planned.justification),
+    "reach": _Task(planned.reachability_reference, planned.reachability),
+    "areach": _Task(planned.action_reachability_reference, planned.action_reachability),
+    "nexta": _Task(planned.next_action_reference, planned.next_action),
 }
 
 

@@ -3,11 +3,23 @@
 from collections.abc import Sequence
 
 from benchmarks.systems.acpbench_hard import readings
-from benchmarks.systems.acpbench_hard.grammar import Reference
-from benchmarks.systems.acpbench_hard.pddl.instance import parse_atom, show_atom
+from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name
+from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case
+from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
+from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
 from benchmarks.systems.acpbench_hard.scoring.stored import UNPARSED
-from benchmarks.systems.acpbench_hard.scoring.verdict import Finding, Mark, Ruling
+from benchmarks.systems.acpbench_hard.scoring.verdict import Failure, Finding, Mark, Ruling
 from benchmarks.systems.acpbench_hard.scoring.work import Work
+from benchmarks.systems.acpbench_hard.search.result import Proof, Result
+
+UNUSABLE = Ruling(None, "undecided: the PDDL cannot be used.")
+_UNKNOWN = "undecided: the search gave up"
+_PROOFS: dict[Proof, str] = {
+    "relaxation": "even if nothing were ever lost, no plan would do it",
+    "pairs": "two facts that it needs never hold together",
+    "search": "no reachable state allows it",
+    "planner": "an external planner found no plan",
+}
 
 
 def is_subsequence(part: Sequence[object], whole: Sequence[object]) -> bool:
@@ -28,7 +40,7 @@ def justification_reference(work: Work, reading: Reference) -> Ruling:
         )
     instance = work.instance
     if instance is None:
-        return Ruling(None, "undecided: the PDDL cannot be used.")
+        return UNUSABLE
     if fault := instance.fault_of_plan([parse_atom(action) for action in given]):
         return Ruling(0, f"The actions read are no plan: {fault}.")
     return Ruling(1, "The actions read are a plan and a proper subsequence of the plan given.")
@@ -69,3 +81,233 @@ def _state_of(place: int, fault: str, failing: int, why: str) -> tuple[bool | No
     if place < failing:
         return True, "can be applied"
     return (False, why) if place == failing else (None, "stands after the first that fails")
+
+
+def _none_or_stored(reading: Reference, stored: list[str]) -> Ruling | None:
+    """Return the ruling where no search is needed: on None, and on what is stored."""
+    if not reading.parsed:
+        return UNPARSED
+    name = reading.names[0]
+    if not stored:
+        if name == NONE:
+            return Ruling(1, "None is read, and the stored list is empty.")
+        return Ruling(0, "The stored list is empty, so that only None scores 1.")
+    if any(same_name(name, one) for one in stored):
+        return Ruling(1, f"{name} is stored as unreachable.")
+    if name == NONE:
+        return Ruling(0, "None is read, but the stored list is not empty.")
+    return None
+
+
+def _ruling_of(result: Result, what: str) -> Ruling:
+    """Return the reference score of a search for a plan that should not exist."""
+    if result.solved is None:
+        return Ruling(None, f"{_UNKNOWN} on {what} after {result.nodes} states.")
+    if result.solved:
+        return Ruling(0, f"A plan reaches {what}: {_length(result)}.")
+    return Ruling(1, f"No plan reaches {what}: {_PROOFS[result.proof]}.")
+
+
+def _length(result: Result) -> str:
+    if result.plan is None:
+        return "of unknown length"
+    if not result.plan:
+        return "it holds now"
+    return readings.show(result.plan[:20]) + (" …" if len(result.plan) > 20 else "")
+
+
+def reachability_reference(work: Work, reading: Reference) -> Ruling:
+    ruling = _none_or_stored(reading, [f"({atom})" for atom in work.question.answer])
+    if ruling is not None:
+        return ruling
+    instance = work.instance
+    if instance is None:
+        return UNUSABLE
+    name = reading.names[0]
+    atom = parse_atom(name)
+    wanted = instance.domain.predicates.get(atom[0])
+    if wanted is None or len(wanted) != len(atom) - 1:
+        return Ruling(0, f"The reference's planner stops with an error on {name}.")
+    if not instance.has_objects(atom):
+        return Ruling(1, f"No plan reaches {name}, as it has objects that do not exist.")
+    result = _reach_atom(work, atom)
+    return UNUSABLE if result is None else _ruling_of(result, name)
+
+
+def _reach_atom(work: Work, atom: Atom) -> Result | None:
+    grounded = work.ground
+    if grounded is None:
+        return None
+    return work.reach(grounded, grounded.conditions((Case(positive=(atom,)),)))
+
+
+def reachability(work: Work, response: str) -> Finding:
+    given = readings.read_first(response, work.propositions)
+    stored = {parse_atom(text) for text in work.question.answer}
+    if given is None or given == "none":
+        return _none(given, stored, "proposition")
+    text = show_atom(given)
+    instance = work.instance
+    if instance is None:
+        return _by_storage(given, stored)
+    if fault := instance.fault_of_atom(given):
+        return _made_up(text, fault)
+    if given[0] not in instance.domain.fluents:
+        why = "no action changes it, so that it is not among the propositions of the question"
+        mark = Mark(text, False, why)
+        return Finding(0, f"{text}: {why}.", (mark,), "wrong_form", text, cause="static_fact")
+    if given in stored:
+        return _right(text, "it is stored as unreachable")
+    result = _reach_atom(work, given)
+    return _finding_of(result, text, "can become true", "stored_list_empty")
+
+
+def action_reachability_reference(work: Work, reading: Reference) -> Ruling:
+    ruling = _none_or_stored(reading, work.question.answer)
+    if ruling is not None:
+        return ruling
+    grounded = work.ground
+    if grounded is None:
+        return UNUSABLE
+    name = reading.names[0]
+    action = parse_atom(name)
+    if action not in grounded.names:
+        return Ruling(0, f"{name} is not among the actions that delete relaxation reaches.")
+    return _ruling_of(_reach_action(work, grounded, action), name)
+
+
+def _reach_action(work: Work, grounded: Ground, action: Atom) -> Result:
+    cases = grounded.instance.domain.actions[action[0]].cases
+    return work.reach(grounded, grounded.conditions(cases, action[1:]))
+
+
+def action_reachability(work: Work, response: str) -> Finding:
+    given = readings.read_first(response, work.actions)
+    stored = {parse_atom(text) for text in work.question.answer}
+    if given is None or given == "none":
+        return _none(given, stored, "action")
+    text = show_atom(given)
+    instance = work.instance
+    if instance is None:
+        return _by_storage(given, stored)
+    if fault := instance.fault_of_action(given):
+        return _made_up(text, fault)
+    if given in stored:
+        return _right(text, "it is stored as unreachable")
+    grounded = work.ground
+    result = None if grounded is None else _reach_action(work, grounded, given)
+    cause = "relaxed_unreachable_action" if stored else "stored_list_empty"
+    return _finding_of(result, text, "can become applicable", cause)
+
+
+def _none(given: str | None, stored: set[Atom], what: str) -> Finding:
+    if given is None:
+        return Finding(0, f"The response names no {what}.", failure="unparsed")
+    if not stored:
+        mark = Mark("None", True, f"every {what} can be reached")
+        return Finding(1, f"Every {what} can be reached.", (mark,), read=NONE)
+    why = f"{show_atom(min(stored))}, for example, can never be reached"
+    return Finding(0, f"None is wrong: {why}.", (Mark("None", False, why),), "wrong_value", NONE)
+
+
+def _right(text: str, why: str, cause: str = "") -> Finding:
+    return Finding(1, f"{text} is right: {why}.", (Mark(text, True, why),), read=text, cause=cause)
+
+
+def _made_up(text: str, fault: str) -> Finding:
+    mark = Mark(text, False, fault)
+    return Finding(0, f"{text}: {fault}.", (mark,), "wrong_form", text, cause="made_up_object")
+
+
+def _by_storage(given: Atom, stored: set[Atom]) -> Finding:
+    text = show_atom(given)
+    if given in stored:
+        return _right(text, "it is stored as unreachable")
+    return _undecided(text, "the PDDL cannot be used")
+
+
+def _undecided(text: str, why: str, failure: Failure = "undecided") -> Finding:
+    return Finding(None, f"{text}: {why}.", (Mark(text, None, why),), failure, text)
+
+
+def _finding_of(result: Result | None, text: str, can: str, cause: str) -> Finding:
+    """Return the corrected score of a search for a plan that should not exist."""
+    if result is None:
+        return _undecided(text, "the PDDL cannot be used")
+    if result.solved is None:
+        timed_out = result.outcome == "timed_out"
+        why = f"the search gave up after {result.nodes} states"
+        return _undecided(text, why, "timed_out" if timed_out else "undecided")
+    if result.solved:
+        why = f"it {can}: {_length(result)}"
+        return Finding(
+            0, f"{text} is wrong: {why}.", (Mark(text, False, why),), "wrong_value", text
+        )
+    return _right(text, _PROOFS[result.proof], cause)
+
+
+def next_action_reference(work: Work, reading: Reference) -> Ruling:
+    if not reading.parsed:
+        return UNPARSED
+    name, answer = reading.names[0], work.question.answer
+    if any(same_name(name, one) for one in answer["yes"]):
+        return Ruling(1, f"{name} is stored as an action that leads towards the goal.")
+    if any(same_name(name, one) for one in answer["no"]):
+        return Ruling(0, f"{name} is stored as an action that does not.")
+    if not any(same_name(name, one) for one in answer["maybe"]):
+        return Ruling(0, f"{name} is not among the applicable actions.")
+    result = _after(work, parse_atom(name))
+    if result is None:
+        return UNUSABLE
+    left = int(answer["opt"]) - 1
+    if result.solved is None:
+        return Ruling(None, f"{_UNKNOWN} on a plan of {left} actions after {name}.")
+    if result.solved:
+        return Ruling(1, f"After {name}, {left} actions are enough, one less than before.")
+    return Ruling(0, f"After {name}, {left} actions are not enough.")
+
+
+def _after(work: Work, action: Atom) -> Result | None:
+    grounded = work.ground
+    if grounded is None or action not in grounded.names:
+        return None
+    return work.within(grounded, action, int(work.question.answer["opt"]) - 1)
+
+
+def next_action(work: Work, response: str) -> Finding:
+    answer = work.question.answer
+    distance = int(answer["opt"])
+    given = readings.read_first(response, work.actions)
+    if given is None:
+        why = "The response names no action."
+        return Finding(0, why, failure="unparsed", distance=distance)
+    if given == "none":
+        return Finding(0, "There is an action.", (), "wrong_form", NONE, distance=distance)
+    score, why, failure = _judge_next(work, work.instance, given, distance)
+    text = show_atom(given)
+    mark = Mark(text, None if score is None else score == 1, why)
+    return Finding(score, f"{text}: {why}.", (mark,), failure, text, distance=distance)
+
+
+def _judge_next(
+    work: Work, instance: Instance | None, given: Atom, distance: int
+) -> tuple[int | None, str, Failure | None]:
+    answer = work.question.answer
+    stored = {kind: {parse_atom(one) for one in answer[kind]} for kind in ("yes", "no")}
+    if given in stored["yes"]:
+        return 1, f"the first of a shortest plan of {distance} actions", None
+    if given in stored["no"]:
+        return 0, "known not to lead nearer to the goal", "wrong_value"
+    if instance is None:
+        return None, "the PDDL cannot be used", "undecided"
+    if fault := instance.fault_of_action(given):
+        return 0, fault, "wrong_form"
+    if fault := instance.unmet(given, instance.init):
+        return 0, f"it cannot be applied, as {fault}", "wrong_value"
+    result = _after(work, given)
+    if result is None or result.solved is None:
+        timed_out = result is not None and result.outcome == "timed_out"
+        return None, "the search gave up", "timed_out" if timed_out else "undecided"
+    if result.solved:
+        return 1, f"{distance - 1} further actions are enough", None
+    return 0, f"{distance - 1} further actions are not enough", "wrong_value"

@@ -1,14 +1,20 @@
 """What the validators share about one question; each part is made when it is first needed."""
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from benchmarks.systems.acpbench_hard.limits import Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
+from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Declined, Ground, ground
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_plan, read_instance
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.readings import Names
+from benchmarks.systems.acpbench_hard.search.optimal import Distances
+from benchmarks.systems.acpbench_hard.search.plans import find_plan
+from benchmarks.systems.acpbench_hard.search.result import Result
+from benchmarks.systems.acpbench_hard.search.space import Space
 
 # The reference cuts the plan of a justification from the question by these offsets.
 PLAN_FROM, PLAN_TO = 19, -147
@@ -22,6 +28,7 @@ class Work:
         self.question, self.limits = question, limits
         # Why the PDDL cannot be used; empty where it can.
         self.fault = ""
+        self._found: dict[object, Result] = {}
 
     @cached_property
     def instance(self) -> Instance | None:
@@ -31,6 +38,40 @@ class Work:
         except PddlError as error:
             self.fault = str(error)
             return None
+
+    @cached_property
+    def ground(self) -> Ground | None:
+        """The grounded problem, or None where it is too large; ``fault`` then says why."""
+        if self.instance is None:
+            return None
+        try:
+            return ground(self.instance, self.limits)
+        except Declined as declined:
+            self.fault = str(declined)
+            return None
+
+    def reach(self, grounded: Ground, goal: Sequence[Condition]) -> Result:
+        """Return a plan for another goal, or a proof that there is none."""
+        key = tuple(goal)
+        if key not in self._found:
+            if goal:
+                space = Space(grounded, goal)
+                self._found[key] = find_plan(space, nodes=self.limits.nodes)
+            else:
+                self._found[key] = Result("unsolvable", None, "relaxation")
+        return self._found[key]
+
+    def within(self, grounded: Ground, action: Atom, bound: int) -> Result:
+        """Return a plan of at most ``bound`` actions after one action, or a proof of none."""
+        key = (action, bound)
+        if key not in self._found:
+            if not grounded.goal:
+                return Result("unsolvable", None, "relaxation")
+            instance = grounded.instance
+            space = Space(grounded, grounded.goal)
+            after = space.state(grounded.state(instance.apply(action, instance.init)))
+            self._found[key] = Distances(space, self.limits.nodes).within(after, bound)
+        return self._found[key]
 
     @cached_property
     def actions(self) -> Names:

@@ -1,0 +1,1 @@
+"""Bounded, deterministic search over grounded problems: plans, proofs and shortest distances."""

@@ -1,0 +1,71 @@
+"""Shortest plans: is there one within a bound, and how long is a shortest one?"""
+
+from heapq import heappop, heappush
+
+from benchmarks.systems.acpbench_hard.limits import DEFAULTS
+from benchmarks.systems.acpbench_hard.search.landmark_cut import LandmarkCut
+from benchmarks.systems.acpbench_hard.search.plans import Link, plan_of
+from benchmarks.systems.acpbench_hard.search.result import Result
+from benchmarks.systems.acpbench_hard.search.space import Space
+
+
+class Distances:
+    """Searches for shortest plans in one space."""
+
+    def __init__(self, space: Space, nodes: int = DEFAULTS.nodes) -> None:
+        self.space, self.nodes = space, nodes
+        self.cuts = LandmarkCut(space.operators, space.goal, space.width)
+        self.places = {id(one): 1 << place for place, one in enumerate(space.operators)}
+
+    def within(self, state: int, bound: int) -> Result:
+        """Return a plan of at most ``bound`` actions from a state, or a proof that there is none.
+
+        States are looked at by their lower bound, the nearest to the goal first, and left out where
+        that exceeds what is left of ``bound``.
+        """
+        space, key, places = self.space, self.space.key, self.places
+        if space.is_goal(state):
+            return Result("solved" if bound >= 0 else "unsolvable", (), "state")
+        queue: list[tuple[int, int, int, int, Link, list[int]]] = [(0, 0, 0, state, None, [])]
+        best: dict[object, int] = {key(state): 0}
+        made = looked = 0
+        while queue:
+            _, _, depth, here, link, kept = heappop(queue)
+            if best[key(here)] < depth:
+                continue
+            looked += 1
+            cuts = self.cuts.cuts(here, kept, bound - depth)
+            if cuts is None or depth + len(cuts) > bound:
+                continue
+            if looked > self.nodes:
+                return Result("gave_up", nodes=looked)
+            below = depth + 1
+            for one in space.applicable(here):
+                mark = places[id(one)]
+                left = [cut for cut in cuts if not cut & mark]
+                if below + len(left) > bound:
+                    continue
+                after = one.apply(here)
+                alike = key(after)
+                if best.get(alike, below + 1) <= below:
+                    continue
+                best[alike] = below
+                there: Link = (link, (one,))
+                if space.is_goal(after):
+                    return Result("solved", plan_of(there), "plan", looked)
+                made += 1
+                heappush(queue, (len(left), -made, below, after, there, left))
+        return Result("unsolvable", None, "bound", looked)
+
+    def shortest(self, state: int, at_most: int) -> Result:
+        """Return a shortest plan of at most so many actions, or a proof that there is none."""
+        root = self.cuts.cuts(state, (), at_most)
+        if root is None:
+            return Result("unsolvable", None, "relaxation")
+        looked = 0
+        for bound in range(len(root), at_most + 1):
+            found = self.within(state, bound)
+            looked += found.nodes
+            if found.outcome != "unsolvable":
+                return Result(found.outcome, found.plan, found.proof, looked)
+        return Result("unsolvable", None, "bound", looked)
