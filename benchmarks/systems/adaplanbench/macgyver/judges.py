@@ -8,8 +8,10 @@ from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Constraint, Json, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
 
-VERSION = f"1-lexicon-{vocabulary.VERSION}"
+# Version 1 called a plan valid of which it knew no word.
+VERSION = f"2-lexicon-{vocabulary.VERSION}"
 NOT_GROUNDED = "not_grounded"
+NOT_READABLE = "not_readable"
 
 
 def grounds(constraint: Mapping[str, str]) -> tuple[str, ...]:
@@ -52,6 +54,9 @@ def _judge(kind: str) -> Callable[[Task, Json], Answerer]:
         listed = tuple(task.payload.get("listed", ()))
 
         def rule(ask: Ask, seed: int) -> Answer:
+            if not lexicon.mentions(ask.context["plan"], listed):
+                words = "the plan names no tool or action that the lexicon knows"
+                return Answer("", declined=f"{NOT_READABLE}: {words}")
             reasons, undecided = violations(ask.context["plan"], ask.context["constraints"], listed)
             if undecided:
                 keys = ", ".join(undecided[:10])

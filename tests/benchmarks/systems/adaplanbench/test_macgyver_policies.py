@@ -124,10 +124,19 @@ class TestConstraintJudges:
     ) -> None:
         ask = Ask(
             "world_judge", (), Expect("violations", {"keys": ["k"]}),
-            context={"plan": "Climb.", "constraints": [constraint]},
+            context={"plan": "Climb the ladder.", "constraints": [constraint]},
         )  # fmt: skip
         answer = POLICIES["lexicon-world"].build(TASK, {}).answer(ask, 1)
         assert (answer.text, answer.declined.split(":")[0]) == ("", "not_grounded")
+
+    @pytest.mark.parametrize("plan", ["Wish for it.", "1. ???", "1. Zkq the frobnicator."])
+    def test_a_plan_without_a_known_word_is_not_decided(self, plan: str) -> None:
+        ask = Ask(
+            "world_judge", (), Expect("violations", {"keys": ["k"]}),
+            context={"plan": plan, "constraints": [judged("tool:ladder")]},
+        )  # fmt: skip
+        answer = POLICIES["lexicon-world"].build(TASK, {}).answer(ask, 1)
+        assert (answer.text, answer.declined.split(":")[0]) == ("", "not_readable")
 
 
 def scores(judge: str, plan: str) -> tuple[dict[str, Any], dict[str, str]]:
