@@ -5,7 +5,6 @@ from django.contrib.auth.models import User
 
 from analysis.filters import Filters
 from analysis.filters.studies import select_study
-from analysis.pages.ratings.page import ratings_report
 from analysis.reports.content import Report, Table
 from annotation.models import Study
 from tests.analysis.page_reports import report_of
@@ -42,7 +41,7 @@ def study(reader: User) -> Study:
 
 
 def report(reader: User, **words: str) -> Report:
-    return ratings_report(select_study(Filters(**words), reader))  # type: ignore[arg-type]
+    return report_of("ratings", select_study(Filters(**words), reader))  # type: ignore[arg-type]
 
 
 def lines(table: Table | None) -> dict[object, dict[str, object]]:
