@@ -1,4 +1,4 @@
-"""Conditions and tool use: points in panels, shares that add up to a whole."""
+"""Conditions and tool use: points in panels, and cells with shares that add up to a whole."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,6 @@ from analysis.figures.elements import (
 from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 
-# Marks of filled areas: hue never stands alone.
-PATTERNS = ("", "/", "\\", "x", "-", "|", "+", ".")
 # Between rows of panels: ticks, the title of an axis, and that of the next panel.
 GAP = 78
 END_ROOM = 0.02
@@ -133,58 +131,54 @@ def _line(
 
 @dataclass(frozen=True)
 class SharePart:
-    """A part of a bar: count, share of the row, and link."""
+    """A part of a row: count, share of the row, and link."""
 
     count: int
     share: float | None
     url: str = ""
 
 
-def stacked_shares(
+def share_cells(
     rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str], *, title: str
 ) -> Figure:
-    """One bar per row, cut into parts with the given titles; ``title`` is that of the axis."""
-    names = [label(name) for name in rows]
-    traces: list[Trace] = []
-    for i, title in enumerate(titles):
-        parts = [those[i] for those in rows.values()]
-        if not any(part.count for part in parts):
-            continue
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": label(title),
-                "x": [part.share for part in parts],
-                "y": names,
-                "text": [f"{part.count:,}" if part.count else "" for part in parts],
-                "textposition": "inside",
-                "insidetextanchor": "middle",
-                "textangle": 0,
-                "insidetextfont": {"color": "var(--page)", "size": 13},
-                "customdata": [part.url for part in parts],
-                "hovertext": [
-                    f"{name}<br>{label(title)}<br>{part.count:,} ({number(part.share, 'share')})"
-                    for name, part in zip(names, parts, strict=True)
-                ],
-                "hoverinfo": "text",
-                "marker": {
-                    "color": f"var(--series-{i % 8 + 1})",
-                    "pattern": {
-                        "shape": PATTERNS[i % len(PATTERNS)],
-                        "size": 6,
-                        "solidity": 0.2,
-                        "fillmode": "overlay",
-                    },
-                },
-            }
-        )
-    layout = {
-        "barmode": "stack",
-        "bargap": 0.35,
-        "xaxis": {**share_axis(title), "range": [0, 1.01]},
-        "yaxis": categories(names, downwards=True),
-        "legend": {"traceorder": "normal"},
-        "height": 210 + 38 * len(names),
+    """A cell for each part of each row, with its count and share; ``title`` names the shares.
+
+    Parts that no row has are left out. Cells and not stacked bars: hues belong to agents.
+    """
+    kept = [i for i in range(len(titles)) if any(parts[i].count for parts in rows.values())]
+    names, columns = [label(name) for name in rows], [label(titles[i]) for i in kept]
+    cells = [[parts[i] for i in kept] for parts in rows.values()]
+    trace: Trace = {
+        "type": "heatmap",
+        "x": columns,
+        "y": names,
+        "z": [[part.share for part in line] for line in cells],
+        "text": [[f"{part.count:,}" if part.count else "" for part in line] for line in cells],
+        "texttemplate": "%{text}",
+        "hovertext": [
+            [
+                f"{name}<br>{column}<br>{part.count:,} ({number(part.share, 'share')})"
+                for column, part in zip(columns, line, strict=True)
+            ]
+            for name, line in zip(names, cells, strict=True)
+        ],
+        "hoverinfo": "text",
+        "customdata": [[part.url for part in line] for line in cells],
+        "zmin": 0,
+        "zmax": 1,
+        "autocolorscale": True,
+        "xgap": 1,
+        "ygap": 1,
+        "colorbar": {"title": {"text": title}, "thickness": 12, "tickformat": ".0%"},
     }
-    return make_figure(traces, layout)
+    layout = {
+        "xaxis": {**categories(columns), "side": "top", "dtick": 1},
+        "yaxis": {**categories(names, downwards=True), "dtick": 1},
+        "height": 140 + 32 * len(names),
+    }
+    return make_figure([trace], layout)
+
+
+def cells_width(rows: Mapping[str, Sequence[SharePart]]) -> int:
+    """The width under which the cells of such a figure are too narrow for their words."""
+    return 180 + 80 * max((len(parts) for parts in rows.values()), default=0)

@@ -3,7 +3,7 @@
 from analysis.figures.elements import Unit
 from analysis.figures.model_pairs import PairMark, pair_forest, pair_matrix
 from analysis.figures.theme import Figure
-from analysis.figures.tool_use import SharePart, stacked_shares
+from analysis.figures.tool_use import SharePart, share_cells
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
 from analysis.pages.compare_models.rows import (
@@ -63,7 +63,7 @@ def draw_wins(result: ComparisonResult, url: UrlOf) -> Figure | None:
         if result.binary
         else ["first higher", "equal", "second higher"]
     )
-    return stacked_shares(rows, titles, title="Share of common tasks")
+    return share_cells(rows, titles, title="Share of tasks")
 
 
 def _unit(result: ComparisonResult) -> Unit:
@@ -130,7 +130,7 @@ CONTENT = DeclaredPage(
             table="pairs",
             least_width=lambda result: 76 * len(result.agents) + 150,
         ),
-        FigureOf("wins", "Tasks won, tied and lost", draw_wins, table="pairs"),
+        FigureOf("wins", "Tasks won, tied and lost", draw_wins, table="pairs", least_width=500),
         TableOf(
             "ranks",
             "Ranks",

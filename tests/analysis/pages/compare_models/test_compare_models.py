@@ -182,8 +182,9 @@ def test_figures_hold_every_pair(three: Dataset) -> None:
     assert matrix["y"] == ["Ada", "Cy", "Bob"]
     assert matrix["text"][0][2] == "+80.0 *" and matrix["text"][2][0] == "−80.0 *"
     assert matrix["z"][0][0] is None and matrix["text"][1][2] == "0.0"
-    counts = {trace["name"]: trace["text"] for trace in drawn["wins"]["data"]}
-    assert counts["first alone"][1] == "8" and counts["neither"][1] == "1"
+    (wins,) = drawn["wins"]["data"]
+    counts = dict(zip(wins["x"], wins["text"][1], strict=True))
+    assert (counts["first alone"], counts["neither"]) == ("8", "1")
 
 
 def test_unlike_runs_and_unknown_words_are_told_of(three: Dataset) -> None:

@@ -2,11 +2,10 @@
 
 import pytest
 
-from analysis.figures.tool_use import SharePart, stacked_shares
+from analysis.figures.tool_use import SharePart, share_cells
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.pages.catalogue import PAGES, select
-from analysis.pages.tools.page import tools_report
 from analysis.reports.content import Report, Table
 from benchmarks.mappers import core_task
 from benchmarks.models import Dataset
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def report(**words: str) -> Report:
-    return tools_report(select_runs(Filters(**words)))  # type: ignore[arg-type]
+    return report_of("tools", select_runs(Filters(**words)))  # type: ignore[arg-type]
 
 
 def lines(table: Table | None) -> list[dict[str, object]]:
@@ -122,7 +121,7 @@ def test_pages_without_judges_work_or_say_what_is_missing() -> None:
     assert options["condition"][0].label == "Block-free"
 
 
-def test_bars_leave_out_what_nobody_has() -> None:
+def test_cells_leave_out_what_nobody_has() -> None:
     rows = {"a": [SharePart(1, 1.0), SharePart(0, 0.0)]}
-    drawn = stacked_shares(rows, ["Right", "Wrong"], title="Share")
-    assert [trace["name"] for trace in drawn["data"]] == ["Right"]
+    (trace,) = share_cells(rows, ["Right", "Wrong"], title="Share")["data"]
+    assert trace["x"] == ["Right"] and trace["text"] == [["1"]]
