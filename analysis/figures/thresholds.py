@@ -6,7 +6,6 @@ from analysis.figures.elements import (
     Panels,
     Trace,
     interval_lines,
-    label,
     points,
     share_axis,
     undefined_marks,
@@ -15,97 +14,113 @@ from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, 
 from analysis.stats.comparison.thresholds import ThresholdCurve, ThresholdSweep
 from analysis.stats.results import Estimate
 
+# Panels side by side, and the height of one.
+COLUMNS = 5
+PANEL_HEIGHT = 190
+GAP = 76
+
 
 def threshold_figure(
     sweep: ThresholdSweep,
-    published: ThresholdSweep | None = None,
     styles: Mapping[str, Style] | None = None,
+    urls: Mapping[str, str] | None = None,
+    *,
+    published: bool = False,
 ) -> Figure:
-    """Accuracy by threshold with intervals, and the rank at each threshold, 1 on top.
+    """Accuracy by threshold with intervals, a model in each panel and the others behind it in grey.
 
-    ``published`` curves are drawn with open marks and thin lines; ranks are those among the runs
-    here, or among the published rows where there are no others.
+    ``urls`` are the addresses that the points of a model lead to. ``published`` rows have open
+    marks. A dashed line stands at the reference.
     """
-    curves = [(curve, False) for curve in sweep.curves]
-    curves += [(curve, True) for curve in published.curves] if published else []
-    looks = styles_for([curve.model for curve, _ in curves], styles)
-    panels = Panels(2, 2, ["Accuracy", "Rank"])
-    title = {"title": {"text": "rubric threshold τ"}}
-    left = panels.axes(0, title, {**share_axis(), "range": [0, 1]})
-    right = panels.axes(1, title, {"autorange": "reversed", "dtick": 1})
+    curves = sweep.curves
+    looks = styles_for([curve.model for curve in curves], styles)
+    columns = min(COLUMNS, len(curves))
+    rows = max(1, -(-len(curves) // max(1, columns)))
+    height = rows * PANEL_HEIGHT + (rows - 1) * GAP
+    panels = Panels(
+        len(curves),
+        columns,
+        [curve.model for curve in curves],
+        gap_x=0.025,
+        gap_y=GAP / max(1, height),
+    )
     traces: list[Trace] = []
-    for curve, old in curves:
-        traces += _accuracy(curve, looks[curve.model], old, left.x, left.y)
-    ranked = sweep.curves or (published.curves if published else ())
-    traces += [_rank(curve, looks[curve.model], right.x, right.y) for curve in ranked]
-    reference = sweep.reference
-    shapes = [
-        {
-            "type": "line",
-            "xref": panel.x,
-            "yref": f"{panel.y} domain",
-            "x0": reference,
-            "x1": reference,
-            "y0": 0,
-            "y1": 1,
-            "line": {"color": NEUTRAL, "dash": "dash", "width": 1},
-        }
-        for panel in (left, right)
-    ]
-    return make_figure(traces, {**panels.layout, "shapes": shapes, "height": 460})
+    shapes = []
+    for i, curve in enumerate(curves):
+        x = {"title": {"text": "Threshold τ", "standoff": 6}, "dtick": 1, "range": [1.85, 5.15]}
+        y = {**share_axis("Accuracy" if i % columns == 0 else ""), "range": [0, 1.02]}
+        panel = panels.axes(i, x, {**y, "showticklabels": i % columns == 0})
+        axes = {"xaxis": panel.x, "yaxis": panel.y}
+        traces += [_behind(other, axes) for other in curves if other is not curve]
+        url = (urls or {}).get(curve.model, "")
+        traces += _accuracy(curve, looks[curve.model], url, published, axes)
+        shapes.append(
+            {
+                "type": "line",
+                "xref": panel.x,
+                "yref": f"{panel.y} domain",
+                "x0": sweep.reference,
+                "x1": sweep.reference,
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": NEUTRAL, "dash": "dash", "width": 1},
+            }
+        )
+    return make_figure(traces, {**panels.layout, "shapes": shapes, "height": height + 110})
 
 
-def _accuracy(curve: ThresholdCurve, look: Style, old: bool, x: str, y: str) -> list[Trace]:
-    name = f"{curve.model} (published)" if old else curve.model
+def _behind(curve: ThresholdCurve, axes: Mapping[str, str]) -> Trace:
+    """A model that is not the panel's own."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [point.threshold for point in curve.points],
+        "y": [point.accuracy.value for point in curve.points],
+        "line": {"color": "var(--line-strong)", "width": 1},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        **axes,
+    }
+
+
+def _accuracy(
+    curve: ThresholdCurve, look: Style, url: str, published: bool, axes: Mapping[str, str]
+) -> list[Trace]:
     places = [point.threshold for point in curve.points]
     estimates = [point.accuracy for point in curve.points]
-    axes = {"xaxis": x, "yaxis": y, "legendgroup": label(name)}
-    line = {"color": look.colour, "width": 1}
+    ranks = [
+        f"{curve.model}, τ = {point.threshold:g}" + (f", rank {point.rank}" if point.rank else "")
+        for point in curve.points
+    ]
     return [
-        interval_lines(places, estimates, "y", line=line, opacity=0.6, **axes),
+        interval_lines(places, estimates, "y", line={"color": look.colour, "width": 1}, **axes),
         points(
             places,
             estimates,
             "y",
             unit="share",
-            about=[f"{name}, τ = {place:g}" for place in places],
+            about=ranks,
+            urls=[url] * len(places) if url else None,
             mode="lines+markers",
-            name=label(name),
-            line={"color": look.colour, "dash": look.dash, "width": 1 if old else 2},
+            showlegend=False,
+            line={"color": look.colour, "width": 2},
             marker={
                 "color": look.colour,
-                "symbol": look.open_symbol if old else look.symbol,
-                "size": 8,
+                "symbol": look.open_symbol if published else look.symbol,
+                "size": 7,
             },
             **axes,
         ),
     ]
 
 
-def _rank(curve: ThresholdCurve, look: Style, x: str, y: str) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "cliponaxis": False,
-        "name": label(curve.model),
-        "legendgroup": label(curve.model),
-        "showlegend": False,
-        "x": [point.threshold for point in curve.points],
-        "y": [point.rank for point in curve.points],
-        "line": {"color": look.colour, "dash": look.dash, "width": 2},
-        "marker": {"color": look.colour, "symbol": look.symbol, "size": 8},
-        "hovertext": [
-            f"{label(curve.model)}, τ = {point.threshold:g}<br>rank {point.rank}"
-            for point in curve.points
-        ],
-        "hoverinfo": "text",
-        "xaxis": x,
-        "yaxis": y,
-    }
+def stability_figure(
+    points_at: Sequence[tuple[float, Estimate]], reference: float, url: str = ""
+) -> Figure:
+    """Agreement of the order at each threshold with that at the reference, with intervals.
 
-
-def stability_figure(points_at: Sequence[tuple[float, Estimate]], reference: float) -> Figure:
-    """Agreement of the order at each threshold with that at the reference, with intervals."""
+    Every point leads to ``url``, if that is given.
+    """
     places = [place for place, _ in points_at]
     estimates = [estimate for _, estimate in points_at]
     traces = [
@@ -116,6 +131,7 @@ def stability_figure(points_at: Sequence[tuple[float, Estimate]], reference: flo
             "y",
             unit="points",
             about=[f"τ = {place:g}" for place in places],
+            urls=[url] * len(places) if url else None,
             mode="lines+markers",
             showlegend=False,
             line={"color": ACCENT, "width": 2},
@@ -123,7 +139,7 @@ def stability_figure(points_at: Sequence[tuple[float, Estimate]], reference: flo
         ),
     ]
     layout = {
-        "xaxis": {"title": {"text": "rubric threshold τ"}},
+        "xaxis": {"title": {"text": "Rubric threshold τ"}},
         "yaxis": {
             "title": {"text": f"Kendall’s tau-b with τ = {reference:g}"},
             "range": [-1.02, 1.02],

@@ -27,7 +27,7 @@ from analysis.pages.judgings.tables import (
     judgings_table,
     verdict_table,
 )
-from analysis.pages.sweeps.page import dimension_sets
+from analysis.pages.sweeps.rows import dimension_sets
 from analysis.reports import common
 from analysis.reports.content import FigureSpec, Notice, Onward, Report, how_interval
 from analysis.reports.formatting import ends, listed, number, plural, stated

@@ -84,7 +84,7 @@ def every_figure() -> dict[str, Figure]:
         "agreement shares": agreement_shares(AGREEMENTS),
         "dispersion": dispersion_bars(DISPERSION, reference=0.3),
         "severity": severity_dots(DISPERSION),
-        "thresholds": threshold_figure(SWEEP, PUBLISHED),
+        "thresholds": threshold_figure(SWEEP),
         "rewards": reward_dots(REWARDS, unit="share"),
         "rewards on another scale": reward_dots(REWARDS, unit="points"),
         "pass": pass_lines(PASSES),

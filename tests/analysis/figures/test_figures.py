@@ -11,7 +11,6 @@ from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
 from analysis.figures.theme import Figure, assign_styles
 from analysis.figures.thresholds import threshold_figure
-from analysis.stats.comparison.thresholds import threshold_sweep
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import share
 from tests.analysis.figures.results import (
@@ -186,20 +185,18 @@ def test_severity_panels() -> None:
     assert len(dashes(figure)) == 6
 
 
-def test_thresholds_beside_published_ones() -> None:
-    figure = threshold_figure(SWEEP, PUBLISHED)
-    here, nasty, published, rank, _ = marks(figure)
+def test_thresholds_have_a_panel_for_each_model_with_the_others_behind() -> None:
+    figure = threshold_figure(SWEEP, urls={"alpha": "/runs/7/"})
+    here, nasty = (trace for trace in figure["data"] if trace.get("mode") == "lines+markers")
     assert here["y"] == pytest.approx([2 / 3] * 3 + [1 / 3] * 4)
-    assert nasty["y"] == [None] * 7
-    assert published["name"] == "alpha (published)"
-    assert published["marker"]["symbol"] == f"{here['marker']['symbol']}-open"
-    assert published["line"]["color"] == here["line"]["color"]
-    assert rank["y"] == [1] * 7
-    assert figure["layout"]["yaxis2"]["autorange"] == "reversed"
+    assert here["customdata"] == ["/runs/7/"] * 7 and "rank 1" in here["hovertext"][0]
+    assert nasty["y"] == [None] * 7 and "customdata" not in nasty
+    assert (here["xaxis"], nasty["xaxis"]) == ("x", "x2")
+    behind = [trace for trace in figure["data"] if trace.get("hoverinfo") == "skip"]
+    assert {"var(--line-strong)"} < {trace["line"]["color"] for trace in behind}
     assert {shape["x0"] for shape in figure["layout"]["shapes"]} == {3.5}
-    # Published alone: their ranks are shown.
-    alone = threshold_figure(threshold_sweep([], [], []), PUBLISHED)
-    assert marks(alone)[-1]["y"] == [1] * 7
+    (published,) = marks(threshold_figure(PUBLISHED, published=True))
+    assert published["marker"]["symbol"] == f"{here['marker']['symbol']}-open"
 
 
 def test_points_lead_to_what_they_count() -> None:

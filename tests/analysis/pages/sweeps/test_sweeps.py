@@ -7,9 +7,11 @@ import pytest
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.selection import Selection
-from analysis.pages.sweeps.page import published_sweep, sweeps_later, sweeps_report
+from analysis.pages.catalogue import PAGES
+from analysis.pages.sweeps.rows import published_sweep
 from analysis.reports.content import Report, Table
 from benchmarks.models import Dataset, Run
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import JUDGES, flat, make_dataset, make_imported, make_run, make_trajectory
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +24,7 @@ def chosen(**words: str) -> Selection:
 
 
 def report(**words: str) -> Report:
-    return sweeps_report(chosen(**words))
+    return report_of("sweeps", chosen(**words))
 
 
 def lines(table: Table | None) -> list[dict[str, object]]:
@@ -61,9 +63,9 @@ def test_accuracy_and_order_by_hand(two: Dataset) -> None:
     assert [row["reversed pairs"] for row in orders] == [1, 0, 0, None, 0, 1, 1]
     assert [row["kendall"] for row in orders] == [-1, 1, 1, None, 1, -1, -1]
     assert made.sentence == (
-        "The order of the 2 agents, by all dimensions, changes most at τ = 2: there 1 of 1 pair "
-        "stands the other way round than at τ = 3.5 (Kendall’s tau-b −1.00). Bob, first at τ = "
-        "3.5, is first at 4 of 7 thresholds."
+        "At τ = 2 the order changes most: 1 of 1 pair of agents stands the other way round than at "
+        "τ = 3.5 (Kendall’s tau-b −1.00, by all dimensions); Bob, first at τ = 3.5, is first at 4 "
+        "of 7 thresholds."
     )
 
 
@@ -137,7 +139,7 @@ def test_points_lead_to_trajectories(two: Dataset) -> None:
 
 
 def test_how_firm_the_order_is(two: Dataset) -> None:
-    made = sweeps_later(chosen())
+    made = PAGES["sweeps"].content.deferred("sweeps", chosen())
     ranks = lines(made.table("ranks"))
     assert [(row["agent"], row["τ = 2"], row["τ = 3.5"]) for row in ranks] == [
         ("Ada", 1, 2), ("Bob", 2, 1),
