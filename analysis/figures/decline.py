@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from analysis.figures.elements import Panels, Trace, interval_lines, label, points
-from analysis.figures.theme import Figure, Style, make_figure, styles_for
+from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.trends.decline import Curve
 
 Links = Mapping[tuple[str, int], str]
 
 MOST_TICKS = 20
+# Of small panels: so many numbers under each, and heights in pixels.
+MOST_NUMBERS, PANEL, BELOW = 6, 130, 92
 # Title of the shared axis, and of the panel that counts trajectories.
 TITLES = {
     "turn": ("turn", "Trajectories still running"),
@@ -117,3 +119,65 @@ def _running(curve: Curve, look: Style, x: str, y: str, links: Links | None) -> 
     if links is not None:
         trace["customdata"] = [links.get((curve.agent, point.position)) for point in curve.points]
     return trace
+
+
+def agent_multiples(
+    curves: Sequence[Curve],
+    scale: tuple[float, float] = (1, 5),
+    styles: Mapping[str, Style] | None = None,
+    links: Links | None = None,
+    columns: int = 4,
+) -> Figure:
+    """A panel per agent for one dimension: its mean by turn, the other agents' in grey behind it.
+
+    Under every turn stands how many of the agent's trajectories have it. ``links`` gives the
+    address behind an (agent, position).
+    """
+    agents = [curve.agent for curve in curves]
+    looks = styles_for(agents, styles)
+    align = curves[0].align if curves else "turn"
+    longest = max((len(curve.points) for curve in curves), default=0)
+    every = max(1, -(-longest // MOST_NUMBERS))
+    across = max(1, min(columns, len(curves)))
+    lines = max(1, -(-len(curves) // across))
+    height = 40 + lines * PANEL + lines * BELOW
+    panels = Panels(
+        len(curves), across, agents, gap_x=0.035, gap_y=BELOW / max(height - 40 - BELOW, 1)
+    )
+    traces: list[Trace] = []
+    for i, curve in enumerate(curves):
+        shown = curve.points[::every]
+        x = {
+            "tickmode": "array",
+            "tickvals": [point.position for point in shown],
+            # The number at risk stands under its turn.
+            "ticktext": [
+                f"{point.position:d}<br>{point.running:,}".replace("-", "−") for point in shown
+            ],
+            "tickangle": 0,
+            "title": {"text": f"{TITLES[align][0]}, and trajectories", "standoff": 4},
+        }
+        y = {"range": [scale[0] - 0.1, scale[1] + 0.1], "dtick": 1, "showgrid": True}
+        y |= {"showticklabels": i % across == 0}
+        y |= {"title": {"text": "mean score"}} if i % across == 0 else {}
+        panel = panels.axes(i, x, y)
+        if i:
+            panels.layout[panel.x_layout]["matches"] = "x"
+        axes = {"xaxis": panel.x, "yaxis": panel.y}
+        traces += [_behind(other, axes) for other in curves if other is not curve]
+        traces += _lines(curve, looks[curve.agent], panel.x, panel.y, False, links)
+    return make_figure(traces, {**panels.layout, "height": height, "showlegend": False})
+
+
+def _behind(curve: Curve, axes: Mapping[str, str]) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [point.position for point in curve.points],
+        "y": [point.mean.value for point in curve.points],
+        "line": {"color": NEUTRAL, "width": 1},
+        "opacity": 0.3,
+        "hoverinfo": "skip",
+        "showlegend": False,
+        **axes,
+    }

@@ -14,7 +14,7 @@ from analysis.figures.elements import (
     undefined_marks,
 )
 from analysis.figures.lines import number_lines
-from analysis.figures.theme import Figure, Style, make_figure, styles_for
+from analysis.figures.theme import INK, Figure, Style, make_figure, styles_for
 from analysis.stats.descriptive.spread import Histogram
 from analysis.stats.results import Estimate
 
@@ -107,6 +107,7 @@ def reward_spread(spread: Histogram, urls: Mapping[str, str] | None = None) -> F
         "z": [list(spread.shares(name)) for name in spread.counts],
         "text": [[f"{count:,}" for count in counts] for counts in spread.counts.values()],
         "texttemplate": "%{text}",
+        "textfont": {"color": INK},
         "hovertext": [
             [
                 f"{label(name)}<br>reward {label(cell.label)}<br>{count:,} of {totals[name]:,}"

@@ -14,6 +14,7 @@ from analysis.figures.elements import (
     undefined_marks,
 )
 from analysis.figures.theme import (
+    INK,
     JUDGES_SYMBOL,
     NEUTRAL,
     PEOPLE_SYMBOL,
@@ -44,6 +45,7 @@ def rubric_heatmap(table: MeanTable, scale: Scale = (1, 5), links: Links | None 
         "z": [[cell.value for cell in line] for line in cells],
         "text": [[cell.printed or number(cell.value, "points") for cell in line] for line in cells],
         "texttemplate": "%{text}",
+        "textfont": {"color": INK},
         "hovertext": [
             [
                 describe(f"{row}, {column}", cell, "points")
@@ -65,10 +67,17 @@ def rubric_heatmap(table: MeanTable, scale: Scale = (1, 5), links: Links | None 
         for mark in undefined_marks(rows, [line[i] for line in cells], column, "x")
     ]
     layout = {
-        "xaxis": {**categories(columns), "side": "top", "dtick": 1},
+        "xaxis": {
+            **categories(columns),
+            "side": "top",
+            "tickmode": "array",
+            "tickvals": columns,
+            "ticktext": [name.replace(" ", "<br>") for name in columns],
+            "tickangle": 0,
+        },
         "yaxis": {**categories(rows, downwards=True), "dtick": 1},
         "annotations": dashes,
-        "height": 140 + 30 * len(rows),
+        "height": 110 + 28 * len(rows),
     }
     if links is not None:
         trace["customdata"] = [
@@ -90,7 +99,8 @@ def rubric_dots(
     traces: list[Trace] = []
     for i, column in enumerate(table.columns):
         y = {**categories(rows, downwards=True), "showticklabels": i % 4 == 0}
-        panel = panels.axes(i, {"range": list(scale), "showgrid": True}, y)
+        title = {"text": "mean score"}
+        panel = panels.axes(i, {"range": list(scale), "showgrid": True, "title": title}, y)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         estimates = [table.cells[row, column] for row in table.rows]
         for row, name, estimate in zip(table.rows, rows, estimates, strict=True):

@@ -37,6 +37,8 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "5px,2px
 # For what belongs to no model.
 ACCENT = "var(--accent)"
 NEUTRAL = "var(--ink-3)"
+# Words inside cells.
+INK = "var(--ink)"
 
 PEOPLE_SYMBOL = "diamond"
 JUDGES_SYMBOL = "circle-open"

@@ -16,41 +16,60 @@ FITS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str, str], ...] = (
     ("within trajectories", lambda one: one.within, ACCENT, "triangle-up-open"),
     ("one line through all scores", lambda one: one.pooled.slope, NEUTRAL, "diamond-open"),
 )
-ROW, GAP = 14, 60
+ROW, ONE_ROW, GAP = 14, 22, 80
 # A space that is not seen: rows of a category axis must differ in name.
 UNSEEN = "\u200b"
 
 
-def slope_forest(models: Sequence[SlopeModels]) -> Figure:
-    """A panel per dimension; in it every agent's slope by every fit, with a line at no change."""
+Links = Mapping[tuple[str, str], str]
+
+
+def slope_forest(
+    models: Sequence[SlopeModels],
+    links: Links | None = None,
+    *,
+    clear: Callable[[SlopeModels], bool] | None = None,
+) -> Figure:
+    """A panel per dimension; in it every agent's slope by every fit, with a line at no change.
+
+    ``links`` are addresses by (agent, dimension). With ``clear``, the mixed model is drawn alone,
+    filled where its change is clear.
+    """
+    fits = FITS if clear is None else FITS[:1]
     agents = list(dict.fromkeys(one.agent for one in models))
     dimensions = list(dict.fromkeys(one.dimension for one in models))
     found = {(one.agent, one.dimension): one for one in models}
     # Of every agent an empty row, one with its name, and one for each further fit.
-    step = 1 + len(FITS)
+    step = 1 + len(fits) if len(fits) > 1 else 1
+    first = step - len(fits)
     rows = [
-        label(agents[place // step]) if place % step == 1 else UNSEEN * (1 + place)
+        label(agents[place // step]) if place % step == first else UNSEEN * (1 + place)
         for place in range(step * len(agents))
     ]
     lines = -(-len(dimensions) // 2)
-    height = 90 + lines * (GAP + ROW * len(rows))
+    height = 90 + lines * (GAP + (ROW if len(fits) > 1 else ONE_ROW) * len(rows))
     panels = Panels(len(dimensions), 2, dimensions, gap_x=0.04, gap_y=GAP / height)
     traces: list[Trace] = []
     for i, dimension in enumerate(dimensions):
         axis = {
             **categories(rows, downwards=True),
             "tickmode": "array",
-            "tickvals": rows[1::step],
+            "tickvals": rows[first::step],
             "showticklabels": i % 2 == 0,
         }
-        panel = panels.axes(i, {"showgrid": True, "zeroline": True}, axis)
+        across = {"showgrid": True, "zeroline": True, "title": {"text": "points a turn"}}
+        panel = panels.axes(i, across, axis)
         if i:
             # One scale for all panels, so that falls can be compared.
             panels.layout[panel.x_layout]["matches"] = "x"
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         here = [agent for agent in agents if (agent, dimension) in found]
-        for k, (fit, read, colour, symbol) in enumerate(FITS):
-            places = [rows[agents.index(agent) * step + 1 + k] for agent in here]
+        for k, (fit, read, colour, symbol) in enumerate(fits):
+            places = [rows[agents.index(agent) * step + first + k] for agent in here]
+            marks: str | list[str] = symbol
+            if clear is not None:
+                shown = [clear(found[agent, dimension]) for agent in here]
+                marks = [symbol if one else f"{symbol}-open" for one in shown]
             estimates = [read(found[agent, dimension]) for agent in here]
             traces += [
                 interval_lines(places, estimates, "x", line={"color": colour}, **axes),
@@ -60,10 +79,11 @@ def slope_forest(models: Sequence[SlopeModels]) -> Figure:
                     "x",
                     unit="points",
                     about=[f"{agent}, {dimension}: {fit}" for agent in here],
+                    urls=[(links or {}).get((agent, dimension)) for agent in here],
                     name=fit,
                     legendgroup=fit,
-                    showlegend=i == 0,
-                    marker={"color": colour, "symbol": symbol, "size": 8},
+                    showlegend=i == 0 and len(fits) > 1,
+                    marker={"color": colour, "symbol": marks, "size": 8, "line": {"width": 2}},
                     **axes,
                 ),
             ]
@@ -77,10 +97,12 @@ def matched_figure(
     curves: Sequence[MatchedCurve],
     scale: tuple[float, float] = (1, 5),
     styles: Mapping[str, Style] | None = None,
+    links: Links | None = None,
 ) -> Figure:
     """A panel per dimension: means of the same trajectories at every turn.
 
     An open mark at turn 1 is the mean there of those that ended before the last turn compared.
+    ``links`` are addresses by (agent, dimension).
     """
     drawn = [curve for curve in curves if curve.points]
     agents = list(dict.fromkeys(curve.agent for curve in drawn))
@@ -92,20 +114,21 @@ def matched_figure(
         x: dict[str, object] = {"dtick": 1}
         if i + 2 >= len(dimensions):
             x["title"] = {"text": "turn"}
-        panel = panels.axes(i, x, {"range": list(scale)})
+        panel = panels.axes(i, x, {"range": list(scale), "title": {"text": "mean score"}})
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         for curve in drawn:
             if curve.dimension == dimension:
-                traces += _matched(curve, looks[curve.agent], axes, legend=i == 0)
+                traces += _matched(curve, looks[curve.agent], axes, links or {}, legend=i == 0)
     return make_figure(traces, {**panels.layout, "height": 90 + 240 * -(-len(dimensions) // 2)})
 
 
 def _matched(
-    curve: MatchedCurve, look: Style, axes: Mapping[str, str], *, legend: bool
+    curve: MatchedCurve, look: Style, axes: Mapping[str, str], links: Links, *, legend: bool
 ) -> list[Trace]:
     turns = list(range(1, len(curve.points) + 1))
     group = {"legendgroup": label(curve.agent), **axes}
     what = f"{curve.agent}, {curve.dimension}"
+    url = links.get((curve.agent, curve.dimension))
     line = {"color": look.colour, "width": 1}
     traces = [
         interval_lines(turns, curve.points, "y", line=line, opacity=0.3, **group),
@@ -115,6 +138,7 @@ def _matched(
             "y",
             unit="points",
             about=[f"{what}, turn {turn}: reach turn {curve.horizon}" for turn in turns],
+            urls=[url] * len(turns),
             mode="lines+markers",
             name=label(curve.agent),
             showlegend=legend,
@@ -138,3 +162,50 @@ def _matched(
             )
         )
     return traces
+
+
+def two_sides(
+    rows: Mapping[str, Sequence[Estimate]],
+    looks: Mapping[str, Style],
+    links: Mapping[str, str] | None = None,
+) -> Figure:
+    """Change per turn of a few sides, such as people and judges, one below the other by dimension.
+
+    ``rows`` has an estimate for each of ``looks``; ``links`` are addresses by dimension.
+    """
+    step = len(looks) + 1
+    names = [
+        label(title) if k == 0 else UNSEEN * (1 + place * step + k)
+        for place, title in enumerate(rows)
+        for k in range(step)
+    ]
+    traces: list[Trace] = []
+    notes = []
+    for k, (side, look) in enumerate(looks.items()):
+        places = [names[place * step + k] for place in range(len(rows))]
+        estimates = [found[k] for found in rows.values()]
+        traces += [
+            interval_lines(places, estimates, "x", line={"color": look.colour}),
+            points(
+                places,
+                estimates,
+                "x",
+                unit="points",
+                about=[f"{side}, {title}" for title in rows],
+                urls=[(links or {}).get(title) for title in rows],
+                name=label(side),
+                marker={"color": look.colour, "symbol": look.symbol, "size": 9},
+            ),
+        ]
+        notes += undefined(places, estimates, 0, "x")
+    layout = {
+        "xaxis": {"showgrid": True, "zeroline": True, "title": {"text": "points a turn"}},
+        "yaxis": {
+            **categories(names, downwards=True),
+            "tickmode": "array",
+            "tickvals": names[::step],
+        },
+        "annotations": notes,
+        "height": 130 + 18 * len(names),
+    }
+    return make_figure(traces, layout)

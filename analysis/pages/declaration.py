@@ -116,6 +116,7 @@ class TableOf(Generic[Result, Row]):
     """A table of a page: its rows, its columns, and what the numbers of a row are about.
 
     Its note is the paragraph ``<p class="note" data-of="NAME">`` of the page's templates.
+    ``about`` is ``link`` for rows that do not know their ids without the result.
     ``folded``: its rows are shown on request; ``most``: so many rows at most, the CSV has all.
     """
 
@@ -124,7 +125,8 @@ class TableOf(Generic[Result, Row]):
     rows: Callable[[Result], Sequence[Row]]
     columns: Callable[[Result], Sequence[ColumnOf[Row]]]
     link: Callable[[Row], Link | None] = lambda _: EVERYTHING
-    folded: bool = False
+    about: Callable[[Result, Row], Link | None] | None = None
+    folded: bool | Callable[[Result], bool] = False
     most: int | None = None
 
     def build(self, result: Result, links: Links, prose: Prose) -> Table | None:
@@ -133,19 +135,25 @@ class TableOf(Generic[Result, Row]):
         if not rows:
             return None
         columns = self.columns(result)
+        about = self.about
+        link = self.link if about is None else lambda row: about(result, row)
         return Table(
             self.name,
             self.title if isinstance(self.title, str) else self.title(result),
             tuple(one.column for one in columns),
-            tuple(tuple(self._cell(one, row, links) for one in columns) for row in rows),
+            tuple(tuple(_cell(one, row, link, links) for one in columns) for row in rows),
             note=prose.text("note", self.name),
-            open=not self.folded,
+            open=not (self.folded(result) if callable(self.folded) else self.folded),
             most=self.most,
         )
 
-    def _cell(self, column: ColumnOf[Row], row: Row, links: Links) -> Cell:
-        link = column.link(row) if column.link is not None else self.link(row)
-        return _linked(column.cell(row), column.column, link, links)
+
+def _cell(
+    column: ColumnOf[Row], row: Row, link: Callable[[Row], Link | None], links: Links
+) -> Cell:
+    """Return the cell of a column in a row, with the address of what its number is about."""
+    own = column.link(row) if column.link is not None else link(row)
+    return _linked(column.cell(row), column.column, own, links)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ function template(colour, { forFile = false, font, scale = 1 } = {}) {
   };
   const ground = forFile ? colour("var(--page)") : "rgba(0, 0, 0, 0)";
   const series = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour("var(--series-" + n + ")"));
-  const steps = [["var(--page)", 0], ["var(--accent-line)", 0.5], ["var(--accent)", 1]];
+  // Up to a tint on which words are readable in both themes.
+  const steps = [["var(--page)", 0], ["var(--heat)", 1]];
   return {
     layout: {
       paper_bgcolor: ground,

@@ -21,6 +21,7 @@ WORDS = [
     *((ink, ground) for ink in ("accent", "accent-hover") for ground in (*GROUNDS, "accent-soft")),
     *((tone, ground) for tone in TONES for ground in (*GROUNDS, f"{tone}-soft")),
     *((ink, f"{tone}-soft") for ink in ("ink", "ink-2") for tone in TONES),
+    ("ink", "heat"),
     *(("on-accent", fill) for fill in ("accent-fill", "accent-fill-hover", "bad-fill")),
 ]
 MARKS = [

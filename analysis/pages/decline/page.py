@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from analysis.figures.decline import decline_figure
+from analysis.figures.decline import agent_multiples
 from analysis.figures.theme import Figure
+from analysis.figures.turn_slopes import slope_forest
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (
@@ -20,13 +21,8 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.decline.slope_fits import kept_fits
-from analysis.pages.decline.slopes import (
-    chosen_dimensions,
-    columns_of,
-    decline_later,
-    shown_slopes,
-)
-from analysis.pages.decline.turn_slopes import Slopes, slopes_how, verdict, verdict_badges
+from analysis.pages.decline.slopes import LATER, chosen_dimensions, columns_of, shown_slopes
+from analysis.pages.decline.turn_slopes import Slopes, verdict, verdict_badges
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import common
@@ -47,11 +43,9 @@ from benchmarks.core.system import Dimension
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# With more agents in a panel their intervals step back behind the means.
-MANY_AGENTS = 4
 MOST_ROWS = 100
-# Low panels, in pixels, so that the figure and the table below it fit on two screens.
-FIGURE_MARGIN, ROW_HEIGHT = 100, 190
+# A rubric has so many dimensions at most; each has a figure of its own.
+MOST_DIMENSIONS = 12
 
 
 @dataclass(frozen=True)
@@ -97,6 +91,11 @@ class DeclineResult:
         return self.data.align
 
     @property
+    def curve_names(self) -> list[str]:
+        """The names of the figures of means by turn."""
+        return [curve_name(place) for place in range(len(self.data.dimensions))]
+
+    @property
     def where(self) -> str:
         """What points are counted by."""
         return "turn" if self.align == "turn" else "distance from the last turn"
@@ -113,13 +112,6 @@ class DeclineResult:
     @property
     def rising(self) -> list[SlopeModels]:
         return self.data.slopes.clear(1) if self.data.slopes is not None else []
-
-    @property
-    def unknown(self) -> list[str]:
-        """Why no change per turn is known."""
-        fits = [one.mixed.slope for one in self.slopes.models] if self.slopes is not None else []
-        reasons = {fit.undefined or fit.no_interval for fit in fits}
-        return sorted(reason for reason in reasons if reason)
 
     @property
     def running(self) -> list[int]:
@@ -159,10 +151,6 @@ class DeclineResult:
         """How many pairs of turn and dimension there are."""
         return len(self.data.frame)
 
-    @property
-    def slopes_how(self) -> list[str]:
-        return slopes_how(self.slopes) if self.slopes is not None else []
-
 
 def load(selection: Selection) -> DeclineData | NothingToShow:
     """Load the scores of turns, and the fits that a job has kept."""
@@ -199,23 +187,44 @@ def points(result: DeclineResult) -> list[CurvePoint]:
     ]
 
 
-def draw_curves(result: DeclineResult, url: UrlOf) -> Figure:
-    """Draw the mean score by turn, one panel a dimension."""
-    runs = [run.label for run in result.data.runs]
-    links = {(one.curve.agent, one.point.position): url(one.link) for one in points(result)}
-    drawn = decline_figure(
-        result.curves,
-        [dimension.title for dimension in result.data.dimensions],
-        styles=common.styles(runs),
-        links=links,
-    )
-    rows = -(-len(result.data.dimensions) // 2) + 1
-    drawn["layout"]["height"] = FIGURE_MARGIN + ROW_HEIGHT * rows
-    if len(runs) > MANY_AGENTS:
-        for trace in drawn["data"]:
-            if trace.get("hoverinfo") == "skip":
-                trace["opacity"] = 0.25
-    return drawn
+def draw_slopes(result: DeclineResult, url: UrlOf) -> Figure | None:
+    """Draw every agent's change per turn by the mixed model, one panel a dimension."""
+    slopes = result.slopes
+    if slopes is None or not slopes.models:
+        return None
+    runs = {run.label: run.pk for run in result.data.runs}
+    keys = {dimension.title: dimension.key for dimension in result.data.dimensions}
+    links = {
+        (one.agent, one.dimension): url(
+            Link(runs=(runs[one.agent],), dimension=keys[one.dimension], more={"min_turns": 2})
+        )
+        for one in slopes.models
+    }
+    return slope_forest(slopes.models, links, clear=lambda one: bool(slopes.test(one).clear))
+
+
+def curve_name(place: int) -> str:
+    """The name of the figure of a dimension."""
+    return f"curves-{place + 1}" if place else "curves"
+
+
+def curves_of(place: int) -> FigureOf[DeclineResult]:
+    """The means by turn on one of the dimensions, one panel an agent."""
+
+    def draw(result: DeclineResult, url: UrlOf) -> Figure | None:
+        if place >= len(result.data.dimensions):
+            return None
+        title = result.data.dimensions[place].title
+        shown = [one for one in points(result) if one.curve.dimension == title]
+        links = {(one.curve.agent, one.point.position): url(one.link) for one in shown}
+        curves = [curve for curve in result.curves if curve.dimension == title]
+        looks = common.styles([run.label for run in result.data.runs])
+        return agent_multiples(curves, common.RUBRIC_SCALE, looks, links) if curves else None
+
+    def title(result: DeclineResult) -> str:
+        return f"{result.data.dimensions[place].title}: mean score by {result.where}"
+
+    return FigureOf(curve_name(place), title, draw, table="points")
 
 
 def slope_rows(result: DeclineResult) -> list[ChosenRun]:
@@ -268,12 +277,7 @@ def _position(one: CurvePoint) -> Cell:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
-    figure=FigureOf(
-        "curves",
-        lambda result: f"Mean score by {result.where}, with 95 % intervals",
-        draw_curves,
-        table="points",
-    ),
+    figure=FigureOf("slopes", "Change per turn of every agent, by mixed models", draw_slopes),
     table=TableOf(
         "slopes",
         "Change per turn, by mixed models",
@@ -282,6 +286,7 @@ CONTENT = DeclaredPage(
         link=lambda run: Link(runs=(run.pk,), more={"min_turns": 2}),
     ),
     folded=(
+        *(curves_of(place) for place in range(MOST_DIMENSIONS)),
         TableOf(
             "points",
             lambda result: f"The numbers of the figure ({plural(len(points(result)), 'row')})",
@@ -292,6 +297,6 @@ CONTENT = DeclaredPage(
             most=MOST_ROWS,
         ),
     ),
-    later=decline_later,
+    later=LATER,
     waits=lambda result: result.slopes is None,
 )

@@ -1,48 +1,82 @@
-"""The details of the decline page: slopes by other estimators, and matched turns."""
+"""What takes longer on the decline page: slopes by other estimators, and matched turns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.figures.theme import Figure
 from analysis.figures.turn_slopes import matched_figure
-from analysis.filters.selection import Selection
+from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
+from analysis.pages.declaration import (
+    ColumnOf,
+    FigureOf,
+    LaterOf,
+    TableOf,
+    UrlOf,
+    count_of,
+    estimate_of,
+    text_of,
+)
 from analysis.pages.decline.slope_fits import Fits, fit_runs
 from analysis.pages.decline.turn_slopes import (
     ALPHA,
     MOST_ROWS,
     OPEN_ROWS,
     Slopes,
-    pulled_words,
-    slopes_figure,
-    slopes_how,
-    slopes_notices,
-    slopes_table,
+    draw_fits,
+    fit_columns,
+    fits_title,
 )
+from analysis.pages.links import Link
 from analysis.reports import common
-from analysis.reports.content import (
-    Cell,
-    FigureSpec,
-    Notice,
-    Report,
-    Table,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    number_column,
-    text_cell,
-    text_column,
-)
+from analysis.reports.content import Cell, number_column, text_column
 from analysis.reports.deferred import tell
-from analysis.reports.formatting import listed, number, plural
-from analysis.reports.leading import lead_row
+from analysis.reports.formatting import number, plural
+from analysis.stats.results import Estimate
 from analysis.stats.trends.matched_turns import MatchedCurve, matched_turns
-from analysis.stats.trends.slopes import slope_tests
+from analysis.stats.trends.slopes import SlopeModels, slope_tests
 from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Columns = tuple[list[str], list[str], list[int], list[int], list[float]]
+
+
+@dataclass(frozen=True)
+class DeclineLater:
+    """The slopes by four fits, and means of the same trajectories at every turn."""
+
+    runs: tuple[ChosenRun, ...]
+    dimensions: tuple[Dimension, ...]
+    slopes: Slopes
+    matched: tuple[MatchedCurve, ...]
+
+    @property
+    def began(self) -> list[tuple[str, list[str]]]:
+        """Where those that stayed had begun better, or worse, than those that left."""
+        by_word: dict[str, list[str]] = {}
+        for curve in self.matched:
+            if curve.warnings and curve.left.value is not None:
+                word = "better" if (curve.stayed.value or 0) > curve.left.value else "worse"
+                by_word.setdefault(word, []).append(f"{curve.agent} on {curve.dimension.lower()}")
+        return list(by_word.items())
+
+    @property
+    def gone(self) -> Mapping[str, int]:
+        """How many trajectories of one agent are not matched at most, by reason."""
+        found: dict[str, int] = {}
+        for curve in self.matched:
+            for reason, count in curve.change.excluded.items():
+                found[reason] = max(found.get(reason, 0), count)
+        return found
+
+    def link(self, agent: str, dimension: str, **more: int) -> Link:
+        """The trajectories of an agent, with a dimension."""
+        run = next(run.pk for run in self.runs if run.label == agent)
+        key = next(one.key for one in self.dimensions if one.title == dimension)
+        return Link(runs=(run,), dimension=key, more=more)
 
 
 def chosen_dimensions(selection: Selection) -> tuple[Dimension, ...]:
@@ -63,8 +97,8 @@ def columns_of(frame: "DataFrame", dimensions: Sequence[Dimension]) -> Columns:
     )
 
 
-def decline_later(selection: Selection) -> Report:
-    """Slopes by other estimators, and the same trajectories throughout.
+def compute_later(selection: Selection) -> DeclineLater | None:
+    """Fit slopes by four estimators, and compare the same trajectories throughout.
 
     Fits what the page leads with as well, for every agent and dimension of the chosen data.
     """
@@ -72,23 +106,12 @@ def decline_later(selection: Selection) -> Report:
     tell("reading the scores")
     frame = turn_scores(selection.runs, [d.key for d in dimensions], final=False)
     if frame.empty:
-        return Report(sentence="There are no scores of turns to fit anything to.")
-    columns = columns_of(frame, dimensions)
+        return None
     fits = fit_runs(selection.system, selection.family)
     slopes = shown_slopes(fits, selection)
     tell("comparing the same trajectories")
-    matched = matched_turns(*columns, scale=common.RUBRIC_SCALE)
-    figures = [slopes_figure(slopes)]
-    if any(curve.points for curve in matched):
-        figures.append(_matched_spec(matched, selection))
-    return Report(
-        sentence="Four estimates of the change per turn, side by side"
-        f"{pulled_words(slopes.known)}.",
-        figures=tuple(figures),
-        tables=(slopes_table(slopes), matched_table(matched, selection)),
-        notices=(*_stayers(matched), *slopes_notices(slopes)),
-        how=(*slopes_how(slopes), *_how_matched(matched)),
-    )
+    matched = matched_turns(*columns_of(frame, dimensions), scale=common.RUBRIC_SCALE)
+    return DeclineLater(selection.runs, dimensions, slopes, tuple(matched))
 
 
 def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
@@ -105,67 +128,102 @@ def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
     return Slopes(tuple(shown), slope_tests(everyone, alpha=ALPHA))
 
 
-def _matched_spec(matched: Sequence[MatchedCurve], selection: Selection) -> FigureSpec:
-    return common.figure_spec(
-        "matched",
-        "The same trajectories at every turn",
-        "Means of trajectories that reach the last turn shown, with 95 % intervals; open marks at "
-        "turn 1: those that ended before.",
-        matched_figure(matched, styles=common.styles([run.label for run in selection.runs])),
-    )
+def _slope_link(result: DeclineLater, one: SlopeModels) -> Link:
+    return result.link(one.agent, one.dimension, min_turns=2)
 
 
-def matched_table(matched: Sequence[MatchedCurve], selection: Selection) -> Table:
-    """Where the same trajectories began and where they got, and who is not among them."""
-    runs = {run.label: run for run in selection.runs}
-    columns = (
-        text_column("Agent"),
-        text_column("Dimension"),
-        number_column("Turns", "last turn"),
-        number_column("Trajectories", help="Scored on each of these turns"),
-        estimate_column("First turn"),
-        estimate_column("Last turn"),
-        estimate_column("Change", help="Last of these turns minus the first"),
-        estimate_column("Left before", help="Mean at turn 1 of those that ended before"),
-        text_column("Of those that last", "notes", "How they began beside those that left"),
-    )
-    rows = []
-    for curve in matched:
-        last = curve.points[-1] if curve.points else curve.change
-        horizon = (
-            Cell(f"1 to {curve.horizon}", (curve.horizon,))
-            if curve.horizon
-            else Cell(data=(None,), reason=curve.change.undefined)
+def draw_four(result: DeclineLater, url: UrlOf) -> Figure:
+    """Draw the change per turn by four fits."""
+    return draw_fits(result.slopes, lambda one: url(_slope_link(result, one)))
+
+
+def draw_matched(result: DeclineLater, url: UrlOf) -> Figure | None:
+    """Draw the means of the same trajectories at every turn."""
+    if not any(curve.points for curve in result.matched):
+        return None
+    links = {
+        (curve.agent, curve.dimension): url(_matched_link(result, curve))
+        for curve in result.matched
+    }
+    looks = common.styles([run.label for run in result.runs])
+    return matched_figure(result.matched, styles=looks, links=links)
+
+
+def _matched_link(result: DeclineLater, curve: MatchedCurve) -> Link:
+    return result.link(curve.agent, curve.dimension, min_turns=curve.horizon or 2)
+
+
+@dataclass(frozen=True)
+class MatchedRow:
+    """A curve of the same trajectories, and where its numbers lead."""
+
+    curve: MatchedCurve
+    link: Link
+    left: Link
+
+    @property
+    def last(self) -> Estimate:
+        return self.curve.points[-1] if self.curve.points else self.curve.change
+
+
+def matched_rows(result: DeclineLater) -> list[MatchedRow]:
+    """Return the curves with their links."""
+    return [
+        MatchedRow(
+            curve,
+            _matched_link(result, curve),
+            result.link(curve.agent, curve.dimension, max_turns=(curve.horizon or 2) - 1),
         )
-        run, turns = runs[curve.agent], curve.horizon or 2
-        left = common.trajectories_of(run, max_turns=turns - 1)
-        cells = (
-            text_cell(curve.agent),
-            text_cell(curve.dimension),
-            horizon,
-            count_cell(curve.change.n if curve.points else 0),
-            estimate_cell(curve.stayed, "points"),
-            estimate_cell(last, "points"),
-            estimate_cell(curve.change, "points", signed=True),
-            estimate_cell(curve.left, "points", show_n=True, url=left),
-            _began_cell(curve),
-        )
-        rows.append(lead_row(cells, columns, common.trajectories_of(run, min_turns=turns)))
-    return Table(
-        "matched",
-        f"The same trajectories at every turn ({plural(len(rows), 'row')})",
-        columns,
-        tuple(rows),
-        note="Turns 1 to the highest that half of an agent's trajectories reach, over trajectories "
-        "with a score on each of them: who ends early cannot move these means, but they speak of "
-        "trajectories that last so long alone.",
-        open=len(rows) <= OPEN_ROWS,
-        most=MOST_ROWS,
+        for curve in result.matched
+    ]
+
+
+def matched_columns(_: DeclineLater) -> Sequence[ColumnOf[MatchedRow]]:
+    """Say where the same trajectories began and where they got, and who is not among them."""
+    return (
+        text_of("Agent", lambda row: row.curve.agent),
+        text_of("Dimension", lambda row: row.curve.dimension),
+        ColumnOf(number_column("Turns", "last turn"), _horizon),
+        count_of(
+            "Trajectories",
+            lambda row: row.curve.change.n if row.curve.points else 0,
+            help="Scored on each of these turns",
+        ),
+        estimate_of("First turn", lambda row: row.curve.stayed, "points"),
+        estimate_of("Last turn", lambda row: row.last, "points"),
+        estimate_of(
+            "Change",
+            lambda row: row.curve.change,
+            "points",
+            signed=True,
+            help="Last of these turns minus the first",
+        ),
+        estimate_of(
+            "Left before",
+            lambda row: row.curve.left,
+            "points",
+            show_n=True,
+            help="Mean at turn 1 of those that ended before",
+            link=lambda row: row.left,
+        ),
+        ColumnOf(
+            text_column(
+                "Of those that last", "notes", help="How they began beside those that left"
+            ),
+            _began,
+        ),
     )
 
 
-def _began_cell(curve: MatchedCurve) -> Cell:
+def _horizon(row: MatchedRow) -> Cell:
+    if row.curve.horizon:
+        return Cell(f"1 to {row.curve.horizon}", (row.curve.horizon,))
+    return Cell(data=(None,), reason=row.curve.change.undefined)
+
+
+def _began(row: MatchedRow) -> Cell:
     """How those that stayed had begun, where that is clear; the CSV has the whole sentence."""
+    curve = row.curve
     full = "; ".join(curve.warnings)
     if not full or curve.left.value is None or curve.stayed.value is None:
         return Cell(full, (full,))
@@ -174,35 +232,35 @@ def _began_cell(curve: MatchedCurve) -> Cell:
     return Cell(words, (full,), tip=full)
 
 
-def _stayers(matched: Sequence[MatchedCurve]) -> list[Notice]:
-    """Where those that stayed had begun better or worse than those that left."""
-    by_word: dict[str, list[str]] = {}
-    for curve in matched:
-        if curve.warnings and curve.left.value is not None:
-            word = "better" if (curve.stayed.value or 0) > curve.left.value else "worse"
-            by_word.setdefault(word, []).append(f"{curve.agent} on {curve.dimension.lower()}")
-    return [
-        Notice(
-            f"Trajectories that last began {word} than those that ended early (95 % intervals of "
-            f"their means do not meet): {listed(names)}. Means by turn compare these with each "
-            "other, so the curves above cannot be read as decline there."
-        )
-        for word, names in by_word.items()
-    ]
+def folded_over(rows: int) -> bool:
+    """Whether a table has too many rows to be shown at once."""
+    return rows > OPEN_ROWS
 
 
-def _how_matched(matched: Sequence[MatchedCurve]) -> list[str]:
-    gone: dict[str, int] = {}
-    for curve in matched:
-        for reason, count in curve.change.excluded.items():
-            gone[reason] = max(gone.get(reason, 0), count)
-    lines = [
-        "Same trajectories: those with a score on each of the turns 1 … T, T being the highest "
-        "turn that half of an agent's trajectories reach (at least 2); 95 % t intervals over "
-        "trajectories. Where a low score ends a trajectory, those that last had some luck before "
-        "T, so the change leans downwards by as much."
-    ]
-    if gone:
-        words = ", ".join(f"{reason}: up to {count:,}" for reason, count in gone.items())
-        lines.append(f"Not among them, of one agent: {words} of its trajectories.")
-    return lines
+LATER = LaterOf(
+    compute=compute_later,
+    parts=(
+        FigureOf("slope-models", "Change per turn, by four fits", draw_four),
+        FigureOf("matched", "The same trajectories at every turn", draw_matched),
+        TableOf(
+            "slope-models",
+            lambda result: fits_title(result.slopes),
+            rows=lambda result: result.slopes.models,
+            columns=lambda result: fit_columns(result.slopes),
+            about=_slope_link,
+            folded=lambda result: folded_over(len(result.slopes.models)),
+            most=MOST_ROWS,
+        ),
+        TableOf(
+            "matched",
+            lambda result: (
+                f"The same trajectories at every turn ({plural(len(result.matched), 'row')})"
+            ),
+            rows=matched_rows,
+            columns=matched_columns,
+            link=lambda row: row.link,
+            folded=lambda result: folded_over(len(result.matched)),
+            most=MOST_ROWS,
+        ),
+    ),
+)

@@ -1,10 +1,12 @@
 """People's scores of every turn beside the judges': do both see plans get worse?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.decline import decline_figure
-from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Style
+from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, Style
+from analysis.figures.turn_slopes import two_sides
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
@@ -14,250 +16,310 @@ from analysis.pages.agreement.page import (
     compare,
     difference_columns,
 )
-from analysis.pages.declaration import TableOf, WrittenPage
-from analysis.pages.links import Links
-from analysis.pages.people import (
-    People,
-    after_unblinding,
-    chosen_people,
-    how_people,
-    no_answers,
-    no_study,
-    other_page,
-    simulated_banner,
-    who,
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+    count_of,
+    estimate_of,
+    text_of,
 )
-from analysis.pages.prose import read_prose
-from analysis.pages.turn_scores.sides import ALL, JUDGES, PEOPLE, sides_of
-from analysis.pages.turn_scores.slopes import turn_scores_later
+from analysis.pages.decline.turn_slopes import Slopes, verdict_badges
+from analysis.pages.links import Link
+from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.turn_scores.sides import ALL, JUDGES, PEOPLE, Sides, sides_of
+from analysis.pages.turn_scores.slopes import LATER, kept_slopes
 from analysis.reports import common
-from analysis.reports.content import (
-    Cell,
-    FigureSpec,
-    Notice,
-    Report,
-    Table,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    number_column,
-    text_cell,
-    text_column,
-)
-from analysis.reports.formatting import ends, number, plural
+from analysis.reports.content import Cell, estimate_cell, estimate_column, number_column
+from analysis.reports.formatting import plural
 from analysis.stats.rater_agreement.differences import Agreement
-from analysis.stats.rater_agreement.reliability import score_agreement
+from analysis.stats.rater_agreement.reliability import Reliability, score_agreement
+from analysis.stats.resampling import FEW_CLUSTERS
 from analysis.stats.results import Estimate
-from analysis.stats.trends.decline import Alignment, Curve, Slope, score_by_turn, within_slope
+from analysis.stats.trends.decline import (
+    Alignment,
+    Curve,
+    Slope,
+    TurnPoint,
+    score_by_turn,
+    within_slope,
+)
+from analysis.stats.trends.slopes import SlopeModels
 from annotation.questionnaires import Question, load_questionnaire
 from benchmarks.core.system import Dimension
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-PURPOSE = "The page on turn scores compares people's scores of every turn with the judges'."
-HOW = (
-    "To have every turn scored, make a study of the same trajectories and choose a questionnaire "
-    f"that asks about turns, such as “{load_questionnaire('turn_scores@1').title}”."
-)
 SEED = 20251207
 LOOKS = {
     PEOPLE: Style(ACCENT, PEOPLE_SYMBOL, "solid"),
     JUDGES: Style(NEUTRAL, "circle", "dash"),
 }
 MOST_ROWS = 100
+NOT_ASKED = Estimate.without_value("judges are not asked this")
 
 
-def turn_scores_report(selection: Selection) -> Report:
-    """Everything on the page about scores of turns."""
+@dataclass(frozen=True)
+class TurnScoresData:
+    """People's scores of turns, the judges' of the same turns, and the fits of their change."""
+
+    frame: "DataFrame"
+    judged: "DataFrame"
+    sides: Sides
+    people: People
+    everyone: People
+    questions: tuple[Question, ...]
+    dimensions: tuple[Dimension, ...]
+    align: Alignment
+    slopes: Slopes | None
+
+
+@dataclass(frozen=True)
+class SideSlopes:
+    """The change per turn of both sides on one dimension, by mixed models and within."""
+
+    title: str
+    key: str
+    mixed: Mapping[str, SlopeModels]
+    within: Mapping[str, Estimate]
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.key)
+
+    def slope(self, side: str) -> Estimate:
+        """The mixed model's slope of a side."""
+        return self.mixed[side].mixed.slope if side in self.mixed else NOT_ASKED
+
+
+@dataclass(frozen=True)
+class SidePoint:
+    """The mean of one side and dimension at one turn."""
+
+    key: str
+    curve: Curve
+    point: TurnPoint
+
+    @property
+    def link(self) -> Link:
+        """The trajectories that are long enough to have the point."""
+        position = self.point.position
+        least = position if self.curve.align == "turn" else 1 - position
+        return Link(dimension=self.key, more={"min_turns": least})
+
+
+@dataclass(frozen=True)
+class TurnAgreement:
+    """The agreement on one dimension at one turn."""
+
+    turn: int
+    trajectories: int
+    row: DimensionAgreement
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.row.key, more={"min_turns": self.turn})
+
+
+@dataclass(frozen=True)
+class PeopleAgreement:
+    """How far people agree with each other on the turns of one dimension."""
+
+    question: Question
+    found: Reliability
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.question.dimension)
+
+
+@dataclass(frozen=True)
+class TurnScoresResult:
+    """Both sides' scores by turn, their change per turn, and how far they agree."""
+
+    data: TurnScoresData
+    curves: tuple[Curve, ...]
+    within: tuple[Slope, ...]
+    rows: tuple[DimensionAgreement, ...]
+    overall: Agreement | None
+
+    @property
+    def people(self) -> People:
+        return self.data.people
+
+    @property
+    def everyone(self) -> People:
+        return self.data.everyone
+
+    @property
+    def slopes(self) -> Slopes | None:
+        return self.data.slopes
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The dimensions of the questions by title."""
+        return {one.title: one.dimension for one in self.data.questions}
+
+    @property
+    def where(self) -> str:
+        """What points are counted by."""
+        return "turn" if self.data.align == "turn" else "distance from the last turn"
+
+    @property
+    def side_slopes(self) -> list[SideSlopes]:
+        """The change per turn by dimension, all dimensions together first."""
+        if self.slopes is None:
+            return []
+        by_title: dict[str, dict[str, SlopeModels]] = {}
+        for one in self.slopes.models:
+            by_title.setdefault(one.dimension, {})[one.agent] = one
+        within: dict[str, dict[str, Estimate]] = {}
+        for slope in self.within:
+            within.setdefault(slope.dimension, {})[slope.agent] = slope.slope
+        titles = sorted(by_title, key=lambda title: title != ALL)
+        return [
+            SideSlopes(title, self.keys.get(title, ""), by_title[title], within[title])
+            for title in titles
+        ]
+
+    @property
+    def all_together(self) -> SideSlopes | None:
+        """The change per turn over all dimensions."""
+        return next((one for one in self.side_slopes if one.title == ALL), None)
+
+    @property
+    def people_slope(self) -> Estimate | None:
+        return self.all_together.slope(PEOPLE) if self.all_together is not None else None
+
+    @property
+    def judges_slope(self) -> Estimate | None:
+        return self.all_together.slope(JUDGES) if self.all_together is not None else None
+
+    @property
+    def compared(self) -> bool:
+        """Whether an answer has a score of every judge beside it."""
+        found = self.overall
+        return found is not None and None not in (found.exact.value, found.within_one.value)
+
+    @property
+    def every_row(self) -> list[DimensionAgreement]:
+        """The agreement by dimension, and over all of them at the end."""
+        if self.overall is None:
+            return []
+        return [*self.rows, DimensionAgreement("", self.overall)]
+
+    @property
+    def tasks(self) -> int:
+        return int(self.data.frame["task"].nunique())
+
+    @property
+    def few_tasks(self) -> bool:
+        return self.tasks < FEW_CLUSTERS
+
+    @property
+    def survivors(self) -> list[str]:
+        """That later turns are those of trajectories that lasted."""
+        found = dict.fromkeys(warning for curve in self.curves for warning in curve.warnings)
+        return [f"{warning[:1].upper()}{warning[1:]}" for warning in found]
+
+
+def load(selection: Selection) -> TurnScoresData | NothingToShow:
+    """Load the scores of turns by people and judges, and the fits that a job has kept."""
     study = selection.study
-    notices = tuple(map(Notice, selection.notes))
     if study is None:
-        return Report(empty=no_study(PURPOSE), notices=notices)
+        return NothingToShow("no study")
     questions = turn_questions(load_questionnaire(study.questionnaire))
     if not questions:
-        return Report(
-            empty=other_page(PURPOSE, study, "No scores of single turns", HOW), notices=notices
-        )
-    frame, people, everyone = chosen_people(
-        rating_frame(study, selection.runs, turns=True), selection
-    )
+        return why_not_asked(study)
+    answers = rating_frame(study, selection.runs, turns=True)
+    frame, people, everyone = chosen_people(answers, selection)
     if frame.empty:
-        return Report(
-            empty=no_answers(PURPOSE, everyone, selection),
-            notices=tuple(common.selection_notices(selection)),
-        )
+        return why_no_answers(everyone, selection)
     dimensions = common.dimensions_of(selection.system)
     judged = every_turn_scores(study, selection.runs, [d.key for d in dimensions])
-    sides = sides_of(study, questions, frame, judged)
-    align: Alignment = "from_end" if selection.filters.align == "end" else "turn"
-    curves, slopes = (
-        score_by_turn(*sides.columns, align=align, scale=common.RUBRIC_SCALE),
-        within_slope(*sides.columns),
-    )
-    rows, overall = compare(frame, dimensions, judged)
-    tables = [_slope_table(slopes)]
-    if overall is not None:
-        tables += [
-            *_agreement_tables([*rows, DimensionAgreement("", overall)], selection),
-            _turn_table(frame, dimensions, judged),
-        ]
-    return Report(
-        sentence=sentence(slopes, overall, people),
-        figures=(_figure(curves, questions, align),),
-        tables=(*tables, _people_table(frame, questions), _point_table(curves, align)),
-        notices=(
-            *common.selection_notices(selection),
-            *after_unblinding(people, selection),
-            *_survivors(curves),
-        ),
-        banners=simulated_banner(people),
-        methods="Scores of turns are means over a turn's annotators and over its judges; the "
-        "change per turn is a least-squares slope with one intercept per trajectory.",
-        how=(
-            *common.how_runs(selection),
-            *how_people(people, everyone, selection),
-            *_how(align, overall),
-        ),
+    return TurnScoresData(
+        frame,
+        judged,
+        sides_of(study, questions, frame, judged),
+        people,
+        everyone,
+        tuple(questions),
+        dimensions,
+        "from_end" if selection.filters.align == "end" else "turn",
+        kept_slopes(selection),
     )
 
 
-def sentence(slopes: Sequence[Slope], overall: Agreement | None, people: People) -> str:
-    """How both sides' scores move from turn to turn, and how far apart they are."""
-    found = {slope.agent: slope.slope for slope in slopes if slope.dimension == ALL}
-    subject = who(people)
-    if PEOPLE not in found:
-        return f"{subject} scored the turns of {plural(people.items, 'item')}."
-    moved = (
-        f"From turn to turn the scores of {subject} change by "
-        f"{_moved(found[PEOPLE])} and the judges' by {_moved(found[JUDGES])}"
-    )
-    if overall is None or overall.exact.value is None or overall.within_one.value is None:
-        return f"{moved}; no turn was scored by every judge, so there is nothing to compare."
-    return (
-        f"{moved}; the judges' mean equals the person's score on "
-        f"{number(overall.exact.value, 'share')} of {overall.n:,} answers and lies within one "
-        f"point on {number(overall.within_one.value, 'share')}."
-    )
-
-
-def _moved(slope: Estimate) -> str:
-    """Such as ``−0.20 points (95 % interval −0.34 to −0.06)``."""
-    if slope.value is None:
-        return f"an unknown amount ({slope.undefined})"
-    points = f"{number(slope.value, 'points', signed=True)} points"
-    if slope.interval is None:
-        return points
-    return f"{points} (95 % interval {ends(slope.interval, 'points', signed=True)})"
-
-
-def _figure(curves: Sequence[Curve], questions: Sequence[Question], align: Alignment) -> FigureSpec:
-    words = "turn" if align == "turn" else "distance from the last turn"
-    drawn = {curve.dimension for curve in curves}
-    titles = [question.title for question in questions if question.title in drawn]
-    most = max(question.scale.most for question in questions)
-    return common.figure_spec(
-        "curves",
-        f"Mean score by {words}: people and judges, with 95 % intervals",
-        "The same trajectories on both sides. Below: how many trajectories each point stands for.",
-        decline_figure(curves, titles, scale=(1, most), styles=LOOKS),
-    )
-
-
-def _slope_table(slopes: Sequence[Slope]) -> Table:
-    by_title: dict[str, dict[str, Slope]] = {}
-    for slope in slopes:
-        by_title.setdefault(slope.dimension, {})[slope.agent] = slope
-    nothing = Cell(data=(None, None, None, 0, "no judges"), reason="judges are not asked this")
-    rows = tuple(
-        (
-            text_cell(title),
-            *(
-                estimate_cell(found[side].slope, "points", signed=True, show_n=True)
-                if side in found
-                else nothing
-                for side in LOOKS
-            ),
-        )
-        for title, found in by_title.items()
-    )
-    return Table(
-        "slopes",
-        "Change per turn within trajectories",
-        (text_column("Dimension"), *(estimate_column(side) for side in LOOKS)),
+def compute(data: TurnScoresData) -> TurnScoresResult:
+    """Compute means by turn, the slopes within trajectories, and agreement over all turns."""
+    columns = data.sides.columns
+    rows, overall = compare(data.frame, data.dimensions, data.judged)
+    return TurnScoresResult(
+        data,
+        tuple(score_by_turn(*columns, align=data.align, scale=common.RUBRIC_SCALE)),
+        tuple(within_slope(*columns)),
         rows,
-        note="Each trajectory compared with itself; points of the scale per turn, with 95 % "
-        "intervals and n trajectories. Where the last score decides when a trajectory ends, these "
-        "slopes are biased: read the mixed models below.",
+        overall,
     )
 
 
-def _agreement_tables(rows: Sequence[DimensionAgreement], selection: Selection) -> list[Table]:
-    """Agreement of people with the judges over all turns, as on the agreement page."""
-    declared: list[TableOf[Sequence[DimensionAgreement], DimensionAgreement]] = [
-        TableOf(
-            "agreement",
-            "Agreement by dimension",
-            rows=lambda rows: rows,
-            columns=agreement_columns,
-            link=lambda row: row.link,
-        ),
-        TableOf(
-            "differences",
-            "Answers at each absolute difference",
-            rows=lambda rows: rows,
-            columns=difference_columns,
-            link=lambda row: row.link,
-            folded=True,
-        ),
+def draw_slopes(result: TurnScoresResult, url: UrlOf) -> Figure | None:
+    """Draw the change per turn of people and of judges."""
+    rows = result.side_slopes
+    if not rows:
+        return None
+    return two_sides(
+        {row.title: [row.slope(side) for side in LOOKS] for row in rows},
+        LOOKS,
+        {row.title: url(row.link) for row in rows},
+    )
+
+
+def draw_curves(result: TurnScoresResult, url: UrlOf) -> Figure:
+    """Draw the mean score by turn of both sides, one panel a dimension."""
+    drawn = {curve.dimension for curve in result.curves}
+    titles = [one.title for one in result.data.questions if one.title in drawn]
+    most = max(one.scale.most for one in result.data.questions)
+    links = {
+        (one.curve.agent, one.point.position): url(replace(one.link, dimension=""))
+        for one in side_points(result)
+    }
+    return decline_figure(result.curves, titles, scale=(1, most), styles=LOOKS, links=links)
+
+
+def side_points(result: TurnScoresResult) -> list[SidePoint]:
+    """Return the points of all curves."""
+    keys = result.keys
+    return [
+        SidePoint(keys.get(curve.dimension, ""), curve, point)
+        for curve in result.curves
+        for point in curve.points
     ]
-    links, prose = Links(selection), read_prose("pages/turn_scores/answer.html", {})
-    found = (one.build(rows, links, prose) for one in declared)
-    return [table for table in found if table is not None]
 
 
-def _turn_table(frame: "DataFrame", dimensions: Sequence[Dimension], judged: "DataFrame") -> Table:
-    """Agreement turn by turn: early turns may be easier to agree on than late ones."""
+def turn_rows(result: TurnScoresResult) -> list[TurnAgreement]:
+    """Return agreement turn by turn: early turns may be easier to agree on than late ones."""
+    data, found = result.data, []
+    if result.overall is None:
+        return []
+    for turn in sorted(set(data.frame["turn"].tolist())):
+        here = data.frame[data.frame["turn"] == turn]
+        rows, overall = compare(here, data.dimensions, data.judged)
+        together = [DimensionAgreement("", overall)] if overall is not None else []
+        count = here["trajectory"].nunique()
+        found += [TurnAgreement(int(turn), count, row) for row in (*together, *rows)]
+    return found
+
+
+def people_rows(result: TurnScoresResult) -> list[PeopleAgreement]:
+    """Return how far people agree with each other, by dimension."""
     rows = []
-    for turn in sorted(set(frame["turn"].tolist())):
-        here = frame[frame["turn"] == turn]
-        found, overall = compare(here, dimensions, judged)
-        results = [row.agreement for row in found]
-        rows += [
-            (
-                Cell(f"{turn:g}", (int(turn),)),
-                text_cell(result.dimension[:1].upper() + result.dimension[1:]),
-                count_cell(here["trajectory"].nunique()),
-                count_cell(result.n),
-                estimate_cell(result.exact, "share"),
-                estimate_cell(result.within_one, "share"),
-                estimate_cell(result.bias, "points", signed=True),
-            )
-            for result in ([overall] if overall is not None else []) + list(results)
-        ]
-    return Table(
-        "turns",
-        f"Agreement by turn ({plural(len(rows), 'row')})",
-        (
-            number_column("Turn"),
-            text_column("Dimension"),
-            number_column("Trajectories", help="Scored by people at this turn"),
-            number_column("n"),
-            estimate_column("Equal"),
-            estimate_column("Within one"),
-            estimate_column("Bias", help="Judges' mean minus the person's score"),
-        ),
-        tuple(rows),
-        note="Later turns are those of trajectories that still ran. 95 % intervals are by task.",
-        open=len(rows) <= MOST_ROWS // 4,
-        most=MOST_ROWS,
-    )
-
-
-def _people_table(frame: "DataFrame", questions: Sequence[Question]) -> Table:
-    rows = []
-    for question in questions:
-        own = frame[frame["question"] == question.key]
+    for question in result.data.questions:
+        own = result.data.frame[result.data.frame["question"] == question.key]
         places = list(zip(own["trajectory"].tolist(), own["turn"].tolist(), strict=True))
         found = score_agreement(
             zip(own["annotator"].tolist(), places, own["human"].tolist(), strict=True),
@@ -265,82 +327,167 @@ def _people_table(frame: "DataFrame", questions: Sequence[Question]) -> Table:
             clusters=dict(zip(places, own["task"].tolist(), strict=True)),
             seed=SEED,
         )
-        rows.append(
-            (
-                text_cell(question.title),
-                count_cell(found.items),
-                estimate_cell(found.alpha, "points"),
-                estimate_cell(found.equal, "share"),
-                estimate_cell(found.within_one, "share"),
-            )
-        )
-    return Table(
-        "people",
-        "Agreement between people",
-        (
-            text_column("Dimension"),
-            number_column("Turns", help="Turns that two people or more scored"),
-            estimate_column("Alpha", help="Krippendorff's alpha, ordinal"),
-            estimate_column("Equal", help="Share of pairs of answers that are equal"),
-            estimate_column("Within one", help="Share of pairs at most one point apart"),
-        ),
-        tuple(rows),
-        note="Of turns that two people or more scored; 95 % intervals are by task.",
+        rows.append(PeopleAgreement(question, found))
+    return rows
+
+
+def slope_columns(result: TurnScoresResult) -> Sequence[ColumnOf[SideSlopes]]:
+    """Give both sides' change per turn; what is clear in the family is marked."""
+    slopes = result.slopes
+    assert slopes is not None
+    return (
+        text_of("Dimension", lambda row: row.title),
+        *(_side_column(slopes, side) for side in LOOKS),
     )
 
 
-def _point_table(curves: Sequence[Curve], align: Alignment) -> Table:
-    word = "Turn" if align == "turn" else "Turns from the last"
-    rows = tuple(
-        (
-            text_cell(curve.dimension),
-            text_cell(curve.agent),
-            Cell(f"{point.position}", (point.position,)),
-            count_cell(point.running),
-            count_cell(point.mean.n),
-            estimate_cell(point.mean, "points"),
-        )
-        for curve in curves
-        for point in curve.points
-    )
-    return Table(
+def _side_column(slopes: Slopes, side: str) -> ColumnOf[SideSlopes]:
+    def cell(row: SideSlopes) -> Cell:
+        shown = estimate_cell(row.slope(side), "points", signed=True, show_n=True)
+        badges = verdict_badges(slopes, row.mixed[side]) if side in row.mixed else ()
+        return replace(shown, badges=badges)
+
+    return ColumnOf(estimate_column(side), cell)
+
+
+def _within_column(side: str) -> ColumnOf[SideSlopes]:
+    return estimate_of(
+        side,
+        lambda row: row.within.get(side, NOT_ASKED),
         "points",
-        f"The numbers of the figure ({plural(len(rows), 'row')})",
-        (
-            text_column("Dimension"),
-            text_column("Side"),
-            number_column(word, "position"),
-            number_column("Running"),
-            number_column("Scored"),
-            estimate_column("Mean"),
-        ),
-        rows,
-        open=False,
+        signed=True,
+        show_n=True,
     )
 
 
-def _survivors(curves: Sequence[Curve]) -> list[Notice]:
-    """That later turns are those of trajectories that lasted."""
-    warnings = dict.fromkeys(warning for curve in curves for warning in curve.warnings)
-    return [Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in warnings]
+def turn_columns(_: TurnScoresResult) -> Sequence[ColumnOf[TurnAgreement]]:
+    """Give agreement at one turn."""
+    return (
+        ColumnOf(number_column("Turn"), lambda row: Cell(f"{row.turn}", (row.turn,))),
+        text_of("Dimension", lambda row: row.row.title),
+        count_of(
+            "Trajectories", lambda row: row.trajectories, help="Scored by people at this turn"
+        ),
+        count_of("n", lambda row: row.row.agreement.n),
+        estimate_of("Equal", lambda row: row.row.agreement.exact, "share"),
+        estimate_of("Within one", lambda row: row.row.agreement.within_one, "share"),
+        estimate_of(
+            "Bias",
+            lambda row: row.row.agreement.bias,
+            "points",
+            signed=True,
+            help="Judges' mean minus the person's score",
+        ),
+    )
 
 
-def _how(align: Alignment, overall: Agreement | None) -> list[str]:
-    where = "turn" if align == "turn" else "distance from the last turn"
-    lines = [
-        "People: mean over a turn's annotators. Judges: mean over the turn's judges, where every "
-        f"judge scored it. The mean by {where} is taken over the trajectories that have such a "
-        "turn, with a 95 % t interval; trajectories are those that somebody scored.",
-        f"{ALL}: mean over the dimensions that a turn is asked about, where all were scored.",
-        "Change per turn: least squares with one intercept per trajectory, 95 % t interval "
-        "clustered by trajectory.",
-    ]
-    if overall is not None:
-        lines.append(
-            f"Agreement: each answer against the mean of {overall.judges} judges on the same turn; "
-            "95 % intervals are by task, because turns of one task are not independent."
-        )
-    return lines
+def people_columns(_: TurnScoresResult) -> Sequence[ColumnOf[PeopleAgreement]]:
+    """Give agreement between people."""
+    return (
+        text_of("Dimension", lambda row: row.question.title),
+        count_of("Turns", lambda row: row.found.items, help="Turns that two people or more scored"),
+        estimate_of(
+            "Alpha", lambda row: row.found.alpha, "points", help="Krippendorff's alpha, ordinal"
+        ),
+        estimate_of(
+            "Equal",
+            lambda row: row.found.equal,
+            "share",
+            help="Share of pairs of answers that are equal",
+        ),
+        estimate_of(
+            "Within one",
+            lambda row: row.found.within_one,
+            "share",
+            help="Share of pairs at most one point apart",
+        ),
+    )
 
 
-CONTENT = WrittenPage(turn_scores_report, later=turn_scores_later)
+def point_columns(result: TurnScoresResult) -> Sequence[ColumnOf[SidePoint]]:
+    """Give the numbers of the figure of means."""
+    word = "Turn" if result.data.align == "turn" else "Turns from the last"
+    return (
+        text_of("Dimension", lambda one: one.curve.dimension),
+        text_of("Side", lambda one: one.curve.agent),
+        ColumnOf(
+            number_column(word, "position"),
+            lambda one: Cell(f"{one.point.position}", (one.point.position,)),
+        ),
+        count_of("Running", lambda one: one.point.running),
+        count_of("Scored", lambda one: one.point.mean.n),
+        estimate_of("Mean", lambda one: one.point.mean, "points"),
+    )
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf("slopes", "Change per turn of people and of judges", draw_slopes),
+    table=TableOf(
+        "slopes",
+        "Change per turn, by mixed models",
+        rows=lambda result: result.side_slopes,
+        columns=slope_columns,
+        link=lambda row: row.link,
+    ),
+    folded=(
+        FigureOf(
+            "curves",
+            lambda result: f"Mean score by {result.where}: people and judges",
+            draw_curves,
+            table="points",
+        ),
+        TableOf(
+            "agreement",
+            "Agreement by dimension",
+            rows=lambda result: result.every_row,
+            columns=agreement_columns,
+            link=lambda row: row.link,
+        ),
+        TableOf(
+            "differences",
+            "Answers at each absolute difference",
+            rows=lambda result: result.every_row,
+            columns=lambda result: difference_columns(result.every_row),
+            link=lambda row: row.link,
+            folded=True,
+        ),
+        TableOf(
+            "turns",
+            lambda result: f"Agreement by turn ({plural(len(turn_rows(result)), 'row')})",
+            rows=turn_rows,
+            columns=turn_columns,
+            link=lambda row: row.link,
+            folded=True,
+            most=MOST_ROWS,
+        ),
+        TableOf(
+            "people",
+            "Agreement between people",
+            rows=people_rows,
+            columns=people_columns,
+            link=lambda row: row.link,
+        ),
+        TableOf(
+            "within",
+            "Change per turn within trajectories",
+            rows=lambda result: result.side_slopes,
+            columns=lambda _: (
+                text_of("Dimension", lambda row: row.title),
+                *(_within_column(side) for side in LOOKS),
+            ),
+            link=lambda row: row.link,
+        ),
+        TableOf(
+            "points",
+            lambda result: f"The numbers of the figure ({plural(len(side_points(result)), 'row')})",
+            rows=side_points,
+            columns=point_columns,
+            link=lambda one: one.link,
+            folded=True,
+        ),
+    ),
+    later=LATER,
+    waits=lambda result: result.slopes is None,
+)

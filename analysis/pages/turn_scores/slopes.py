@@ -1,60 +1,100 @@
-"""The part of the page on turn scores that takes longer: both sides' slopes by several fits."""
+"""The change per turn of people's and of judges' scores, fitted by a job and kept."""
 
+from dataclasses import dataclass
+
+from django.core.cache import caches
+
+from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
+from analysis.pages.declaration import FigureOf, LaterOf, TableOf, UrlOf
 from analysis.pages.decline.turn_slopes import (
+    MOST_ROWS,
+    OPEN_ROWS,
     Slopes,
     TurnColumns,
+    draw_fits,
+    fit_columns,
     fit_slopes,
-    slopes_figure,
-    slopes_how,
-    slopes_notices,
-    slopes_sentence,
-    slopes_table,
+    fits_title,
 )
+from analysis.pages.links import Link
 from analysis.pages.people import chosen_people
-from analysis.pages.turn_scores.sides import ALL, JUDGES, PEOPLE, sides_of
+from analysis.pages.turn_scores.sides import sides_of
 from analysis.reports import common
-from analysis.reports.content import Report
-from analysis.reports.deferred import tell
-from analysis.reports.formatting import number, stated
+from analysis.reports.deferred import KEEP_SECONDS, tell
+from analysis.reports.stored import key_of
+from analysis.stats.trends.slopes import SlopeModels
 from annotation.questionnaires import load_questionnaire
 
-NOTHING = "There are no scores of turns to fit anything to."
+
+@dataclass(frozen=True)
+class TurnScoresLater:
+    """The change per turn of both sides by four fits; ``keys`` are dimensions by title."""
+
+    slopes: Slopes
+    keys: dict[str, str]
+
+    def link(self, one: SlopeModels) -> Link:
+        """The trajectories behind a fit."""
+        return Link(dimension=self.keys.get(one.dimension, ""))
 
 
-def turn_scores_later(selection: Selection) -> Report:
-    """Slopes of people and of judges, allowing for trajectories that end early."""
+def compute_later(selection: Selection) -> TurnScoresLater | None:
+    """Fit the change per turn of both sides, and keep it for the answer of the page."""
     study = selection.study
     if study is None:
-        return Report(sentence=NOTHING)
+        return None
     questions = turn_questions(load_questionnaire(study.questionnaire))
     tell("reading the scores")
     frame, _, _ = chosen_people(rating_frame(study, selection.runs, turns=True), selection)
     if frame.empty or not questions:
-        return Report(sentence=NOTHING)
-    keys = [dimension.key for dimension in common.dimensions_of(selection.system)]
-    sides = sides_of(study, questions, frame, every_turn_scores(study, selection.runs, keys))
-    slopes = fit_slopes(TurnColumns(*sides.columns, sides.task))
-    return Report(
-        sentence=sentence(slopes),
-        figures=(slopes_figure(slopes),),
-        tables=(slopes_table(slopes, "Side"),),
-        notices=tuple(slopes_notices(slopes)),
-        how=tuple(slopes_how(slopes)),
-    )
+        return None
+    slopes = kept_slopes(selection)
+    if slopes is None:
+        keys = [dimension.key for dimension in common.dimensions_of(selection.system)]
+        sides = sides_of(study, questions, frame, every_turn_scores(study, selection.runs, keys))
+        slopes = fit_slopes(TurnColumns(*sides.columns, sides.task))
+        caches["kept"].set(_key(selection), slopes, KEEP_SECONDS)
+    return TurnScoresLater(slopes, {one.title: one.dimension for one in questions})
 
 
-def sentence(slopes: Slopes) -> str:
-    """Whether both sides see the same change over all dimensions, else what the curves say."""
-    found = {one.agent: one.mixed.slope for one in slopes.models if one.dimension == ALL}
-    people, judges = found.get(PEOPLE), found.get(JUDGES)
-    if people is None or judges is None or people.value is None or judges.value is None:
-        return slopes_sentence(slopes, "one for each side and dimension")
-    apart = number(judges.value - people.value, "points", signed=True)
-    return (
-        "Allowing for trajectories that end early, people's scores over all dimensions change by "
-        f"{stated(people, 'points', signed=True)} a turn and the judges' by "
-        f"{stated(judges, 'points', signed=True)}, {apart} from people's."
+def kept_slopes(selection: Selection) -> Slopes | None:
+    """Return the fits of a selection, or None where they are not kept."""
+    found: Slopes | None = caches["kept"].get(_key(selection))
+    return found
+
+
+def _key(selection: Selection) -> str:
+    """Name the scores that count: the study, whose answers, and the judges of which runs."""
+    key = key_of(
+        "turn-scores",
+        selection.filters.query(align=""),
+        selection.study_version,
+        *(run.version for run in selection.runs),
+        *(f"closed {pk}" for pk in sorted(selection.closed)),
     )
+    return f"turn-slopes:{key}"
+
+
+def draw_four(result: TurnScoresLater, url: UrlOf) -> Figure:
+    """Draw the change per turn of both sides by four fits."""
+    return draw_fits(result.slopes, lambda one: url(result.link(one)))
+
+
+LATER = LaterOf(
+    compute=compute_later,
+    parts=(
+        FigureOf("slope-models", "Change per turn, by four fits", draw_four),
+        TableOf(
+            "slope-models",
+            lambda result: fits_title(result.slopes),
+            rows=lambda result: result.slopes.models,
+            columns=lambda result: fit_columns(result.slopes, "Side"),
+            about=lambda result, one: result.link(one),
+            folded=lambda result: len(result.slopes.models) > OPEN_ROWS,
+            most=MOST_ROWS,
+        ),
+    ),
+)

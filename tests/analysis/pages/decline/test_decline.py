@@ -13,7 +13,6 @@ from analysis.pages.catalogue import PAGES
 from analysis.pages.decline import slope_fits
 from analysis.pages.decline.services import KIND
 from analysis.pages.decline.slope_fits import fit_runs
-from analysis.pages.decline.slopes import decline_later
 from analysis.pages.reports import later_of, make_report, report_key, write_later
 from analysis.reports.content import Report
 from benchmarks.jobs import wake_up
@@ -68,9 +67,9 @@ def test_by_turn_with_those_still_running() -> None:
     make_falling(make_run(make_dataset(), "ada"))
     made = report()
     assert points(made) == [(1, 3, 3, 5), (2, 2, 2, 4), (3, 1, 1, 3)]
-    assert "1 of 3 reaches turn 3" in made.notices[0].text
+    assert made.notices[0].text.startswith("Few tasks: intervals here rest on 3 tasks.")
+    assert "1 of 3 reaches turn 3" in made.notices[1].text
     assert "does not matter" not in str(made.tables) + str(made.notices)
-    assert made.notices[1].text.startswith("Few tasks: intervals here rest on 3 tasks.")
 
 
 def test_from_the_end() -> None:
@@ -78,7 +77,7 @@ def test_from_the_end() -> None:
     made = report(align="end")
     # Last turns: 3, 4, 5; one before: 4 and 5; two before: 5.
     assert points(made) == [(0, 3, 3, 4), (-1, 2, 2, 4.5), (-2, 1, 1, 5)]
-    assert "Only 1 of 3 trajectories are 3 turns long" in made.notices[0].text
+    assert "Only 1 of 3 trajectories are 3 turns long" in made.notices[1].text
 
 
 def slopes_of(made: Report) -> dict[tuple[object, str], dict[str, object]]:
@@ -184,15 +183,20 @@ def test_the_answer_follows_the_table_where_the_last_score_ends_trajectories() -
     assert isinstance(low, float) and low > 0
 
 
-def test_chosen_dimensions_and_default_are_panels() -> None:
-    make_falling(make_run(make_dataset(), "ada"))
-    figure = report().figure("curves")
-    assert figure is not None
-    for title in ("Feasibility", "Physical plausibility", "Effectiveness", "Safety"):
-        assert title in figure.json
-    assert "Autonomy" not in figure.json
-    chosen = report(dimensions=("autonomy",)).figure("curves")
-    assert chosen is not None and "Autonomy" in chosen.json and "Safety" not in chosen.json
+def test_each_chosen_dimension_has_a_figure_with_a_panel_per_agent() -> None:
+    dataset = make_dataset()
+    for name in ("ada", "bob"):
+        make_falling(make_run(dataset, name))
+    made = report()
+    curves = [figure for figure in made.figures if figure.name.startswith("curves")]
+    titles = ("Feasibility", "Physical plausibility", "Effectiveness", "Safety")
+    assert [figure.title for figure in curves] == [f"{t}: mean score by turn" for t in titles]
+    assert "Ada" in curves[0].json and "Bob" in curves[0].json
+    # Under each turn the number of trajectories that have it.
+    assert "1<br>3" in curves[0].json and "3<br>1" in curves[0].json
+    assert report(dimensions=("autonomy",)).figure("curves-2") is None
+    slopes = made.figure("slopes")
+    assert slopes is not None and all(title in slopes.json for title in titles)
 
 
 def slope_rows(made: Report) -> dict[tuple[object, object], dict[str, object]]:
@@ -232,7 +236,8 @@ def make_turns(run: Run, dimension: str, paths: Sequence[Sequence[float]]) -> No
 
 
 def later(**words: object) -> Report:
-    return decline_later(select_runs(Filters(**words)))  # type: ignore[arg-type]
+    selection = select_runs(Filters(**words))  # type: ignore[arg-type]
+    return PAGES["decline"].content.deferred("decline", selection)
 
 
 def test_survivors_fool_one_line_and_neither_gee_nor_the_mixed_model() -> None:
