@@ -129,6 +129,14 @@ def split_of(path: Path) -> str:
     return ""
 
 
+def parse_id(given: Any) -> int | None:
+    """Return an id that is a number or a text; None where it is neither or has over 64 bits."""
+    number = int(given) if isinstance(given, str) and _is_number(given) else given
+    if isinstance(number, bool) or not isinstance(number, int) or abs(number) > LARGEST_ID:
+        return None
+    return number
+
+
 class _Item:
     """One member of a file; notes what is wrong with it."""
 
@@ -157,12 +165,11 @@ class _Item:
         return Question(task, split, number, group, context, question, domain, problem, answer)
 
     def _id(self) -> int:
-        given = self.item.get("id")
-        number = int(given) if isinstance(given, str) and _is_number(given) else given
-        if isinstance(number, int) and not isinstance(number, bool) and abs(number) <= LARGEST_ID:
-            return number
-        self.fault("id", "a whole number of 64 bits", given)
-        return 0
+        number = parse_id(self.item.get("id"))
+        if number is None:
+            self.fault("id", "a whole number of 64 bits", self.item.get("id"))
+            return 0
+        return number
 
     def _text(self, name: str) -> str:
         value = self.item.get(name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchmarks.systems.acpbench_hard.grammar import Reference, read_reference
 from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.questions import Question
-from benchmarks.systems.acpbench_hard.scoring import planned, stored
+from benchmarks.systems.acpbench_hard.scoring import landmarks, planned, stored
 from benchmarks.systems.acpbench_hard.scoring.quirks import find_quirks
 from benchmarks.systems.acpbench_hard.scoring.verdict import (
     FAILURES,
@@ -38,7 +38,7 @@ _TASKS: Mapping[str, _Task] = {
     "app": _Task(stored.applicability_reference, stored.applicability),
     "prog": _Task(stored.progression_reference, stored.progression),
     "val": _Task(stored.validation_reference, stored.validation),
-    "land": _Task(stored.landmark_reference, stored.landmark),
+    "land": _Task(landmarks.landmark_reference, landmarks.landmark),
     "just": _Task(planned.justification_reference, planned.justification),
     "reach": _Task(planned.reachability_reference, planned.reachability),
     "areach": _Task(planned.action_reachability_reference, planned.action_reachability),

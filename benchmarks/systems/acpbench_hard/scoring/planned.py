@@ -1,6 +1,6 @@
 """Tasks whose answers are validated by simulation or search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from benchmarks.systems.acpbench_hard import readings
 from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name
@@ -10,6 +10,10 @@ from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom,
 from benchmarks.systems.acpbench_hard.scoring.stored import UNPARSED
 from benchmarks.systems.acpbench_hard.scoring.verdict import Failure, Finding, Mark, Ruling
 from benchmarks.systems.acpbench_hard.scoring.work import Work
+from benchmarks.systems.acpbench_hard.search.facts import (
+    first_unreached_action,
+    first_unreached_atom,
+)
 from benchmarks.systems.acpbench_hard.search.result import Proof, Result
 
 UNUSABLE = Ruling(None, "undecided: the PDDL cannot be used.")
@@ -145,7 +149,8 @@ def reachability(work: Work, response: str) -> Finding:
     given = readings.read_first(response, work.propositions)
     stored = {parse_atom(text) for text in work.question.answer}
     if given is None or given == "none":
-        return _none(given, stored, "proposition")
+        example = min(stored, default=None) or _example(work, first_unreached_atom)
+        return _none(given, example, "proposition")
     text = show_atom(given)
     instance = work.instance
     if instance is None:
@@ -159,7 +164,7 @@ def reachability(work: Work, response: str) -> Finding:
     if given in stored:
         return _right(text, "it is stored as unreachable")
     result = _reach_atom(work, given)
-    return _finding_of(result, text, "can become true", "stored_list_empty")
+    return _finding_of(result, text, "can become true", "stored_incomplete")
 
 
 def action_reachability_reference(work: Work, reading: Reference) -> Ruling:
@@ -185,7 +190,8 @@ def action_reachability(work: Work, response: str) -> Finding:
     given = readings.read_first(response, work.actions)
     stored = {parse_atom(text) for text in work.question.answer}
     if given is None or given == "none":
-        return _none(given, stored, "action")
+        example = min(stored, default=None) or _example(work, first_unreached_action)
+        return _none(given, example, "action")
     text = show_atom(given)
     instance = work.instance
     if instance is None:
@@ -196,18 +202,25 @@ def action_reachability(work: Work, response: str) -> Finding:
         return _right(text, "it is stored as unreachable")
     grounded = work.ground
     result = None if grounded is None else _reach_action(work, grounded, given)
-    cause = "relaxed_unreachable_action" if stored else "stored_list_empty"
+    cause = "relaxed_unreachable_action" if stored else "stored_incomplete"
     return _finding_of(result, text, "can become applicable", cause)
 
 
-def _none(given: str | None, stored: set[Atom], what: str) -> Finding:
+def _example(work: Work, find: Callable[[Ground], Atom | None]) -> Atom | None:
+    """Return something unreachable where nothing is stored: only delete relaxation is asked."""
+    return None if work.ground is None else find(work.ground)
+
+
+def _none(given: str | None, example: Atom | None, what: str) -> Finding:
     if given is None:
         return Finding(0, f"The response names no {what}.", failure="unparsed")
-    if not stored:
+    if example is None:
         mark = Mark("None", True, f"every {what} can be reached")
         return Finding(1, f"Every {what} can be reached.", (mark,), read=NONE)
-    why = f"{show_atom(min(stored))}, for example, can never be reached"
-    return Finding(0, f"None is wrong: {why}.", (Mark("None", False, why),), "wrong_value", NONE)
+    why = f"{show_atom(example)}, for example, can never be reached"
+    mark = Mark("None", False, why)
+    finding = f"None is wrong: {why}."
+    return Finding(0, finding, (mark,), "wrong_value", NONE, cause="stored_incomplete")
 
 
 def _right(text: str, why: str, cause: str = "") -> Finding:

@@ -36,7 +36,7 @@ def find_quirks(
     """
     if reference is None or finding.score is None or reference == finding.score:
         return ()
-    if finding.cause and [name.lower() for name in reading.names] == [finding.read]:
+    if finding.cause and [name.lower() for name in reading.names] == [finding.read.lower()]:
         return (finding.cause,)
     if len(response) <= LONGEST_MENDED:
         for quirk, mend in _MENDING.items():

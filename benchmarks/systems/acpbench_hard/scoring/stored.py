@@ -1,7 +1,7 @@
-"""Tasks whose answers are stored in full: applicability, progression, validation, landmarks."""
+"""Tasks whose answers are stored in full: applicability, progression, validation."""
 
 from benchmarks.systems.acpbench_hard import readings
-from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name, same_names
+from benchmarks.systems.acpbench_hard.grammar import Reference, same_names
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
 from benchmarks.systems.acpbench_hard.scoring.verdict import Failure, Finding, Mark, Ruling
@@ -148,47 +148,3 @@ def _why_inapplicable(work: Work, index: int) -> str:
         return ""
     place, why = instance.first_inapplicable(work.quoted_plan)
     return why if place == index else ""
-
-
-def landmark_reference(work: Work, reading: Reference) -> Ruling:
-    if not reading.parsed:
-        return UNPARSED
-    name, stored = reading.names[0], work.question.answer["yes"]
-    if name == NONE:
-        if stored:
-            return Ruling(0, "None is read, but landmarks are stored.")
-        return Ruling(1, "None is read, and no landmark is stored.")
-    if any(same_name(name, one) for one in stored):
-        return Ruling(1, f"{name} is a stored landmark.")
-    return Ruling(0, f"{name} is no stored landmark.")
-
-
-def landmark(work: Work, response: str) -> Finding:
-    given = readings.read_first(response, work.propositions)
-    answer = work.question.answer
-    if given is None:
-        return Finding(0, "The response names no proposition.", failure="unparsed")
-    if given == "none":
-        if not answer["yes"]:
-            mark = Mark("None", True, "there is no further landmark")
-            return Finding(1, "There is no further landmark.", (mark,), read="None")
-        count = len(answer["yes"])
-        mark = Mark("None", False, f"there are landmarks, such as {answer['yes'][0]}")
-        return Finding(0, f"There are {count} landmarks.", (mark,), "wrong_value", "None")
-    text = show_atom(given)
-    if given in {parse_atom(one) for one in answer["yes"]}:
-        mark = Mark(text, True, "a landmark: every plan makes it true")
-        return Finding(1, f"{text} is a landmark.", (mark,), read=text)
-    failure: Failure = "wrong_value"
-    instance = work.instance
-    why = "not a landmark: some plan never makes it true"
-    if instance is not None:
-        if fault := instance.fault_of_atom(given):
-            failure, why = "wrong_form", fault
-        elif given in instance.init:
-            why = "holds already"
-        elif any(given in case.positive for case in instance.goal):
-            why = "is part of the goal"
-        elif given[0] not in instance.domain.fluents:
-            why = "no action changes it"
-    return Finding(0, f"{text} is not a landmark: {why}.", (Mark(text, False, why),), failure, text)

@@ -56,7 +56,7 @@ class Work:
         if key not in self._found:
             if goal:
                 space = Space(grounded, goal)
-                self._found[key] = find_plan(space, nodes=self.limits.nodes)
+                self._found[key] = find_plan(space, self.limits)
             else:
                 self._found[key] = Result("unsolvable", None, "relaxation")
         return self._found[key]
@@ -70,7 +70,7 @@ class Work:
             instance = grounded.instance
             space = Space(grounded, grounded.goal)
             after = space.state(grounded.state(instance.apply(action, instance.init)))
-            self._found[key] = Distances(space, self.limits.nodes).within(after, bound)
+            self._found[key] = Distances(space, self.limits).within(after, bound)
         return self._found[key]
 
     @cached_property

@@ -6,7 +6,7 @@ from itertools import product
 from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case
 from benchmarks.systems.acpbench_hard.pddl.domain import Types
-from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
+from benchmarks.systems.acpbench_hard.pddl.grounding import Ground, bits
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan
@@ -18,7 +18,7 @@ _UNREACHED = Result("unsolvable", None, "relaxation")
 
 def plan(ground: Ground, limits: Limits = DEFAULTS) -> Result:
     """Return a plan for the goal, which need not be a shortest one."""
-    return find_plan(Space(ground, ground.goal), nodes=limits.nodes) if ground.goal else _UNREACHED
+    return find_plan(Space(ground, ground.goal), limits) if ground.goal else _UNREACHED
 
 
 def shortest_plan(ground: Ground, limits: Limits = DEFAULTS, at_most: int = 100) -> Result:
@@ -26,7 +26,7 @@ def shortest_plan(ground: Ground, limits: Limits = DEFAULTS, at_most: int = 100)
     if not ground.goal:
         return _UNREACHED
     space = Space(ground, ground.goal)
-    found = Distances(space, limits.nodes).shortest(space.init, at_most)
+    found = Distances(space, limits).shortest(space.init, at_most)
     beyond = found.outcome == "unsolvable" and found.proof == "bound"
     return Result("gave_up", nodes=found.nodes) if beyond else found
 
@@ -46,7 +46,7 @@ def _reach(
     ground: Ground, cases: tuple[Case, ...], objects: tuple[str, ...], limits: Limits
 ) -> Result:
     goal = ground.conditions(cases, objects)
-    return find_plan(Space(ground, goal), nodes=limits.nodes) if goal else _UNREACHED
+    return find_plan(Space(ground, goal), limits) if goal else _UNREACHED
 
 
 def is_landmark(ground: Ground, atom: Atom, limits: Limits = DEFAULTS) -> bool | None:
@@ -62,8 +62,55 @@ def is_landmark(ground: Ground, atom: Atom, limits: Limits = DEFAULTS) -> bool |
     if not ground.goal:
         return True
     space = Space(ground, ground.goal, without)
-    solved = find_plan(space, nodes=limits.nodes).solved
+    solved = find_plan(space, limits).solved
     return None if solved is None else not solved
+
+
+def relaxed_landmarks(ground: Ground) -> tuple[Atom, ...]:
+    """Return the facts that every plan makes true even if nothing were ever lost.
+
+    They are landmarks of the problem, though not all of them. What holds at the beginning is left
+    out. Each fact is labelled with what must have been true by the time that it is (Zhu and Givan,
+    2003); an action that is needed also makes its other effects true.
+    """
+    everything = (1 << len(ground.facts)) - 1
+    labels = [
+        1 << place if ground.init >> place & 1 else everything for place in range(len(ground.facts))
+    ]
+    reached = ground.init
+    changed = True
+    while changed:
+        changed = False
+        for one in ground.operators:
+            if one.pos & ~reached:
+                continue
+            label = one.add
+            for place in one.pre:
+                label |= labels[place]
+            for place in bits(one.add & ~ground.init):
+                new = labels[place] & label
+                if new != labels[place] or not reached >> place & 1:
+                    labels[place] = new
+                    reached |= 1 << place
+                    changed = True
+    needed = everything
+    for goal in ground.goal:
+        union = 0
+        for place in bits(goal.pos):
+            union |= labels[place]
+        needed &= union
+    return ground.atoms(needed & ~ground.init) if ground.goal else ()
+
+
+def first_unreached_atom(ground: Ground) -> Atom | None:
+    """Return a well-typed proposition that delete relaxation never reaches, if there is one."""
+    return next((atom for atom in all_atoms(ground.instance) if atom not in ground.index), None)
+
+
+def first_unreached_action(ground: Ground) -> Atom | None:
+    """Return a well-typed action that delete relaxation never reaches, if there is one."""
+    names = ground.names
+    return next((one for one in all_actions(ground.instance) if one not in names), None)
 
 
 def all_atoms(instance: Instance) -> Iterator[Atom]:

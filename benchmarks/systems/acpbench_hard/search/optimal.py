@@ -2,7 +2,7 @@
 
 from heapq import heappop, heappush
 
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS
+from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.search.landmark_cut import LandmarkCut
 from benchmarks.systems.acpbench_hard.search.plans import Link, plan_of
 from benchmarks.systems.acpbench_hard.search.result import Result
@@ -12,8 +12,8 @@ from benchmarks.systems.acpbench_hard.search.space import Space
 class Distances:
     """Searches for shortest plans in one space."""
 
-    def __init__(self, space: Space, nodes: int = DEFAULTS.nodes) -> None:
-        self.space, self.nodes = space, nodes
+    def __init__(self, space: Space, limits: Limits = DEFAULTS) -> None:
+        self.space, self.nodes = space, limits.states(len(space.operators))
         self.cuts = LandmarkCut(space.operators, space.goal, space.width)
         self.places = {id(one): 1 << place for place, one in enumerate(space.operators)}
 

@@ -8,7 +8,7 @@ computed, which prove most of what is impossible; what is left is searched exhau
 from heapq import heappop, heappush
 from typing import Any
 
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS
+from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.grounding import Operator
 from benchmarks.systems.acpbench_hard.search.pairs import Pairs
@@ -19,18 +19,19 @@ from benchmarks.systems.acpbench_hard.search.space import Space
 # Greedy steps before pairs are computed, which cost about as much.
 FIRST_NODES = 30
 # Of all states that a search may visit, the share that the greedy one may.
-GREEDY_SHARE = 20
+GREEDY_SHARE = 4
 
 # How a state was reached: the link of the state before it, and the actions from there.
 Link = tuple[Any, tuple[Operator, ...]] | None
 
 
-def find_plan(space: Space, state: int | None = None, nodes: int = DEFAULTS.nodes) -> Result:
+def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None) -> Result:
     """Return a plan from a state of the space (its first by default), or a proof that none exists.
 
     The plan need not be a shortest one.
     """
     start = space.init if state is None else state
+    nodes = limits.states(len(space.operators))
     if space.is_goal(start):
         return Result("solved", (), "state")
     greedy = _Greedy(space, start)

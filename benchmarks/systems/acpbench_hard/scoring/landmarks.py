@@ -1,0 +1,88 @@
+"""Landmarks: what every plan makes true.
+
+The stored lists are those of an incomplete method: some propositions that are stored as no landmark
+are landmarks, so that None counts as right where it is not. The corrected score goes by proof.
+"""
+
+from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name
+from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
+from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
+from benchmarks.systems.acpbench_hard.scoring.stored import UNPARSED
+from benchmarks.systems.acpbench_hard.scoring.verdict import Failure, Finding, Mark, Ruling
+from benchmarks.systems.acpbench_hard.scoring.work import Work
+from benchmarks.systems.acpbench_hard.search.facts import is_landmark, relaxed_landmarks
+
+
+def landmark_reference(work: Work, reading: Reference) -> Ruling:
+    if not reading.parsed:
+        return UNPARSED
+    name, stored = reading.names[0], work.question.answer["yes"]
+    if name == NONE:
+        if stored:
+            return Ruling(0, "None is read, but landmarks are stored.")
+        return Ruling(1, "None is read, and no landmark is stored.")
+    if any(same_name(name, one) for one in stored):
+        return Ruling(1, f"{name} is a stored landmark.")
+    return Ruling(0, f"{name} is no stored landmark.")
+
+
+def landmark(work: Work, response: str) -> Finding:
+    given = readings.read_first(response, work.propositions)
+    if given is None:
+        return Finding(0, "The response names no proposition.", failure="unparsed")
+    if given == "none":
+        return _none(work)
+    text = show_atom(given)
+    score, why, failure = _judge(work, given)
+    mark = Mark(text, None if score is None else score == 1, why)
+    cause = "stored_incomplete" if score == 1 else ""
+    return Finding(score, f"{text}: {why}.", (mark,), failure, text, cause=cause)
+
+
+def _none(work: Work) -> Finding:
+    example = next(iter(work.question.answer["yes"]), "") or _unstored(work)
+    if not example:
+        mark = Mark("None", True, "there is no further landmark")
+        return Finding(1, "There is no further landmark.", (mark,), read=NONE)
+    why = f"every plan makes {example} true"
+    mark = Mark("None", False, why)
+    finding = f"None is wrong: {why}."
+    return Finding(0, finding, (mark,), "wrong_value", NONE, cause="stored_incomplete")
+
+
+def _unstored(work: Work) -> str:
+    """Return a landmark that is not stored, as text; empty where none is found."""
+    grounded = work.ground
+    if grounded is None:
+        return ""
+    goal = _goal_atoms(grounded.instance)
+    found = (atom for atom in relaxed_landmarks(grounded) if atom not in goal)
+    return next(map(show_atom, found), "")
+
+
+def _goal_atoms(instance: Instance) -> set[Atom]:
+    return {atom for case in instance.goal for atom in case.positive}
+
+
+def _judge(work: Work, given: Atom) -> tuple[int | None, str, Failure | None]:
+    """Return the score of a proposition, why it has it, and the failure."""
+    instance = work.instance
+    if given in {parse_atom(one) for one in work.question.answer["yes"]}:
+        return 1, "a landmark, as every plan makes it true", None
+    if instance is None:
+        return None, "the PDDL cannot be used", "undecided"
+    if fault := instance.fault_of_atom(given):
+        return 0, fault, "wrong_form"
+    if given in instance.init:
+        return 0, "holds already", "wrong_value"
+    if given in _goal_atoms(instance):
+        return 0, "is part of the goal", "wrong_value"
+    if given[0] not in instance.domain.fluents:
+        return 0, "no action changes it", "wrong_form"
+    found = None if work.ground is None else is_landmark(work.ground, given, work.limits)
+    if found is None:
+        return None, "the search gave up", "undecided"
+    if found:
+        return 1, "a landmark, as no plan reaches the goal without it", None
+    return 0, "not a landmark, as some plan never makes it true", "wrong_value"
