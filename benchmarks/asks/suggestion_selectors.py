@@ -3,11 +3,12 @@
 Players may be blinded, so they see what kind of answerer suggests and never its name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.labels import plain
+from benchmarks.core.registry import find_system
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.models import Endpoint, Exchange, OpenAsk, Suggestion, Trajectory
 from benchmarks.roles.assignments import all_assignments
@@ -96,3 +97,78 @@ def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
         )
         for row in found
     ]
+
+
+@dataclass(frozen=True)
+class BesideVerdict:
+    """A suggested verdict beside a person's: the texts of what both, or one of them, marked."""
+
+    turn: int
+    role: str
+    by: str
+    label: str
+    both: Sequence[str] = ()
+    person: Sequence[str] = ()
+    suggested: Sequence[str] = ()
+    why_not: str = ""
+
+    @property
+    def same(self) -> bool:
+        return not (self.why_not or self.person or self.suggested)
+
+
+@dataclass(frozen=True)
+class SuggestedVerdicts:
+    """Suggested verdicts of a trajectory. Counts are of constraints in verdicts that both gave."""
+
+    rows: Sequence[BesideVerdict]
+
+    @property
+    def compared(self) -> list[BesideVerdict]:
+        return [row for row in self.rows if not row.why_not]
+
+    @property
+    def same(self) -> int:
+        return sum(row.same for row in self.compared)
+
+    @property
+    def both(self) -> int:
+        return sum(len(row.both) for row in self.compared)
+
+    @property
+    def marked(self) -> int:
+        """Constraints that the person marked."""
+        return self.both + sum(len(row.person) for row in self.compared)
+
+    @property
+    def suggested(self) -> int:
+        """Constraints that were suggested."""
+        return self.both + sum(len(row.suggested) for row in self.compared)
+
+
+def suggested_verdicts_of(trajectory: Trajectory) -> SuggestedVerdicts:
+    """Return what scripts or models would have marked as violated where a person judged."""
+    given = suggestions_of(trajectory)
+    if not given:
+        return SuggestedVerdicts(())
+    roles = find_system(trajectory.run.dataset.system).roles
+    deciding = {role.name for role in roles if role.decides}
+    found = [row for row in given if row.row.role in deciding]
+    profile = trajectory.profile
+    rows = profile.constraints.values_list("key", "text") if profile is not None else ()
+    texts = dict(rows)
+    return SuggestedVerdicts([_beside(row, texts) for row in found])
+
+
+def _beside(row: SuggestedView, texts: Mapping[str, str]) -> BesideVerdict:
+    about = (row.turn, row.role, row.by, row.label)
+    if row.value is None or row.given is None:
+        why = row.why_not or "nobody has judged this by hand"
+        return BesideVerdict(*about, why_not=why)
+    told, given = row.value["violated"], row.given["violated"]
+    return BesideVerdict(
+        *about,
+        [texts.get(key, key) for key in given if key in told],
+        [texts.get(key, key) for key in given if key not in told],
+        [texts.get(key, key) for key in told if key not in given],
+    )

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.comparisons import Comparisons
+from benchmarks.core.display import View
 from benchmarks.core.errors import SettingError
 from benchmarks.core.importer import Importer
 from benchmarks.core.labels import Labels
@@ -175,6 +176,8 @@ class System:
     labels: Labels = Labels()
     people: People = People()
     comparisons: Comparisons = Comparisons()
+    # What the system's own templates show beyond what is stored, by name (``core.display``).
+    displays: Mapping[str, View] = MappingProxyType({})
     making: Making | None = None
     # JSON schemas of replies by kind, for endpoints that can be held to them.
     reply_schemas: Mapping[str, Callable[[Mapping[str, Any]], Json]] = MappingProxyType({})

@@ -26,6 +26,7 @@ from benchmarks.systems.adaplanbench import (
     scripted,
 )
 from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
+from benchmarks.systems.adaplanbench.display import DISPLAYS
 from benchmarks.systems.adaplanbench.importer import IMPORTER
 from benchmarks.systems.adaplanbench.labels import LABELS
 from benchmarks.systems.adaplanbench.macgyver import policies as macgyver
@@ -74,6 +75,7 @@ class AdaPlanBench(System):
     reply_schemas = SCHEMAS
     people = PEOPLE
     comparisons = COMPARISONS
+    displays = DISPLAYS
 
     @cached_property
     def rejudging(self) -> Rejudging:

@@ -10,10 +10,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import LiveSession
-from benchmarks.asks.suggestion_selectors import suggestion_on, suggestions_of
+from benchmarks.asks.suggestion_selectors import (
+    suggested_verdicts_of,
+    suggestion_on,
+    suggestions_of,
+)
 from benchmarks.exports.services import trajectory_rows
 from benchmarks.models import Suggestion
-from benchmarks.templatetags.adaplanbench import suggested_verdicts
 from tests.annotation.live_sessions import asked, begin, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person
 from tests.benchmarks.api.conftest import bearer
@@ -94,7 +97,7 @@ def test_they_are_counted_beside_the_persons_verdicts(reader: Client) -> None:
     world, user = (row.value["violated"] for row in suggestions_of(session.trajectory))
     say(session, NONE)
     say(session, NONE)
-    beside = suggested_verdicts(session.trajectory)
+    beside = suggested_verdicts_of(session.trajectory)
     assert (beside.both, beside.marked) == (0, 0)
     assert beside.suggested == len(world) + len(user)
     assert [row.same for row in beside.rows] == [not world, not user]
@@ -125,11 +128,11 @@ def test_exports_and_api_tell_who_answered_and_what_was_suggested() -> None:
 
 def test_what_was_not_judged_or_not_suggested_is_not_compared() -> None:
     session, _ = judged()
-    assert not suggested_verdicts(session.trajectory).compared
+    assert not suggested_verdicts_of(session.trajectory).compared
     say(session, NONE)
     say(session, NONE)
     Suggestion.objects.filter(role="world_judge").update(state="failed", reason="away")
-    world, user = suggested_verdicts(session.trajectory).rows
+    world, user = suggested_verdicts_of(session.trajectory).rows
     assert world.why_not == "away" and not user.why_not
 
 
@@ -141,4 +144,4 @@ def test_runs_without_suggestions_are_not_asked_for_any(
     trajectory = session.trajectory
     assert trajectory.run.roles
     with django_assert_num_queries(0):
-        assert not suggested_verdicts(trajectory).rows
+        assert not suggested_verdicts_of(trajectory).rows

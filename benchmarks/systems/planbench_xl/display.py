@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django import template
-
+from benchmarks.core.display import Subject, View
 from benchmarks.core.labels import plain
-from benchmarks.mappers import shared_content
-from benchmarks.models import Task, Trajectory, Turn
+from benchmarks.core.types import Task
 from benchmarks.systems.planbench_xl.blockers import UNBLOCKED, Plan, plan_for
 from benchmarks.systems.planbench_xl.catalogue import World, world_of
 from benchmarks.systems.planbench_xl.graph import Graph, draw
@@ -22,13 +20,10 @@ from benchmarks.systems.planbench_xl.labels import (
 from benchmarks.systems.planbench_xl.query import DETAILS
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
 from benchmarks.systems.planbench_xl.walk import Step, Walk, read_walk
-from benchmarks.trajectories.turns import TurnView
-
-register = template.Library()
 
 
 def _world(task: Task) -> World:
-    return world_of(shared_content(task.dataset))
+    return world_of(task.shared)
 
 
 def _plan(task: Task, settings: Mapping[str, Any]) -> Plan:
@@ -40,27 +35,23 @@ def _plan(task: Task, settings: Mapping[str, Any]) -> Plan:
     return plan_for(task.payload["task_id"], paths, rules)
 
 
-@register.simple_tag
-def walk_of(trajectory: Trajectory) -> Walk:
-    """The steps of a trajectory, read once for a page: every turn's card asks for them."""
-    made: Walk | None = trajectory.__dict__.get("_walk")
-    if made is None:
-        payload = trajectory.task.payload
-        rows = Turn.objects.filter(trajectory=trajectory).order_by("index")
-        made = read_walk(
-            _world(trajectory.task),
+def walk_of(subject: Subject) -> Walk:
+    """Return the steps of a trajectory."""
+    payload = subject.task.payload
+    return subject.once(
+        "walk",
+        lambda: read_walk(
+            _world(subject.task),
             {name for path in payload["paths"] for name in path},
-            rows.values_list("index", "payload"),
+            subject.read_turns(),
             payload["input_datatypes"],
-        )
-        trajectory.__dict__["_walk"] = made
-    return made
+        ),
+    )
 
 
-@register.simple_tag
-def step_of(trajectory: Trajectory, turn: TurnView) -> Step | None:
-    """What a turn was."""
-    return walk_of(trajectory).at(turn.row.index)
+def step_of(subject: Subject, index: int) -> Step | None:
+    """Return what the turn with this index was."""
+    return walk_of(subject).at(index)
 
 
 @dataclass(frozen=True)
@@ -75,18 +66,17 @@ class WalkGraph:
     blocked: tuple[str, ...]
 
 
-@register.simple_tag
-def graph_of(trajectory: Trajectory, wanted: str = "") -> WalkGraph:
-    """The graph of a trajectory after a step; without one (or past the last), all of it."""
-    walk = walk_of(trajectory)
+def graph_of(subject: Subject, wanted: str = "") -> WalkGraph:
+    """Return the graph of a trajectory after a step; without one (or past the last), all of it."""
+    walk = walk_of(subject)
     last = len(walk.steps)
     number = int(wanted) if wanted.isdecimal() and len(wanted) < 6 else last
     whole = not 0 < number < last
     at = last if whole else number
-    plan = _plan(trajectory.task, trajectory.run.settings)
+    plan = _plan(subject.task, subject.settings)
     graph = draw(
-        _world(trajectory.task),
-        trajectory.task.payload,
+        _world(subject.task),
+        subject.task.payload,
         plan.tools,
         walk if whole else walk.until(at),
     )
@@ -127,9 +117,9 @@ class TaskView:
     graph: Graph
 
 
-@register.simple_tag
-def task_view(task: Task, condition: str = "") -> TaskView:
-    """What a task's page shows. An unknown condition counts as none."""
+def task_view(subject: Subject, condition: str = "") -> TaskView:
+    """Return what a task's page shows. An unknown condition counts as none."""
+    task = subject.task
     paths = task.payload["paths"]
     sizes = [len(path) for path in paths]
     blockings = []
@@ -154,7 +144,6 @@ class Count:
     tone: str = ""
 
 
-@register.filter
 def failure_counts(metrics: Mapping[str, Any]) -> list[Count]:
     """Successes and failure details of a run, the most frequent first."""
     found = sorted(metrics.get("failures", {}).items(), key=lambda pair: -pair[1])
@@ -162,14 +151,12 @@ def failure_counts(metrics: Mapping[str, Any]) -> list[Count]:
             for name, n in found]  # fmt: skip
 
 
-@register.filter
 def category_counts(metrics: Mapping[str, Any]) -> list[Count]:
     """Failure categories of a run in their order."""
     found = metrics.get("failure_categories", {})
     return [Count(*CATEGORIES[name], found[name]) for name in CATEGORIES if name in found]
 
 
-@register.filter
 def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
     """Accuracy by group: (what tasks are grouped by, its values with their means)."""
     groups = metrics.get("accuracy_by_group", {})
@@ -185,7 +172,6 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, An
     ]
 
 
-@register.filter
 def failure_words(detail: str | None) -> tuple[str, str]:
     """A failure detail as (title, sentence)."""
     if detail in (None, "", "success"):
@@ -197,7 +183,18 @@ def failure_words(detail: str | None) -> tuple[str, str]:
     return (plain(str(detail)), known.sentence) if known else (plain(str(detail)), "")
 
 
-@register.filter
 def category_words(name: str | None) -> tuple[str, str] | None:
     """A failure category as (title, sentence)."""
     return CATEGORIES.get(name or "")
+
+
+DISPLAYS: Mapping[str, View] = {
+    "step": step_of,
+    "graph": graph_of,
+    "task": task_view,
+    "failure_counts": failure_counts,
+    "category_counts": category_counts,
+    "groups": group_rows,
+    "failure": failure_words,
+    "category": category_words,
+}
