@@ -1,0 +1,164 @@
+"""Metrics of ADAPT: of a trajectory, and of a run (paper, section 6.1 and appendix A)."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
+from typing import Any
+
+from benchmarks.core.means import mean_of
+from benchmarks.core.types import Json, Outcome
+from benchmarks.systems.adapt.household.rules import INAPPLICABLE
+from benchmarks.systems.adapt.settings import NO_FOLD
+
+# In percent, as the paper prints it.
+SATISFACTION, SEEN, UNSEEN = "satisfaction", "satisfaction_seen", "satisfaction_unseen"
+QUESTIONS, QUESTIONS_SEEN, QUESTIONS_UNSEEN = "questions", "questions_seen", "questions_unseen"
+NAMES = (
+    SATISFACTION, SEEN, UNSEEN, QUESTIONS, QUESTIONS_SEEN, QUESTIONS_UNSEEN, "completed",
+    "applicable", "answered", "disclosed", "steps", "invalid",
+)  # fmt: skip
+POINTS = 101
+
+
+def outcome_metrics(
+    record: Json, settings: Mapping[str, Any]
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """One trajectory's metrics, and why some are undefined.
+
+    ``satisfaction`` is 100 |satisfied| / (|satisfied| + |violated|); preferences that do not apply
+    do not count.
+    """
+    undefined: dict[str, str] = {}
+    metrics: dict[str, float | None] = dict.fromkeys(NAMES)
+    applicable = record["applicable"]
+    if applicable:
+        metrics[SATISFACTION] = 100 * record["satisfied"] / applicable
+        metrics["disclosed"] = _disclosed(record["preferences"])
+    else:
+        undefined |= dict.fromkeys((SATISFACTION, "disclosed"), "no preference applies")
+    metrics[QUESTIONS] = record["asked"]
+    unseen = str(record["fold"]) == settings["fold"]
+    for both, seen_name, unseen_name in (
+        (SATISFACTION, SEEN, UNSEEN),
+        (QUESTIONS, QUESTIONS_SEEN, QUESTIONS_UNSEEN),
+    ):
+        mine, other = (unseen_name, seen_name) if unseen else (seen_name, unseen_name)
+        if settings["fold"] == NO_FOLD:
+            why = "the run names no fold of unseen personas"
+            undefined |= dict.fromkeys((mine, other), why)
+            continue
+        metrics[mine] = metrics[both]
+        if metrics[both] is None:
+            undefined[mine] = undefined[both]
+        undefined[other] = f"the persona is {'un' if unseen else ''}seen"
+    metrics["completed"] = float(all(d["completed"] for d in record["dishes"].values()))
+    metrics["applicable"] = applicable
+    if record["asked"]:
+        metrics["answered"] = 100 * record["matched"] / record["asked"]
+    else:
+        undefined["answered"] = "no question was asked"
+    metrics["steps"] = record["steps"]
+    metrics["invalid"] = record["invalid"]
+    return metrics, undefined
+
+
+def _disclosed(rows: Sequence[Json]) -> float:
+    """Return the share of applicable preferences that were told before they were needed.
+
+    A preference is needed at the step on which its verdict rests, and at the end without one.
+    """
+    applicable = [row for row in rows if row["value"] != INAPPLICABLE]
+    in_time = [
+        row
+        for row in applicable
+        if row["disclosed"] is not None
+        and (row["step"] is None or row["disclosed"] < row["step"])
+    ]
+    return 100 * len(in_time) / len(applicable)
+
+
+def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """All metrics of a run with standard errors, and what its pages draw."""
+    played = [outcome for outcome in outcomes if "progress" in outcome.payload]
+    return {
+        "trajectories": len(outcomes),
+        "terminations": dict(Counter(outcome.termination for outcome in outcomes)),
+        "metrics": {
+            name: {**mean_of(outcomes, name), "se": standard_error(_values(outcomes, name))}
+            for name in NAMES
+        },
+        "by_persona": _by(played, "persona"),
+        "by_task": _by(played, "task"),
+        "by_type": _by_type(played),
+        "by_applicable": _by(played, "applicable", QUESTIONS),
+        "progress": progress_curves(played),
+    }
+
+
+def _values(outcomes: Sequence[Outcome], name: str) -> list[float]:
+    return [value for o in outcomes if (value := o.metrics.get(name)) is not None]
+
+
+def standard_error(values: Sequence[float]) -> float | None:
+    """Return the standard error of a mean; one value has none."""
+    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+
+
+def _by(
+    outcomes: Sequence[Outcome], field: str, name: str = SATISFACTION
+) -> list[dict[str, Any]]:
+    """Return the mean of a metric by a field of the outcomes' records, in order."""
+    groups: dict[Any, list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault(outcome.payload[field], []).append(outcome)
+    rows = []
+    for key in sorted(groups):
+        values = _values(groups[key], name)
+        value = fmean(values) if values else None
+        row = {"key": key, "value": value, "se": standard_error(values), "n": len(values)}
+        rows.append({**row, "title": groups[key][0].payload["persona_name"]}
+                    if field == "persona" else row)  # fmt: skip
+    return rows
+
+
+def _by_type(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Return satisfied and applicable preferences by the paper's types."""
+    satisfied: Counter[str] = Counter()
+    applicable: Counter[str] = Counter()
+    for outcome in outcomes:
+        for row in outcome.payload["preferences"]:
+            if row["value"] != INAPPLICABLE:
+                applicable[row["type"]] += 1
+                satisfied[row["type"]] += row["value"] == "satisfied"
+    return [
+        {"key": key, "satisfied": satisfied[key], "applicable": n,
+         "value": 100 * satisfied[key] / n}
+        for key, n in sorted(applicable.items())
+    ]  # fmt: skip
+
+
+def resample(values: Sequence[float]) -> list[float]:
+    """Return values over steps 0 to T at 0, 1, ... 100 % of T; each holds until the next step."""
+    last = len(values) - 1
+    return [values[point * last // (POINTS - 1)] for point in range(POINTS)]
+
+
+def progress_curves(outcomes: Sequence[Outcome]) -> dict[str, list[list[float | None]]]:
+    """Return mean and standard error at 101 points: satisfied preferences, and questions asked.
+
+    f(t) is the share of applicable preferences that are satisfied after step t and at the end, so
+    that f(T) is the satisfaction rate (appendix A).
+    """
+    scored = [o for o in outcomes if o.payload["applicable"]]
+    curves = {
+        SATISFACTION: [
+            resample([100 * n / o.payload["applicable"] for n in o.payload["progress"]])
+            for o in scored
+        ],
+        QUESTIONS: [resample(o.payload["asked_by"]) for o in outcomes],
+    }
+    return {
+        name: [[fmean(column), standard_error(column)] for column in zip(*rows, strict=True)]
+        for name, rows in curves.items()
+    }

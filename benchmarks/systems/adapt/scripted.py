@@ -1,0 +1,262 @@
+"""Scripted answerers: an agent that follows recipes, and a persona that answers by a lexicon.
+
+Neither is a model. The agent looks around, asks as many questions as its method stands for, plans
+once from what it was told, and forgets single steps. Its rates were fixed before any run.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.system import ScriptedPolicy
+from benchmarks.core.types import Ask, Json, Task
+from benchmarks.systems.adapt.household.actions import (
+    ASK,
+    DONE,
+    LOOK_FOR,
+    OPEN,
+    SEARCH,
+    parse_action,
+)
+from benchmarks.systems.adapt.household.dishes import COFFEE, EGGS, TEA, TOAST
+from benchmarks.systems.adapt.household.inventory import Inventory, inventory_of
+from benchmarks.systems.adapt.household.rules import Rule
+from benchmarks.systems.adapt.lexicon import (
+    About,
+    about_rule,
+    answer_text,
+    answers,
+    asks_about_state,
+)
+from benchmarks.systems.adapt.preferences import Preference, RuleReader, Words, preferences_of
+from benchmarks.systems.adapt.recipes import Cook, Rates
+from benchmarks.systems.adapt.settings import (
+    ALWAYS_ASK,
+    BASELINE,
+    NEVER_ASK,
+    REACT,
+    REFLECTION_DPO,
+    STAR_GATE,
+    TEACHER,
+)
+
+# Questions that the scripted agent asks before it acts, by the method it stands in for.
+QUESTIONS: Mapping[str, int] = {
+    NEVER_ASK: 0, BASELINE: 2, REACT: 2, STAR_GATE: 2, REFLECTION_DPO: 10, ALWAYS_ASK: 0,
+    TEACHER: 0,
+}  # fmt: skip
+# Where the ingredients of a dish are looked for.
+_STORES = "fridge_0 counter_0 counter_1 spice_rack_0 pantry_shelf_1 cabinet_2".split()
+_PLACES: Mapping[str, Sequence[str]] = {
+    EGGS: (*_STORES, "cabinet_3", "drawer_1", "pantry_cabinet_0", "freezer_0"),
+    TOAST: (*_STORES, "bread_box_0"),
+    "cereal": (*_STORES, "pantry_shelf_0"),
+    "yoghurt": (*_STORES, "pantry_shelf_0", "cabinet_1"),
+    COFFEE: (*_STORES, "cabinet_0", "cabinet_1", "cabinet_4", "freezer_0", "stove_0",
+             "china_cabinet_0"),
+    TEA: (*_STORES, "cabinet_0", "cabinet_1", "freezer_0", "stove_0", "china_cabinet_0"),
+}  # fmt: skip
+_DISH_WORDS: Mapping[str, str] = {"yoghurt": "yoghurt parfait", "french_toast": "French toast"}
+# How a facet is asked for; others are asked for as something that goes with the dish.
+_FACET_QUESTIONS: Mapping[str, str] = {
+    "temperature": "Do you want your {dish} hot or iced?",
+    "order": "In which order should I add or serve things for your {dish}?",
+    "location": "Where should I serve your {dish}?",
+    "cookware": "Which cookware should I use for your {dish}?",
+    "method": "Which machine should I use for your {dish}?",
+    "style": "Which style of {dish} do you want?",
+    "variety": "Which kind of {dish} do you want?",
+    "topping": "Do you want any toppings on your {dish}?",
+    "side": "Do you want anything on the side of your {dish}?",
+    "size": "Should your {dish} be simple or fancy?",
+}
+# What an agent asks that has run out of questions and must ask.
+_STATE_QUESTIONS = (
+    "Is the stove on?", "Do we have enough water?", "Is the counter clean?", "Is the plate ready?",
+)  # fmt: skip
+_LOOKING = (ASK, SEARCH, LOOK_FOR, OPEN, DONE, "unread")
+
+
+def cook(task: Task, parameters: Json) -> Answerer:
+    """Return the scripted agent for a task."""
+    rates = Rates(**{name: parameters[name] for name in asdict(Rates())})
+
+    def rule(ask: Ask, seed: int) -> Answer:
+        text = _next_action(task, ask.context, rates, parameters["questions"])
+        return Answer(_as_reply(text, ask.context))
+
+    return Scripted("cook", VERSION, rule, parameters)
+
+
+def _as_reply(text: str, context: Json) -> str:
+    """Return an action in the form that the ask wants."""
+    thought = "This is the next step." if context["method"] == REACT else ""
+    if context["json"]:
+        record = parse_action(text).record
+        parts = dict.fromkeys(("x", "y", "z", "verb", "result", "tool"), "")
+        action = {"thought": thought, "action": record.pop("kind")}
+        return json.dumps({**action, **parts, **record}, ensure_ascii=False)
+    return f"Thought: {thought}\nAction: {text}" if thought else text
+
+
+def _next_action(task: Task, context: Json, rates: Rates, budgets: Mapping[str, int]) -> str:
+    events = context["events"]
+    questions = [event["action"] for event in events if event["kind"] == ASK]
+    acted = [event for event in events if event["kind"] not in _LOOKING and event["ok"]]
+    tried = [event for event in events if event["kind"] not in _LOOKING and not _refused(event)]
+    budget = budgets.get(context["method"], 0)
+    may_ask = context["may_ask"] and context["questions_left"] > 0
+    if may_ask and not acted and len(questions) < budget:
+        for question in _questions(task, context["method"]):
+            if f"Ask {question}" not in questions:
+                return f"Ask {question}"
+    action = _work(task, context, rates, tried)
+    if context["must_ask"] and may_ask and action != "Declare Done":
+        for question in _questions(task, context["method"]):
+            if f"Ask {question}" not in questions:
+                return f"Ask {question}"
+        return f"Ask {_STATE_QUESTIONS[len(questions) % len(_STATE_QUESTIONS)]}"
+    return action
+
+
+def _refused(event: Json) -> bool:
+    """Whether an action was not even tried, because a question had to come first."""
+    return not event["ok"] and event["message"].startswith("Ask the person")
+
+
+def _work(task: Task, context: Json, rates: Rates, tried: Sequence[Json]) -> str:
+    """Return the next action in the household: look around, then follow the plan."""
+    events = context["events"]
+    searched = {event["action"] for event in events if event["kind"] == SEARCH}
+    for place in dict.fromkeys(p for kind in task.payload["expects"] for p in _PLACES[kind]):
+        if f"Search {place}" not in searched and not tried:
+            return f"Search {place}"
+    inventory = inventory_of(task.shared["household"])
+    began = tried[0]["t"] if tried else None
+    told = [row for row in context["told"] if began is None or row["t"] < began]
+    reader = RuleReader(Words(inventory, tuple(task.shared["tasks"])), _ignore)
+    rules = [rule for row in told if (rule := reader.read(row["rule"], ()))]
+    known = [row["id"] for row in context["known"]]
+    # What was used up is known no more, but the plan began with it.
+    known += [parse_action(event["action"]).x for event in tried]
+    plan = Cook(inventory, known, rules, context["draw"], rates).plan(
+        task.payload["expects"], task.payload["style"]
+    )
+    return plan[len(tried)] if len(tried) < len(plan) else "Declare Done"
+
+
+def _ignore(path: tuple[str | int, ...], expected: str, found: object) -> None:
+    """Rules were checked when their file was read."""
+
+
+# --- Questions ------------------------------------------------------------------------------------
+
+
+def _questions(task: Task, method: str) -> tuple[str, ...]:
+    """Return the questions of a method on a task in their order.
+
+    All begin with how a dish is liked; one that is trained to ask puts those first on whose answers
+    personas differ most.
+    """
+    key = (task.shared["checksum"], tuple(task.payload["expects"]), method == REFLECTION_DPO)
+    if key not in _asked:
+        if len(_asked) > 200:
+            _asked.clear()
+        _asked[key] = tuple(_make_questions(task, key[2]))
+    return _asked[key]
+
+
+_asked: dict[tuple[str, tuple[str, ...], bool], tuple[str, ...]] = {}
+
+
+def _make_questions(task: Task, trained: bool) -> Iterator[str]:
+    expects = task.payload["expects"]
+    if not trained:
+        for kind in expects:
+            yield f"How would you like your {_DISH_WORDS.get(kind, kind)}?"
+    inventory = inventory_of(task.shared["household"])
+    held = _abouts(task.shared["checksum"], task, inventory)
+    ranked = []
+    for place, kind in enumerate(expects):
+        facets = sorted({f for some in held for about, _ in some if kind in about.subjects
+                         for f in about.facets if _can_be_asked(f, inventory)})  # fmt: skip
+        ranked += [(-_entropy(held, kind, facet), place, facet, kind) for facet in facets]
+    for _, _, facet, kind in sorted(ranked):
+        dish = _DISH_WORDS.get(kind, kind)
+        usual = f"Would you like {facet.replace('_', ' ')} with your {{dish}}?"
+        yield _FACET_QUESTIONS.get(facet, usual).format(dish=dish)
+
+
+def _can_be_asked(facet: str, inventory: Inventory) -> bool:
+    """Whether a facet is asked for by its own name: attributes are not."""
+    return facet in _FACET_QUESTIONS or any(t.category == facet for t in inventory.movable)
+
+
+def _abouts(
+    checksum: str, task: Task, inventory: Inventory
+) -> list[list[tuple[About, Preference]]]:
+    return [
+        [(about_rule(p.rule), p) for p in preferences_of(task.shared, inventory, persona)]
+        for persona in task.shared["personas"]
+    ]
+
+
+def _entropy(
+    held: Sequence[Sequence[tuple[About, Preference]]], kind: str, facet: str
+) -> float:
+    """Return the entropy in bits of what personas hold on a facet of a dish."""
+    stances = Counter(
+        tuple(
+            sorted(
+                _stance(p.rule)
+                for about, p in some
+                if kind in about.subjects and facet in about.facets
+            )
+        )
+        for some in held
+    )
+    total = stances.total()
+    return -sum(n / total * math.log2(n / total) for n in stances.values())
+
+
+def _stance(rule: Rule) -> str:
+    inner = ",".join(_stance(one) for one in rule.inner)
+    args = json.dumps({k: v for k, v in rule.args.items() if k != "min"}, sort_keys=True)
+    return f"{rule.form}:{args}{inner}"
+
+
+# --- The persona ----------------------------------------------------------------------------------
+
+
+def persona(task: Task, parameters: Json) -> Answerer:
+    """Return the persona that answers by the lexicon; it knows what its ask tells it."""
+    inventory = inventory_of(task.shared["household"])
+    held = preferences_of(task.shared, inventory, task.payload["persona"])
+
+    def rule(ask: Ask, seed: int) -> Answer:
+        question = ask.context["question"]
+        told = [] if asks_about_state(question) else answers(question, held, inventory)
+        reply = {"answer": answer_text(question, told), "preferences": [p.n for p in told]}
+        return Answer(json.dumps(reply, ensure_ascii=False))
+
+    return Scripted("lexicon-persona", VERSION, rule, parameters)
+
+
+VERSION = "1"
+AGENT_POLICY, PERSONA_POLICY = "cook", "lexicon-persona"
+POLICIES: Mapping[str, ScriptedPolicy] = {
+    AGENT_POLICY: ScriptedPolicy(
+        AGENT_POLICY,
+        "agent",
+        "Scripted cook",
+        VERSION,
+        cook,
+        {**asdict(Rates()), "questions": dict(QUESTIONS)},
+    ),
+    PERSONA_POLICY: ScriptedPolicy(
+        PERSONA_POLICY, "persona", "Lexicon persona", VERSION, persona, {}, "lexicon"
+    ),
+}

@@ -1,0 +1,54 @@
+"""The settings of ADAPT: the method under test, its limits, and how the scene is drawn."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.core.comparisons import Named
+from benchmarks.core.system import PROMPTS, Setting
+from benchmarks.systems.adapt.dataset import FOLDS
+
+NEVER_ASK, BASELINE, REACT, ALWAYS_ASK = "never_ask", "baseline", "react", "always_ask"
+TEACHER, STAR_GATE, REFLECTION_DPO = "teacher", "star_gate", "reflection_dpo"
+METHODS: Mapping[str, Named] = {
+    NEVER_ASK: Named("Never ask", "The agent cannot ask: a lower bound."),
+    BASELINE: Named("Baseline", "The agent is prompted once and may ask."),
+    REACT: Named("ReAct", "As the baseline, with a thought before each action."),
+    STAR_GATE: Named("STaR-GATE", "As the baseline, for a model fine-tuned on its best rollouts."),
+    REFLECTION_DPO: Named(
+        "Reflection-DPO", "As the baseline, for a model fine-tuned by Reflection-DPO."
+    ),
+    ALWAYS_ASK: Named("Always ask", "A question before every action in the household."),
+    TEACHER: Named("Teacher", "The agent is told the preferences and asks nothing."),
+}
+# Methods under which nobody is asked.
+SILENT = (NEVER_ASK, TEACHER)
+NO_FOLD = "none"
+
+SETTINGS = (
+    Setting("method", "choice", BASELINE,
+            "What the agent is told and may do. STaR-GATE and Reflection-DPO are played like the "
+            "baseline: what differs is the model at the endpoint.", tuple(METHODS)),
+    Setting("fold", "choice", NO_FOLD,
+            "The fold of personas that the agent was not trained on; with it, satisfaction is "
+            "reported for seen and unseen personas apart.",
+            (NO_FOLD, *map(str, range(FOLDS)))),
+    Setting("reply_format", "choice", "text",
+            "How the agent replies: a line of text, or a JSON object, to which endpoints can be "
+            "held so that every name in it exists.", ("text", "json")),
+    Setting("max_actions", "int", 100, "Actions that end the episode, questions included.",
+            minimum=1, maximum=500),
+    Setting("max_questions", "int", 40, "Questions that the agent may ask; one more ends the "
+            "episode.", minimum=0, maximum=500),
+    Setting("max_unreadable", "int", 5, "Replies in a row that are no action and end the episode.",
+            minimum=1, maximum=50),
+    Setting("ensure_feasible", "bool", True,
+            "Add an object of each kind that a task cannot do without, where the scene has none."),
+    Setting("require_seen", "bool", False,
+            "Refuse actions on objects that the agent has not come across; otherwise it may guess "
+            "their names."),
+)  # fmt: skip
+
+
+def prompts_version(settings: Mapping[str, Any]) -> str:
+    """Return the version of the prompts that a run is pinned to; '' for the newest."""
+    return str(settings.get(PROMPTS, ""))
