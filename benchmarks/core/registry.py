@@ -14,6 +14,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {
         "benchmarks.systems.adaplanbench_construction.system",
     ),
     "planbench_xl": ("PlanBench-XL", "benchmarks.systems.planbench_xl.system"),
+    "adapt": ("ADAPT", "benchmarks.systems.adapt.system"),
 }
 # Imported trajectories: their datasets have this in place of a system's key. Nothing can run it,
 # but it has labels, templates and judges as a system has.

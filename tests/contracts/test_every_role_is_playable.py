@@ -23,7 +23,10 @@ from tests.annotation.rows import make_person
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 # Beside the agent of each: whoever speaks for the user, and a place of several roles.
-MORE = [("adaplanbench", mode) for mode in ("simulator", "judge_and_simulator")]
+MORE = [
+    *(("adaplanbench", mode) for mode in ("simulator", "judge_and_simulator")),
+    ("adapt", "persona"),
+]
 # More replies than any episode of the samples takes.
 MOST = 120
 

@@ -49,9 +49,7 @@ class _File:
         except UnicodeDecodeError:
             raise FileRefused([Problem(path.name, "text in UTF-8", "other bytes")]) from None
         except FileRefused as refused:
-            named = [Problem(f"{path.name}, {p.where}", p.expected, p.found)
-                     if not p.where.startswith(path.name) else p for p in refused.problems]  # fmt: skip
-            raise FileRefused(named) from None
+            raise FileRefused([_named(path.name, p) for p in refused.problems]) from None
 
     def fault(self, path: FieldPath, expected: str, found: Any) -> None:
         """Note a fault of the field at a path."""
@@ -77,6 +75,13 @@ class _File:
             self.fault(path, fault, value)
             return ""
         return str(value).strip()
+
+
+def _named(name: str, problem: Problem) -> Problem:
+    """Return a problem that says in which file it is."""
+    if problem.where.startswith(name):
+        return problem
+    return Problem(f"{name}, {problem.where}", problem.expected, problem.found)
 
 
 def _line(read: Read, path: FieldPath) -> int:
@@ -255,7 +260,7 @@ def _check_preferences(
 
 def make_tasks(shared: Json) -> list[tuple[Task, tuple[Profile, ...]]]:
     """Return a task for each pair of persona and meal, persona by persona."""
-    made = []
+    made: list[tuple[Task, tuple[Profile, ...]]] = []
     for persona, one in shared["personas"].items():
         constraints = tuple(
             Constraint(f"n{row['n']}", row["dim"], row["text"]) for row in one["preferences"]

@@ -18,8 +18,10 @@ from benchmarks.systems.adapt.household.actions import (
     unread_message,
 )
 from benchmarks.systems.adapt.household.inventory import inventory_of
+from benchmarks.systems.adapt.household.nodes import Result
 from benchmarks.systems.adapt.household.rules import INAPPLICABLE, SATISFIED, Judge, Verdict
-from benchmarks.systems.adapt.household.world import Result, World, draw_scene
+from benchmarks.systems.adapt.household.scene import draw_scene
+from benchmarks.systems.adapt.household.world import World
 from benchmarks.systems.adapt.kitchen import kitchen_tree
 from benchmarks.systems.adapt.metrics import NAMES, outcome_metrics
 from benchmarks.systems.adapt.preferences import Preference, goal_of, preferences_of
@@ -213,10 +215,6 @@ class _Play:
             "question": question,
             "preferences": rows,
             "dialogue": list(self.dialogue),
-            "actions": [
-                {"t": e["t"], "action": e["action"], "ok": e["ok"], "message": e["message"]}
-                for e in self.events if e["kind"] != ASK
-            ],
             "asked": self.asked + 1,
         }  # fmt: skip
         expect = Expect("answer", {"numbers": [p.n for p in self.preferences]})
@@ -362,4 +360,3 @@ class _Play:
         }
         metrics, why = outcome_metrics(record, self.settings)
         return Outcome(termination, metrics, why, record)
-

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.systems.adapt.household.world import Node, World
+from benchmarks.systems.adapt.household.nodes import Node
+from benchmarks.systems.adapt.household.world import World
 
 
 def kitchen_tree(world: World, changed: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -72,8 +72,7 @@ def _disclosed(rows: Sequence[Json]) -> float:
     in_time = [
         row
         for row in applicable
-        if row["disclosed"] is not None
-        and (row["step"] is None or row["disclosed"] < row["step"])
+        if row["disclosed"] is not None and (row["step"] is None or row["disclosed"] < row["step"])
     ]
     return 100 * len(in_time) / len(applicable)
 
@@ -105,9 +104,7 @@ def standard_error(values: Sequence[float]) -> float | None:
     return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
 
 
-def _by(
-    outcomes: Sequence[Outcome], field: str, name: str = SATISFACTION
-) -> list[dict[str, Any]]:
+def _by(outcomes: Sequence[Outcome], field: str, name: str = SATISFACTION) -> list[dict[str, Any]]:
     """Return the mean of a metric by a field of the outcomes' records, in order."""
     groups: dict[Any, list[Outcome]] = {}
     for outcome in outcomes:
@@ -145,20 +142,28 @@ def resample(values: Sequence[float]) -> list[float]:
 
 
 def progress_curves(outcomes: Sequence[Outcome]) -> dict[str, list[list[float | None]]]:
-    """Return mean and standard error at 101 points: satisfied preferences, and questions asked.
+    """Return [mean, mean - s.e., mean + s.e.] at 101 points, of satisfaction and of questions.
 
     f(t) is the share of applicable preferences that are satisfied after step t and at the end, so
-    that f(T) is the satisfaction rate (appendix A).
+    that f(T) is the satisfaction rate (appendix A). ``table`` has every tenth point of both.
     """
     scored = [o for o in outcomes if o.payload["applicable"]]
-    curves = {
-        SATISFACTION: [
+    satisfied = _band(
+        [
             resample([100 * n / o.payload["applicable"] for n in o.payload["progress"]])
             for o in scored
-        ],
-        QUESTIONS: [resample(o.payload["asked_by"]) for o in outcomes],
-    }
-    return {
-        name: [[fmean(column), standard_error(column)] for column in zip(*rows, strict=True)]
-        for name, rows in curves.items()
-    }
+        ]
+    )
+    asked = _band([resample(o.payload["asked_by"]) for o in outcomes])
+    table = [
+        [point, *satisfied[point], asked[point][0]] for point in range(0, POINTS, 10) if satisfied
+    ]
+    return {SATISFACTION: satisfied, QUESTIONS: asked, "table": table}
+
+
+def _band(rows: Sequence[Sequence[float]]) -> list[list[float | None]]:
+    found: list[list[float | None]] = []
+    for column in zip(*rows, strict=True):
+        mean, error = fmean(column), standard_error(column)
+        found.append([mean, *((None, None) if error is None else (mean - error, mean + error))])
+    return found

@@ -1,4 +1,4 @@
-"""Parsers of the replies that ADAPT asks for, and their JSON schemas for endpoints that take them."""
+"""Parsers of the replies that ADAPT asks for, and the JSON schemas of these replies."""
 
 import re
 from collections.abc import Mapping

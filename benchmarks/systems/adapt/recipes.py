@@ -167,8 +167,8 @@ class Cook:
         self._rng("order").shuffle(dishes)
         for rule in self.rules:
             if rule.form == "serve_order" and not self._slips("serve_order"):
-                rank = {kind: 0 for kind in rule.args["first"]}
-                rank |= {kind: 2 for kind in rule.args["then"]}
+                rank = dict.fromkeys(rule.args["first"], 0)
+                rank |= dict.fromkeys(rule.args["then"], 2)
                 dishes.sort(key=lambda kind: rank.get(kind, 1))
         return dishes
 
@@ -228,7 +228,7 @@ class Cook:
         }
         if self._of(kind, "max_ingredients"):
             return wanted
-        extras = {selector: self.rates.extra for selector in _EXTRAS[kind]}
+        extras = dict.fromkeys(_EXTRAS[kind], self.rates.extra)
         if kind == CEREAL:
             extras["milk"] = self.rates.cereal_milk
         for selector, odds in extras.items():
@@ -363,7 +363,9 @@ class Cook:
         gear = self._choose(kind, "gear", ["coffee_gear"])
         for rule in self._of(kind, "method"):
             if not self._slips(f"{kind}:method"):
-                gear = next((found for s in rule.args["chain"] if (found := self._match([s]))), gear)
+                gear = next(
+                    (found for s in rule.args["chain"] if (found := self._match([s]))), gear
+                )
         if not (cup and gear):
             return (*self._tea(kind, base, wanted, style),)
         machine = gear[0]

@@ -49,7 +49,7 @@ QUESTIONS: Mapping[str, int] = {
     TEACHER: 0,
 }  # fmt: skip
 # Where the ingredients of a dish are looked for.
-_STORES = "fridge_0 counter_0 counter_1 spice_rack_0 pantry_shelf_1 cabinet_2".split()
+_STORES = ("fridge_0", "counter_0", "counter_1", "spice_rack_0", "pantry_shelf_1", "cabinet_2")
 _PLACES: Mapping[str, Sequence[str]] = {
     EGGS: (*_STORES, "cabinet_3", "drawer_1", "pantry_cabinet_0", "freezer_0"),
     TOAST: (*_STORES, "bread_box_0"),
@@ -204,9 +204,7 @@ def _abouts(
     ]
 
 
-def _entropy(
-    held: Sequence[Sequence[tuple[About, Preference]]], kind: str, facet: str
-) -> float:
+def _entropy(held: Sequence[Sequence[tuple[About, Preference]]], kind: str, facet: str) -> float:
     """Return the entropy in bits of what personas hold on a facet of a dish."""
     stances = Counter(
         tuple(

@@ -7,8 +7,12 @@ from typing import Any
 from benchmarks.core.system import Role, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adapt import episode, metrics, prompts
+from benchmarks.systems.adapt.comparisons import COMPARISONS
 from benchmarks.systems.adapt.dataset import IMPORTER, load_personas
+from benchmarks.systems.adapt.labels import LABELS
 from benchmarks.systems.adapt.parsers import PARSERS, SCHEMAS
+from benchmarks.systems.adapt.people import PEOPLE
+from benchmarks.systems.adapt.published import PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.adapt.scripted import AGENT_POLICY, PERSONA_POLICY, POLICIES
 from benchmarks.systems.adapt.settings import SETTINGS
 
@@ -31,6 +35,12 @@ class Adapt(System):
     scripted = POLICIES
     prompts = prompts.PROMPTS
     importer = IMPORTER
+    labels = LABELS
+    people = PEOPLE
+    comparisons = COMPARISONS
+    published = PUBLISHED
+    paper = PAPER
+    presets = PRESETS
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("",)

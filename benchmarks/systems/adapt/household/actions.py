@@ -9,20 +9,23 @@ from dataclasses import dataclass
 # Longer texts are no action; questions may be longer.
 LONGEST, LONGEST_QUESTION, QUOTED, LONGEST_NAME = 400, 2000, 120, 60
 
-VERBS = tuple(
-    "add arrange assemble bake beat blanch blend boil brew broil brush butter caramelize chill "
-    "coat combine cool core cover crack crumble crush cube cut defrost dice dip dissolve drain "
-    "drizzle dust fill flip fold froth fry garnish grate grill grind halve infuse julienne layer "
-    "mash melt microwave mince peel pit poach press puree rinse roast saute scoop scramble sear "
-    "season separate shred simmer slice soak spread sprinkle squeeze steam steep stir strain "
-    "sweeten thaw toast top toss warm wash whip whisk zest".split()
-)
-HEAT_VERBS = frozenset(
-    "bake boil broil brew caramelize fry grill melt microwave poach roast saute scramble sear "
-    "simmer steam toast warm".split()
-)
+_VERBS = """
+    add arrange assemble bake beat blanch blend boil brew broil brush butter caramelize chill
+    coat combine cool core cover crack crumble crush cube cut defrost dice dip dissolve drain
+    drizzle dust fill flip fold froth fry garnish grate grill grind halve infuse julienne layer
+    mash melt microwave mince peel pit poach press puree rinse roast saute scoop scramble sear
+    season separate shred simmer slice soak spread sprinkle squeeze steam steep stir strain
+    sweeten thaw toast top toss warm wash whip whisk zest
+"""
+VERBS = tuple(_VERBS.split())
+_HEAT = """
+    bake boil broil brew caramelize fry grill melt microwave poach roast saute scramble sear
+    simmer steam toast warm
+"""
+HEAT_VERBS = frozenset(_HEAT.split())
 # Verbs that make one thing of several, as "mix" does; what comes after them is a topping.
-MIX_VERBS = frozenset("mix beat blend combine fold puree stir toss whip whisk".split())
+_MIX = "mix beat blend combine fold puree stir toss whip whisk"
+MIX_VERBS = frozenset(_MIX.split())
 
 ASK, DONE, SEARCH, LOOK_FOR = "ask", "done", "search", "look_for"
 OPEN, CLOSE, TURN_ON, TURN_OFF, HEAT = "open", "close", "turn_on", "turn_off", "heat"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.systems.adapt.household.inventory import EDIBLE
-from benchmarks.systems.adapt.household.world import Node, World, is_vessel
+from benchmarks.systems.adapt.household.nodes import Node, is_vessel
+from benchmarks.systems.adapt.household.world import World
 
 EGGS, TOAST, CEREAL, YOGHURT, OATMEAL = "eggs", "toast", "cereal", "yoghurt", "oatmeal"
 PANCAKES, FRENCH_TOAST, WAFFLES = "pancakes", "french_toast", "waffles"
@@ -218,9 +219,7 @@ class Dish:
         return found
 
 
-def _brought(
-    world: World, node: Node, moved: bool, skip: str
-) -> Iterable[tuple[Node, int]]:
+def _brought(world: World, node: Node, moved: bool, skip: str) -> Iterable[tuple[Node, int]]:
     """Yield what the agent brought to furniture, with the step; all in a vessel came with it."""
     for name in node.children:
         if name == skip:
@@ -291,7 +290,9 @@ def _kinds(world: World, foods: Sequence[Node]) -> Iterable[tuple[str, list[Node
         yield TOAST, toast
     if cereal := by_category.get("cereal"):
         yield CEREAL, cereal
-    if yoghurt := [n for n in by_category.get("yoghurt", ()) if n not in by_category.get("egg", ())]:
+    if yoghurt := [
+        n for n in by_category.get("yoghurt", ()) if n not in by_category.get("egg", ())
+    ]:
         yield YOGHURT, yoghurt
     wet = by_category.get("water", []) + by_category.get("milk", [])
     oats = [node for node in by_category.get("oats", ()) if node.heated]

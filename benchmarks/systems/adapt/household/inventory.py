@@ -20,10 +20,11 @@ FILE = Path(__file__).with_name("inventory.yaml")
 EDIBLE, CONTAINER, FURNITURE, ROOM = "edible", "container", "furniture", "room"
 TYPES = (EDIBLE, CONTAINER, "tool", "other")
 # An edible whose description begins with one of these is a package with endless content.
-_PACKAGES = frozenset(
-    "carton tub cup can bottle jar box bag block pack tin canister loaf bunch punnet stick wedge "
-    "tray bowl".split()
-)
+_FIRST_WORDS = """
+    carton tub cup can bottle jar box bag block pack tin canister loaf bunch punnet stick wedge tray
+    bowl
+"""
+_PACKAGES = frozenset(_FIRST_WORDS.split())
 _SELECTOR = re.compile(r"(\*edible|\*|[a-z_]+)((?:[+-][a-z_]+)*)")
 _INDEX = re.compile(r"_\d+$")
 # Households that a process keeps indexed at the same time.

@@ -5,6 +5,7 @@ were made. An expected dish that was not completed makes its applicable rules vi
 subtask failure, section 6.1). What is available is decided by the scene as it was at the start.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from benchmarks.systems.adapt.household.world import World
 
 SATISFIED, VIOLATED, INAPPLICABLE = "satisfied", "violated", "inapplicable"
 DINING = "dining"
+_MARKS = re.compile("([+-])")
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,9 @@ class Judge:
             return _resting(SATISFIED, parts, f"{_ROLES[args['role']]} {_words(dish.kind)}")
         how = "heated " if args["heated"] else ""
         wanted = f"{args['min']} of " if args["min"] > 1 else ""
-        why = f"no {how}{_or(args['sel'])}" if not parts else f"fewer than {wanted}{_or(args['sel'])}"
+        why = (
+            f"no {how}{_or(args['sel'])}" if not parts else f"fewer than {wanted}{_or(args['sel'])}"
+        )
         return _resting(VIOLATED, parts, f"{why} {_ROLES[args['role']]} {_words(dish.kind)}")
 
     def _exclude(self, rule: Rule, dish: Dish) -> Verdict:
@@ -204,7 +208,9 @@ class Judge:
         if other is not None and other.furniture is dish.furniture:
             where = dish.furniture.name
             step = max(dish.served, other.served)
-            return Verdict(SATISFIED, f"{_words(other.kind)} on {where}", (other.vessel.name,), step)
+            return Verdict(
+                SATISFIED, f"{_words(other.kind)} on {where}", (other.vessel.name,), step
+            )
         return Verdict(VIOLATED, f"no {_words(rule.args['dish'])} with {_words(dish.kind)}")
 
     def _tool(self, rule: Rule, dish: Dish) -> Verdict:
@@ -343,18 +349,11 @@ def _or(selectors: Sequence[str]) -> str:
 
 def selector_words(selector: str) -> str:
     """Return a selector in words: "milk+dairy-full_fat" is "dairy milk (not full fat)"."""
-    category, marks = selector, ""
-    for number, char in enumerate(selector):
-        if char in "+-":
-            category, marks = selector[:number], selector[number:]
-            break
-    wanted, banned, sign = [], [], ""
-    for token in marks.replace("+", " + ").replace("-", " - ").split():
-        if token in "+-":
-            sign = token
-        else:
-            (wanted if sign == "+" else banned).append(_words(token))
+    found = _MARKS.split(selector)
+    category, marks = found[0], list(zip(found[1::2], found[2::2], strict=True))
+    wanted = [_words(word) for sign, word in marks if sign == "+"]
+    banned = [_words(word) for sign, word in marks if sign == "-"]
     noun = {"*": "" if wanted else "thing", "*edible": "food"}.get(category, _words(category))
-    # "avocado+avocado" or "bread+white_bread" would say a word twice.
-    plain = " ".join([*(w for w in wanted if w != noun), noun]).strip()
+    # "avocado+avocado" would say a word twice.
+    plain = " ".join([*(word for word in wanted if word != noun), noun]).strip()
     return plain + (f" (not {', '.join(banned)})" if banned else "")

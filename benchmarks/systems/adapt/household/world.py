@@ -4,9 +4,7 @@ Food keeps its history: the movable objects that it stems from, what was done to
 vessels each of them entered. Rules look at nothing else.
 """
 
-import random
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchmarks.systems.adapt.household.actions import (
     ASK,
@@ -39,82 +37,8 @@ from benchmarks.systems.adapt.household.inventory import (
     FURNITURE,
     ROOM,
     Inventory,
-    Thing,
 )
-
-# Categories and vessels of which a scene has at least one object where it is to be feasible.
-NEEDED = ("egg", "cereal", "yoghurt", "bread", "coffee", "tea", "bowl", "plate", "mug")
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that was done to food at step ``t``; ``result`` is the new name, if any."""
-
-    t: int
-    verb: str
-    heat: bool
-    container: str = ""
-    tool: str = ""
-    appliance: str = ""
-    result: str = ""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """At step ``t`` the movable object ``base`` came into a vessel, as food."""
-
-    t: int
-    vessel: str
-    base: str
-
-
-@dataclass(eq=False)
-class Node:
-    """A thing in its place. ``moved`` is the step of its last move, 0 for none.
-
-    ``core`` are the bases that were in it at its last cooking or mixing.
-    """
-
-    id: str
-    name: str
-    thing: Thing
-    parent: str
-    states: set[str] = field(default_factory=set)
-    children: list[str] = field(default_factory=list)
-    moved: int = 0
-    base: tuple[str, ...] = ()
-    core: frozenset[str] = frozenset()
-    events: tuple[Event, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    # Whether it holds an endless amount of itself; portions of it do not.
-    package: bool = False
-
-    @property
-    def edible(self) -> bool:
-        return self.thing.type == EDIBLE
-
-    @property
-    def heated(self) -> bool:
-        return any(event.heat for event in self.events)
-
-
-@dataclass(frozen=True)
-class Change:
-    """One field of one node that an action changed."""
-
-    node: str
-    field: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Result:
-    """What came of an action; ``seen`` are the nodes that it showed to the agent."""
-
-    ok: bool
-    message: str
-    changes: tuple[Change, ...] = ()
+from benchmarks.systems.adapt.household.nodes import Change, Entry, Event, Node, Result, is_vessel
 
 
 class Refused(Exception):
@@ -575,13 +499,13 @@ class World:
 
 
 LONGEST_SHOWN = 60
-_FITS = (
+_FITS: tuple[Callable[[Node, str], bool], ...] = (
     lambda node, wanted: node.id == wanted or node.name == wanted,
     lambda node, wanted: node.thing.base_name == wanted and node.id == node.thing.id,
     lambda node, wanted: node.thing.plain_description == wanted,
     lambda node, wanted: node.thing.category == wanted,
 )
-_HANDLERS = {
+_HANDLERS: Mapping[str, Callable[["World", Action], str]] = {
     OPEN: World._open,
     CLOSE: World._close,
     TURN_ON: World._turn_on,
@@ -610,32 +534,3 @@ def _check_verb(verb: str) -> None:
 
 def _heated_words(heated: Sequence[Node]) -> str:
     return f" Now hot: {', '.join(node.name for node in heated)}." if heated else ""
-
-
-def is_vessel(node: Node) -> bool:
-    """Whether food in or on a node makes a dish there: containers, and appliances that hold it."""
-    if node.thing.type == CONTAINER:
-        return True
-    return node.thing.appliance and "container" in node.thing.attributes
-
-
-def draw_scene(
-    inventory: Inventory, seed: str, ensure_feasible: bool = True
-) -> tuple[list[str], list[str]]:
-    """Return the movable objects of a scene in order, and those added to make tasks feasible.
-
-    Mandatory objects are always there, every other one with the inventory's odds (paper, section 4).
-    """
-    rng = random.Random(seed)
-    present = {
-        thing.id
-        for thing in inventory.movable
-        if thing.id in inventory.mandatory or rng.random() < inventory.odds
-    }
-    added = []
-    for category in NEEDED if ensure_feasible else ():
-        kin = [thing.id for thing in inventory.movable if thing.category == category]
-        if kin and present.isdisjoint(kin):
-            added.append(kin[0])
-    present.update(added)
-    return [thing.id for thing in inventory.movable if thing.id in present], added

@@ -7,8 +7,9 @@ from benchmarks.core.types import Json
 from benchmarks.systems.adapt.dataset import load_personas
 from benchmarks.systems.adapt.household.actions import parse_action
 from benchmarks.systems.adapt.household.inventory import Inventory, inventory_of
+from benchmarks.systems.adapt.household.nodes import Result
 from benchmarks.systems.adapt.household.rules import Goal, Judge, Verdict
-from benchmarks.systems.adapt.household.world import Result, World
+from benchmarks.systems.adapt.household.world import World
 from benchmarks.systems.adapt.preferences import Preference, Words, preferences_of, read_preferences
 
 

@@ -13,7 +13,7 @@ from benchmarks.systems.adapt.household.actions import (
     parse_action,
 )
 from benchmarks.systems.adapt.household.rules import Rule, selector_words
-from benchmarks.systems.adapt.household.world import draw_scene
+from benchmarks.systems.adapt.household.scene import draw_scene
 from tests.benchmarks.systems.adapt.kitchens import (
     act,
     inventory,
@@ -71,7 +71,7 @@ USUAL = {
 
 
 def applies(rule: Rule, task: str) -> bool:
-    """Whether a rule applies by the task alone: its dishes are expected, what it scopes is usual."""
+    """Whether a rule applies by the task alone: the dishes expected, what is usual in them."""
     row = shared()["tasks"][task]
     expects = set(row["expects"])
     if rule.form == "location":

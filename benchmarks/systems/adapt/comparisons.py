@@ -1,0 +1,36 @@
+"""What runs of ADAPT are compared by: the methods, and who the person is."""
+
+from benchmarks.core.comparisons import Comparisons, Factor, Named, filled
+from benchmarks.systems.adapt.metrics import QUESTIONS_SEEN, QUESTIONS_UNSEEN, SEEN, UNSEEN
+from benchmarks.systems.adapt.settings import METHODS
+
+COMPARISONS = Comparisons(
+    factors=(
+        Factor(
+            "method",
+            "Method",
+            "setting",
+            METHODS,
+            where="Table 1",
+            published={
+                (measure, method): f"{measure}@method={method}"
+                for measure in (SEEN, UNSEEN, QUESTIONS_SEEN, QUESTIONS_UNSEEN)
+                for method in METHODS
+            },
+            said="never asking satisfies fewest preferences; Reflection-DPO lies between the "
+            "baselines and always asking, with fewer than half of its questions; the teacher "
+            "satisfies most",
+        ),
+        Factor(
+            "persona",
+            "Who is the person",
+            "people",
+            {
+                "": Named("Script or model", "No person answers the agent."),
+                filled(["persona"]): Named("Person", "A person answers as the persona."),
+            },
+            advice="play sessions with the same agent on the same tasks",
+            roles=("persona",),
+        ),
+    ),
+)

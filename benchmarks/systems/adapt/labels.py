@@ -1,0 +1,119 @@
+"""ADAPT in plain words, for pages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.core.labels import Ending, Labels, Measure
+from benchmarks.core.types import Outcome
+from benchmarks.systems.adapt.settings import METHODS, NO_FOLD
+
+NOTICE = (
+    "Household and rules are our own, because the paper’s are not published: compare methods with "
+    "each other, not levels with Table 1."
+)
+
+ENDINGS: Mapping[str, Ending] = {
+    "done": Ending("Done", "The agent declared the task done.", "info"),
+    "max_actions": Ending("Out of actions", "All actions were used up.", "warn"),
+    "max_questions": Ending(
+        "Out of questions", "The agent asked one more question than it may.", "warn"
+    ),
+    "unparsable": Ending("Unreadable replies", "Too many replies in a row were no action.", "bad"),
+    "agent_declined": Ending("Agent declined", "The agent gave no reply.", "idle"),
+}
+
+MEASURES: Mapping[str, Measure] = {
+    "satisfaction": Measure(
+        "Satisfied %",
+        "Preference satisfaction rate: satisfied preferences in percent of those that apply. "
+        + NOTICE,
+    ),
+    "satisfaction_seen": Measure(
+        "Satisfied %, seen", "The same for personas that the agent was trained on."
+    ),
+    "satisfaction_unseen": Measure(
+        "Satisfied %, unseen", "The same for personas of the run’s fold."
+    ),
+    "questions": Measure("Questions", "Questions to the person per trajectory."),
+    "questions_seen": Measure("Questions, seen", "The same for seen personas."),
+    "questions_unseen": Measure("Questions, unseen", "The same for unseen personas."),
+    "completed": Measure("Completed", "Share with all expected dishes made.", "rate"),
+    "applicable": Measure("Applicable", "Preferences that apply, per trajectory."),
+    "answered": Measure(
+        "Answered %", "Questions answered with a preference, in percent of the questions."
+    ),
+    "disclosed": Measure(
+        "Told in time %",
+        "Preferences told before the step on which their verdict rests, in percent of those that "
+        "apply.",
+    ),
+    "steps": Measure("Steps", "Actions per trajectory, questions included."),
+    "invalid": Measure("Failed actions", "Actions that failed, per trajectory."),
+}
+
+
+def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
+    """Return why it ended, and how many preferences were met."""
+    ending = ENDINGS.get(outcome.termination)
+    parts = [ending.sentence] if ending else []
+    record = outcome.payload
+    if "applicable" in record:
+        missing = [kind for kind, dish in record["dishes"].items() if not dish["completed"]]
+        if missing:
+            parts.append(f"Not made: {', '.join(missing).replace('_', ' ')}.")
+        n = record["applicable"]
+        parts.append(
+            f"{record['satisfied']} of {n} preference{'s' * (n != 1)} that apply "
+            f"{'is' if n == 1 else 'are'} met."
+            if n
+            else "No preference applies."
+        )
+    if reason := record.get("reason"):
+        parts.append(f"Reason given: {reason}")
+    return " ".join(parts)
+
+
+# --- Replies of people: kind to (what is expected, a reply that would do) -------------------------
+
+
+def _action(params: Mapping[str, Any]) -> tuple[str, str]:
+    return ("One action in the words of a template, on one line.", "Search fridge_0")
+
+
+def _json_action(params: Mapping[str, Any]) -> tuple[str, str]:
+    return (
+        "One JSON object with the name of an action and what it needs.",
+        '{"thought": "", "action": "search", "x": "fridge_0", "y": "", "z": "", "verb": "", '
+        '"result": "", "tool": ""}',
+    )
+
+
+def _answer(params: Mapping[str, Any]) -> tuple[str, str]:
+    return (
+        "One JSON object: “answer”, what you say, and “preferences”, the numbers of those that it "
+        "gives away.",
+        '{"answer": "Scrambled, please.", "preferences": []}',
+    )
+
+
+LABELS = Labels(
+    endings=ENDINGS,
+    measures=MEASURES,
+    verdicts={"completed": "Completed"},
+    columns=("satisfaction", "questions", "disclosed"),
+    hidden="The person’s preferences, unless the method is the teacher’s.",
+    choices={
+        "method": {key: method.help for key, method in METHODS.items()},
+        "fold": {NO_FOLD: "All personas alike.",
+                 **{str(n): f"Personas of fold {n} are unseen." for n in range(4)}},
+        "reply_format": {
+            "text": "A line of text.",
+            "json": "A JSON object that endpoints can be held to.",
+        },
+    },
+    first_settings=("method", "fold"),
+    explain=explain,
+    replies={"action": _action, "json_action": _json_action, "answer": _answer},
+    not_judged="Rules decide here which preferences are met: there are no judges.",
+    no_verdict="preferences are checked at the end, see the ledger",
+)  # fmt: skip

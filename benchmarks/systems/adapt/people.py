@@ -1,0 +1,403 @@
+"""How people take part in ADAPT: as the persona who answers, or as the agent that acts.
+
+Pages are made from the context of an ask, which holds what its role is told and nothing else.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from benchmarks.core.people import (
+    Fields,
+    FieldsRefused,
+    Hint,
+    Line,
+    Mode,
+    People,
+    Place,
+    ReplyForm,
+    Story,
+)
+from benchmarks.core.types import Json
+from benchmarks.systems.adapt.household.actions import (
+    ASK,
+    CHOP,
+    CLOSE,
+    COOK,
+    DONE,
+    FREE_IN,
+    FREE_ON,
+    HEAT,
+    LOOK_FOR,
+    MIX,
+    MOVE,
+    MOVE_FROM,
+    OPEN,
+    POUR,
+    SEARCH,
+    TURN_OFF,
+    TURN_ON,
+    UNREAD,
+    VERBS,
+    action_text,
+    parse_action,
+)
+from benchmarks.systems.adapt.settings import TEACHER
+
+ANSWER, TELLS, NOTHING = "answer", "tells-", "tells_nothing"
+NO_PREFERENCE, LOOK_YOURSELF = "I have no preference about that.", "Please look for yourself."
+LONGEST_ANSWER = 2000
+
+
+# --- The persona ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeldPreference:
+    """A preference on the persona's list; ``since`` is the step at which it was told."""
+
+    n: int
+    text: str
+    since: int | None
+    ticked: bool
+
+
+@dataclass(frozen=True)
+class PersonaPage:
+    """The persona's form: the question, the preferences, and what was said so far."""
+
+    task: str
+    question: str
+    number: int
+    preferences: Sequence[HeldPreference]
+    dialogue: Sequence[Json]
+    answer: str
+    errors: Mapping[str, str]
+    quick: Sequence[str] = (NO_PREFERENCE, LOOK_YOURSELF)
+
+    @property
+    def told(self) -> int:
+        return sum(p.since is not None for p in self.preferences)
+
+
+def show_persona(context: Json, fields: Fields, errors: Mapping[str, str]) -> PersonaPage:
+    """Return what the persona's form shows."""
+    rows = [
+        HeldPreference(
+            row["n"], row["text"], row["disclosed"], bool(fields.get(f"{TELLS}{row['n']}"))
+        )
+        for row in context["preferences"]
+    ]
+    return PersonaPage(
+        context["task"], context["question"], context["asked"], rows, context["dialogue"][::-1],
+        fields.get(ANSWER, ""), errors,
+    )  # fmt: skip
+
+
+def compose_answer(context: Json, fields: Fields) -> str:
+    """Return the answer with the preferences that it discloses, as the parser reads it."""
+    answer = fields.get(ANSWER, "").strip()
+    if not answer:
+        raise FieldsRefused({ANSWER: "Write what you say to the agent."})
+    if len(answer) > LONGEST_ANSWER:
+        raise FieldsRefused({ANSWER: f"Write at most {LONGEST_ANSWER:,} characters."})
+    told = [row["n"] for row in context["preferences"] if fields.get(f"{TELLS}{row['n']}")]
+    return json.dumps({"answer": answer, "preferences": told}, ensure_ascii=False)
+
+
+def answer_hints(context: Json, text: str) -> list[Hint]:
+    """Return what seems wrong with an answer: nothing is ticked, and it is no quick answer."""
+    try:
+        reply = json.loads(text)
+        answer, told = str(reply["answer"]), list(reply["preferences"])
+    except (ValueError, KeyError, TypeError):
+        return []
+    held = {row["n"]: row for row in context["preferences"]}
+    if told and answer in (NO_PREFERENCE, LOOK_YOURSELF):
+        return [Hint("ticked_without", "You ticked a preference, but the answer tells none.")]
+    quoted = [row["text"] for n, row in held.items() if n not in told and row["text"] in answer]
+    if quoted:
+        return [Hint("not_ticked", f"The answer tells “{quoted[0]}”, which is not ticked.")]
+    return []
+
+
+# --- The agent ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Input:
+    """One field of the agent's form; ``options`` are to choose from, ``listed`` to type or pick."""
+
+    name: str
+    label: str
+    value: str = ""
+    error: str = ""
+    listed: bool = False
+    options: Sequence[str] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Actions that are alike: a small form with one button for each."""
+
+    key: str
+    title: str
+    about: str
+    inputs: Sequence[Input]
+    buttons: Sequence[tuple[str, str]]
+    error: str = ""
+    key_hint: str = ""
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What is known to be in a place."""
+
+    place: str
+    things: Sequence[Json]
+
+
+@dataclass(frozen=True)
+class AgentPage:
+    """The agent's form: the groups of actions, and what is known."""
+
+    task: str
+    method: str
+    step: int
+    steps_left: int
+    asked: int
+    must_ask: bool
+    last: Json | None
+    past: Sequence[Json]
+    groups: Sequence[Group]
+    names: Sequence[str]
+    stocks: Sequence[Stock]
+    told: Sequence[str]
+    text: str
+    text_error: str
+
+
+# A field of a group: its name, its label, whether known names are offered, whether it may be empty.
+_Field = tuple[str, str, bool, bool]
+_TOOL: _Field = ("tool", "With a tool", True, True)
+_RESULT: _Field = ("result", "Name of the result", False, False)
+# By group: title, what it is for, its fields, its actions.
+_GROUPS: tuple[tuple[str, str, str, tuple[_Field, ...], tuple[str, ...]], ...] = (
+    (
+        "look", "Look around", "Find out what is where.",
+        (("x", "Room, furniture or thing", True, False),), (SEARCH, LOOK_FOR, OPEN, CLOSE),
+    ),
+    (
+        "move", "Move", "Food from a package goes into a vessel as a portion.",
+        (("x", "What", True, False), ("y", "From (needed to pour)", True, True),
+         ("z", "To", True, False)), (MOVE, POUR),
+    ),
+    (
+        "heat", "Heat", "Things must be on or in a cooking appliance.",
+        (("x", "What", True, False),), (HEAT, TURN_ON, TURN_OFF),
+    ),
+    (
+        "make", "Make something", "All food in a vessel becomes one thing, which you name.",
+        (("x", "Vessel", True, False), _RESULT, _TOOL), (MIX, COOK),
+    ),
+    (
+        "change", "Prepare", "In a vessel, or one thing alone.",
+        (("verb", "Do what", False, False), ("x", "Vessel or thing", True, False), _RESULT, _TOOL),
+        (FREE_IN, FREE_ON, CHOP),
+    ),
+    (
+        "ask", "Ask the person", "One question is one action.",
+        (("x", "Your question", False, False),), (ASK,),
+    ),
+)  # fmt: skip
+_BUTTONS: Mapping[str, str] = {
+    SEARCH: "Search", LOOK_FOR: "Look for", OPEN: "Open", CLOSE: "Close", MOVE: "Move",
+    POUR: "Pour", HEAT: "Heat", TURN_ON: "Turn on", TURN_OFF: "Turn off", MIX: "Mix", COOK: "Cook",
+    FREE_IN: "All in the vessel", FREE_ON: "The thing", CHOP: "Chop it", ASK: "Ask",
+}  # fmt: skip
+_KEYS = {"look": "s", "move": "m", "ask": "a"}
+_FIELDS = ("x", "y", "z", "verb", "result", "tool")
+
+
+def show_agent(context: Json, fields: Fields, errors: Mapping[str, str]) -> AgentPage:
+    """Return what the agent's form shows; a refused form keeps what was filled in."""
+    chosen = fields.get("group", "")
+    groups = []
+    for key, title, about, inputs, buttons in _GROUPS:
+        if key == "ask" and not context["may_ask"]:
+            continue
+        mine = fields if key == chosen else {}
+        wrong = errors if key == chosen else {}
+        groups.append(
+            Group(
+                key, title, about,
+                [Input(name, label, mine.get(name, ""), wrong.get(name, ""), listed,
+                       VERBS if name == "verb" else (), optional)
+                 for name, label, listed, optional in inputs],
+                [(button, _BUTTONS[button]) for button in buttons],
+                wrong.get("", ""), _KEYS.get(key, ""),
+            )
+        )  # fmt: skip
+    stocks: dict[str, list[Json]] = {}
+    for row in context["known"]:
+        if row["type"] not in ("room", "furniture"):
+            stocks.setdefault(row["in"], []).append(row)
+    past = list(context["events"])
+    return AgentPage(
+        task=context["task"],
+        method=context["method"],
+        step=context["step"],
+        steps_left=context["steps_left"],
+        asked=context["asked"],
+        must_ask=context["must_ask"],
+        last=past[-1] if past else None,
+        past=past[::-1],
+        groups=groups,
+        names=sorted({row["id"] for row in context["known"]}),
+        stocks=[Stock(place, things) for place, things in stocks.items()],
+        told=[row["text"] for row in context["told"]]
+        if context["method"] == TEACHER or context["told"]
+        else [],
+        text=fields.get("text", ""),
+        text_error=errors.get("text", ""),
+    )
+
+
+def compose_action(as_json: bool, context: Json, fields: Fields) -> str:
+    """Return the action that the filled-in form stands for, in the form that the ask wants."""
+    kind = fields.get("do", "")
+    if kind == DONE:
+        text = action_text(DONE, **dict.fromkeys(_FIELDS, ""))
+    elif kind == "text" or "text" in fields:
+        text = " ".join(fields.get("text", "").split())
+        if not text:
+            raise FieldsRefused({"text": "Write an action."})
+        if not as_json:
+            return text
+        if parse_action(text).kind == UNREAD:
+            raise FieldsRefused({"text": "This is none of the actions."})
+    else:
+        text = _from_fields(kind, fields)
+    if not as_json:
+        return text
+    record = parse_action(text).record
+    parts = {"thought": "", "action": record.pop("kind"), **dict.fromkeys(_FIELDS, "")}
+    return json.dumps({**parts, **record}, ensure_ascii=False)
+
+
+def _from_fields(kind: str, fields: Fields) -> str:
+    """Return the text of an action from its group's fields."""
+    row = next((group for group in _GROUPS if kind in group[4]), None)
+    if row is None:
+        raise FieldsRefused({"": "Choose what to do."})
+    parts = {name: " ".join(fields.get(name, "").split()) for name in _FIELDS}
+    needed = [name for name, _, _, optional in row[3] if not optional]
+    if kind == CHOP:
+        needed.remove("verb")
+    if kind == POUR:
+        needed.append("y")
+    if missing := [name for name in needed if not parts[name]]:
+        raise FieldsRefused(dict.fromkeys(missing, "Fill this in."))
+    if kind == MOVE:
+        if parts["y"]:
+            kind = MOVE_FROM
+        else:
+            parts["y"], parts["z"] = parts["z"], ""
+    if "verb" in needed and parts["verb"] not in VERBS:
+        raise FieldsRefused({"verb": "Choose one of the verbs."})
+    text = action_text(kind, **parts)
+    if parse_action(text).kind != kind:
+        raise FieldsRefused({"": f"“{text[:120]}” would not be understood as you mean it."})
+    return text
+
+
+_AGENT_NEEDS = frozenset({"task", "step", "known", "events", "told", "may_ask"})
+REPLY_FORMS: Mapping[str, ReplyForm] = {
+    "action": ReplyForm(show_agent, partial(compose_action, False), _AGENT_NEEDS),
+    "json_action": ReplyForm(show_agent, partial(compose_action, True), _AGENT_NEEDS),
+    "answer": ReplyForm(
+        show_persona,
+        compose_answer,
+        frozenset({"task", "question", "preferences", "dialogue"}),
+        answer_hints,
+        "It compares the words of your answer with those of the list; it does not understand them.",
+    ),
+}
+
+END_MESSAGES: Mapping[str, str] = {
+    "done": "The agent declared the task done.",
+    "max_actions": "All actions are used up.",
+    "max_questions": "All questions are used up.",
+    "unparsable": "Too many replies in a row were no action.",
+}
+
+MODES = (
+    Mode(
+        "persona",
+        "Persona",
+        "The person has a list of preferences and answers the agent’s questions.",
+        (Place("Persona", ("persona",)),),
+    ),
+    Mode(
+        "agent",
+        "Agent",
+        "The person acts in the household and may ask; a script or model is the persona.",
+        (Place("Agent", ("agent",)),),
+    ),
+    Mode(
+        "two_people",
+        "Two people",
+        "One person acts in the household, another one is the persona.",
+        (Place("Agent", ("agent",)), Place("Persona", ("persona",))),
+    ),
+)
+
+_AGENT, _PERSON, _HOUSE = "Agent", "Person", "House"
+
+
+def _acted(context: Json) -> list[Line]:
+    """Return the task, and every action with what came of it."""
+    lines = [Line(_PERSON, context["task"])]
+    for event in context["events"]:
+        came = _PERSON if event["kind"] == ASK else _HOUSE
+        lines += [
+            Line(_AGENT, event["action"], event["t"]),
+            Line(came, event["message"], event["t"]),
+        ]
+    return lines
+
+
+def _talked(context: Json) -> list[Line]:
+    """Return the task, questions and answers so far, and the question at hand."""
+    lines = [Line(_PERSON, context["task"])]
+    for turn in context["dialogue"]:
+        lines += [
+            Line(_AGENT, turn["question"], turn["t"]), Line(_PERSON, turn["answer"], turn["t"]),
+        ]  # fmt: skip
+    return [*lines, Line(_AGENT, context["question"], 0)]
+
+
+def _tell(query: str, turns: Sequence[tuple[str, str]], newest: str) -> list[Line]:
+    """Return the whole episode, action by action."""
+    lines = [Line(_PERSON, query)]
+    for turn, (text, feedback) in enumerate(turns, 1):
+        lines.append(Line(_AGENT, text, turn))
+        if feedback:
+            lines.append(Line(_HOUSE, feedback, turn))
+    if newest:
+        lines.append(Line(_AGENT, newest, len(turns) + 1))
+    return lines
+
+
+DIALOGUES: dict[str, Any] = {"action": _acted, "json_action": _acted, "answer": _talked}
+
+PEOPLE = People(
+    reply_forms=REPLY_FORMS,
+    end_messages=END_MESSAGES,
+    modes=MODES,
+    dialogues=DIALOGUES,
+    story=Story(frozenset(), _tell),
+)
