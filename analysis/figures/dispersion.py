@@ -12,6 +12,7 @@ from analysis.figures.elements import (
     label,
     number,
     points,
+    room_for,
     undefined_marks,
 )
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
@@ -86,12 +87,12 @@ def severity_dots(result: Dispersion) -> Figure:
     dimensions = list(dict.fromkeys(row.dimension for row in result.severity))
     names = [label(dimension) for dimension in dimensions]
     panels = Panels(len(result.judges), 4, result.judges)
+    span = room_for([row.bias for row in result.severity])
+    across = {"range": span, "zeroline": True, "showgrid": True}
     traces: list[Trace] = []
     for i, judge in enumerate(result.judges):
         y = {**categories(names, downwards=True), "showticklabels": i % 4 == 0}
-        panel = panels.axes(i, {"zeroline": True, "showgrid": True, "title": {"text": "points"}}, y)
-        if i:
-            panels.layout[panel.x_layout]["matches"] = "x"
+        panel = panels.axes(i, {**across, "title": {"text": "points"}}, y)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         biases = [row.bias for row in result.severity if row.judge == judge]
         traces += [

@@ -133,6 +133,19 @@ def undefined_marks(
     ]
 
 
+def room_for(estimates: Sequence[Estimate], least: float = 0.05) -> list[float]:
+    """Return an axis that holds 0, all values and their intervals, with room beside the last."""
+    ends = [0.0]
+    for one in estimates:
+        if one.interval is not None:
+            ends += [one.interval.low, one.interval.high]
+        elif one.value is not None:
+            ends.append(one.value)
+    low, high = min(ends), max(ends)
+    room = 0.06 * max(high - low, least)
+    return [round(low - room, 4), round(high + room, 4)]
+
+
 @dataclass(frozen=True)
 class FigurePanel:
     """A panel: its axis ids in traces ("x2", "y2") and in the layout ("xaxis2", "yaxis2")."""

@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, categories, interval_lines, label, points
+from analysis.figures.elements import (
+    Panels,
+    Trace,
+    categories,
+    interval_lines,
+    label,
+    points,
+    room_for,
+)
 from analysis.figures.elements import undefined_marks as undefined
 from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, SYMBOLS, Figure, make_figure
 from analysis.stats.judges.bias import Bias
@@ -26,6 +34,9 @@ def judge_offsets(
     urls = {label(title): url for title, url in (links or {}).items()}
     rows = _rows(names, 2 if told else 1)
     columns = max(1, min(3, len(judges)))
+    every = [one for panel in panels.values() for one in panel.judges]
+    span = room_for([one.severity for one in every] + [one.bias for one in every])
+    across = {"range": span, "zeroline": True, "showgrid": True}
     grid = Panels(len(judges), columns, judges)
     traces: list[Trace] = []
     for i, judge in enumerate(judges):
@@ -35,9 +46,7 @@ def judge_offsets(
             "tickvals": names,
             "showticklabels": i % columns == 0,
         }
-        panel = grid.axes(i, {"zeroline": True, "showgrid": True, "title": {"text": "points"}}, y)
-        if i:
-            grid.layout[panel.x_layout]["matches"] = "x"
+        panel = grid.axes(i, {**across, "title": {"text": "points"}}, y)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         mine = [
             (name, one)

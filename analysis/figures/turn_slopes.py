@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, categories, interval_lines, label, points
+from analysis.figures.elements import (
+    Panels,
+    Trace,
+    categories,
+    interval_lines,
+    label,
+    points,
+    room_for,
+)
 from analysis.figures.elements import undefined_marks as undefined
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
@@ -16,7 +24,7 @@ FITS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str, str], ...] = (
     ("within trajectories", lambda one: one.within, ACCENT, "triangle-up-open"),
     ("one line through all scores", lambda one: one.pooled.slope, NEUTRAL, "diamond-open"),
 )
-ROW, ONE_ROW, GAP = 14, 22, 80
+ROW, ONE_ROW, GAP = 14, 22, 72
 # A space that is not seen: rows of a category axis must differ in name.
 UNSEEN = "\u200b"
 
@@ -46,22 +54,22 @@ def slope_forest(
         label(agents[place // step]) if place % step == first else UNSEEN * (1 + place)
         for place in range(step * len(agents))
     ]
-    lines = -(-len(dimensions) // 2)
+    columns = 2 if len(fits) > 1 else 4
+    lines = -(-len(dimensions) // columns)
     height = 90 + lines * (GAP + (ROW if len(fits) > 1 else ONE_ROW) * len(rows))
-    panels = Panels(len(dimensions), 2, dimensions, gap_x=0.04, gap_y=GAP / height)
+    panels = Panels(len(dimensions), columns, dimensions, gap_x=0.04, gap_y=GAP / height)
+    # One scale for all panels, so that falls can be compared.
+    span = room_for([read(one) for one in models for _, read, _, _ in fits])
     traces: list[Trace] = []
     for i, dimension in enumerate(dimensions):
         axis = {
             **categories(rows, downwards=True),
             "tickmode": "array",
             "tickvals": rows[first::step],
-            "showticklabels": i % 2 == 0,
+            "showticklabels": i % columns == 0,
         }
-        across = {"showgrid": True, "zeroline": True, "title": {"text": "points a turn"}}
-        panel = panels.axes(i, across, axis)
-        if i:
-            # One scale for all panels, so that falls can be compared.
-            panels.layout[panel.x_layout]["matches"] = "x"
+        across = {"range": span, "showgrid": True, "zeroline": True}
+        panel = panels.axes(i, {**across, "title": {"text": "points a turn"}}, axis)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         here = [agent for agent in agents if (agent, dimension) in found]
         for k, (fit, read, colour, symbol) in enumerate(fits):
@@ -199,7 +207,12 @@ def two_sides(
         ]
         notes += undefined(places, estimates, 0, "x")
     layout = {
-        "xaxis": {"showgrid": True, "zeroline": True, "title": {"text": "points a turn"}},
+        "xaxis": {
+            "range": room_for([one for found in rows.values() for one in found]),
+            "showgrid": True,
+            "zeroline": True,
+            "title": {"text": "points a turn"},
+        },
         "yaxis": {
             **categories(names, downwards=True),
             "tickmode": "array",
