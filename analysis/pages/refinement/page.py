@@ -1,46 +1,50 @@
 """What extra turns with feedback on the rubric bring: recovered and lost plans, turn by turn."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.lines import number_lines
+from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
 from analysis.frames.states import Chains, refinement_chains
-from analysis.pages.compare_models.rows import difference_words
 from analysis.pages.conditions.tables import points_cell
-from analysis.pages.declaration import WrittenPage
-from analysis.pages.empty import no_runs
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+    agent_of,
+    count_of,
+    estimate_of,
+    text_of,
+)
+from analysis.pages.empty import why_no_runs
+from analysis.pages.links import Link
 from analysis.reports import common
 from analysis.reports.content import (
-    Column,
-    Empty,
-    FigureSpec,
-    Notice,
-    Report,
-    Table,
-    count_cell,
-    estimate_cell,
     estimate_column,
     how_interval,
-    number_column,
     text_cell,
     text_column,
     words_column,
 )
-from analysis.reports.formatting import counted, listed, plural
+from analysis.reports.formatting import plural
 from analysis.reports.new_run import new_run_url
 from analysis.stats.comparison.model_comparisons import turned_estimate
 from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
     RefinementCurve,
+    RefinementPoint,
     refinement_curves,
 )
 from analysis.stats.results import Estimate
+from benchmarks.access import START
 from benchmarks.core.registry import find_system, get_system
 
-PURPOSE = "This page shows what extra turns with feedback on the rubric bring."
 SAID = (
     "Figure 5",
     "Over one to six extra turns accuracy rises by about 10 points, while the valid plan rate "
@@ -50,265 +54,321 @@ SAID = (
 
 
 @dataclass(frozen=True)
-class Refined:
-    """The curves of all agents with ``most`` extra turns."""
+class RefinementData:
+    """The states of plans after each extra turn; ``most`` extra turns were granted."""
 
+    runs: tuple[ChosenRun, ...]
     most: int
     among: Among
-    curves: tuple[RefinementCurve, ...]
     chains: Chains
+    with_published: bool
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """The curve of an agent, before any extra turn and after all."""
+
+    run: ChosenRun
+    curve: RefinementCurve
 
     @property
-    def known(self) -> list[RefinementCurve]:
-        """Those with anything counted."""
-        return [curve for curve in self.curves if curve.counted]
+    def link(self) -> Link:
+        return Link(runs=(self.run.pk,))
+
+    @property
+    def first(self) -> RefinementPoint:
+        return self.curve.points[0]
+
+    @property
+    def last(self) -> RefinementPoint:
+        return self.curve.points[-1]
 
 
-def refinement_report(selection: Selection) -> Report:
-    """Everything on the page."""
+@dataclass(frozen=True)
+class PointRow:
+    """An agent after so many extra turns."""
+
+    of: CurveRow
+    point: RefinementPoint
+
+
+@dataclass(frozen=True)
+class Farthest:
+    """The change of a measure that goes farthest up, or down, and whose it is.
+
+    ``change`` is turned so that it is positive; its interval is said where one agent has it.
+    """
+
+    names: list[str]
+    size: Estimate
+    direction: int
+    alone: bool
+    everybody: bool
+    gained: bool
+
+    @property
+    def one(self) -> bool:
+        return len(self.names) == 1
+
+
+@dataclass(frozen=True)
+class RefinementResult:
+    """The curves of all agents."""
+
+    data: RefinementData
+    rows: tuple[CurveRow, ...]
+
+    @property
+    def most(self) -> int:
+        return self.data.most
+
+    @property
+    def refined_alone(self) -> bool:
+        """Whether only trajectories that used an extra turn are counted."""
+        return self.data.among == "refined"
+
+    @property
+    def known(self) -> list[CurveRow]:
+        """The agents with anything counted."""
+        return [row for row in self.rows if row.curve.counted]
+
+    @property
+    def any_chain(self) -> bool:
+        return bool(self.data.chains.chains)
+
+    @property
+    def counted(self) -> int:
+        return sum(row.curve.counted for row in self.known)
+
+    @property
+    def any_refined(self) -> bool:
+        return any(row.curve.refined for row in self.known)
+
+    @property
+    def accuracy(self) -> Farthest | None:
+        """The largest gain of accuracy, where it is defined for anybody."""
+        changes = [(row.curve.model, row.last.accuracy_change) for row in self.known]
+        known = [(name, change) for name, change in changes if change.value is not None]
+        return farthest(known, max) if known else None
+
+    @property
+    def valid(self) -> Farthest:
+        """The largest loss of valid plans."""
+        return farthest([(row.curve.model, row.last.valid_change) for row in self.known], min)
+
+    @property
+    def recovered(self) -> int:
+        """How many trajectories became accurate."""
+        return sum(row.last.recovered for row in self.known)
+
+    @property
+    def lost(self) -> int:
+        """How many trajectories lost a valid plan."""
+        return sum(row.last.lost for row in self.known)
+
+    @property
+    def by_construction(self) -> str:
+        """What holds among refined trajectories whatever the agents do."""
+        if not self.refined_alone or not any(row.curve.warnings for row in self.rows):
+            return ""
+        return f"{BY_CONSTRUCTION[:1].upper()}{BY_CONSTRUCTION[1:]}"
+
+    @property
+    def shares(self) -> str:
+        """The intervals of shares."""
+        found = [point for row in self.rows for point in row.curve.points]
+        return how_interval([one.accuracy for one in found] + [one.valid for one in found])
+
+    @property
+    def changes(self) -> str:
+        """The intervals of changes."""
+        found = [point for row in self.rows for point in row.curve.points]
+        return how_interval([one.accuracy_change for one in found])
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        left = dict(self.data.chains.left_out)
+        for run in self.data.runs:
+            for why, count in unfinished(run).items():
+                left[why] = left.get(why, 0) + count
+        return left
+
+    @property
+    def not_counted(self) -> Mapping[str, int]:
+        """Why no trajectory is counted."""
+        return self.data.chains.left_out
+
+    @property
+    def unscored(self) -> int:
+        """How many trajectories have no accuracy, a rubric score being missing."""
+        return sum(sum(row.last.accuracy.excluded.values()) for row in self.rows)
+
+
+def farthest(
+    changes: Sequence[tuple[str, Estimate]], which: Callable[[Iterable[float]], float]
+) -> Farthest:
+    """Return the change that goes farthest, with all agents who share it."""
+    value = which(change.value or 0.0 for _, change in changes)
+    those = [(name, change) for name, change in changes if (change.value or 0.0) == value]
+    change = those[0][1]
+    return Farthest(
+        [name for name, _ in those],
+        turned_estimate(change) if value < 0 else change,
+        (value > 0) - (value < 0),
+        len(changes) == 1,
+        len(those) == len(changes),
+        # Where it is 0 the others all moved the other way.
+        value > 0 or (not value and any((one.value or 0.0) > 0 for _, one in changes)),
+    )
+
+
+def load(selection: Selection) -> RefinementData | NothingToShow:
+    """Load the states of plans, of runs that grant extra turns."""
     if not selection.runs:
-        return Report(empty=no_runs(PURPOSE, selection))
+        return why_no_runs(selection)
+    name = common.dataset_name(selection)
     setting = find_system(selection.system).comparisons.refinement
     if not setting:
-        return Report(empty=_without_refinement(selection))
+        facts = {"dataset": selection.filters.dataset, "dataset_name": name}
+        return NothingToShow("no refinement", facts)
     most = max(int(run.settings.get(setting, 0)) for run in selection.runs)
-    said = _said_table() if selection.filters.published != "hide" else []
+    published = selection.filters.published != "hide"
     if not most:
-        return Report(
-            sentence="No run here grants extra turns with feedback on the rubric, so what they "
-            "bring cannot be said.",
-            tables=(*said, *_missing_table(selection, setting)),
-            notices=tuple(common.selection_notices(selection)),
-            how=tuple(common.how_runs(selection)),
+        known = next(s for s in get_system(selection.system).settings if s.name == setting)
+        wanted = int(known.maximum or 1)
+        return NothingToShow(
+            "no extra turns",
+            {
+                "most": wanted,
+                "agents": [run.label for run in selection.runs],
+                "url": new_run_url(selection, selection.runs, {setting: wanted}),
+                "needs": START,
+                "published": SAID if published else None,
+            },
         )
     among: Among = "refined" if selection.filters.among == "refined" else "all"
     chains = refinement_chains(selection.runs, most)
-    curves = refinement_curves(chains.labels, chains.tasks, chains.chains, most=most, among=among)
-    found = Refined(most, among, curves, chains)
-    runs = {run.label: run for run in selection.runs}
-    return Report(
-        sentence=sentence(found),
-        figures=tuple(_figures(found, selection)),
-        tables=(_ends_table(found, runs), _points_table(found), *said),
-        notices=(*common.selection_notices(selection), *_notices(found)),
-        how=(*common.how_runs(selection), *_how(found, selection.runs)),
+    return RefinementData(selection.runs, most, among, chains, published)
+
+
+def compute(data: RefinementData) -> RefinementResult:
+    """Compute accuracy and the valid plan rate after each extra turn."""
+    chains, runs = data.chains, {run.label: run for run in data.runs}
+    curves = refinement_curves(
+        chains.labels, chains.tasks, chains.chains, most=data.most, among=data.among
     )
+    return RefinementResult(data, tuple(CurveRow(runs[one.model], one) for one in curves))
 
 
-def _without_refinement(selection: Selection) -> Empty:
-    text = f"{PURPOSE} {common.dataset_name(selection)} has no such turns."
-    url = common.address("analysis:leaderboard", {"dataset": selection.filters.dataset})
-    return Empty("No extra turns here", text, "See the leaderboard", url)
-
-
-def sentence(found: Refined) -> str:
-    """What the extra turns change by the end, for the one that gains most and the one that loses
-    most.
-    """
-    known = found.known
-    if not known:
-        if found.chains.chains:
-            return "No trajectory was refined: each was valid and passed, or never valid."
-        return f"Nothing can be counted: {counted(found.chains.left_out) or 'nothing is finished'}."
-    ends = [(curve, curve.points[-1]) for curve in known]
-    if not any(curve.refined for curve in known):
-        return (
-            f"None of {plural(sum(c.counted for c in known), 'trajectory', 'trajectories')} was "
-            "refined: each was valid and passed, or never valid."
-        )
-    gains = [
-        (curve.model, point.accuracy_change)
-        for curve, point in ends
-        if point.accuracy_change.value is not None
-    ]
-    parts = []
-    if gains:
-        parts.append(f"accuracy {_farthest(gains, max, ('gain most', 'lose least'))}")
-    falls = [(curve.model, point.valid_change) for curve, point in ends]
-    parts.append(f"the valid plan rate {_farthest(falls, min, ('gain least', 'lose most'))}")
-    recovered = sum(point.recovered for _, point in ends)
-    lost = sum(point.lost for _, point in ends)
-    return (
-        f"After {plural(found.most, 'extra turn')} {'; '.join(parts)}. In all "
-        f"{plural(recovered, 'trajectory', 'trajectories')} became accurate and {lost} lost a "
-        "valid plan."
-    )
-
-
-def _farthest(
-    changes: Sequence[tuple[str, Estimate]],
-    which: Callable[[Iterable[float]], float],
-    words: tuple[str, str],
-) -> str:
-    """The change that goes farthest up or down, and whose it is: all who share it."""
-    farthest = which(change.value or 0.0 for _, change in changes)
-    those = [(name, change) for name, change in changes if (change.value or 0.0) == farthest]
-    names = listed([name for name, _ in those])
-    if not farthest and len(those) == len(changes):
-        return f"does not change for {'anybody' if len(changes) > 1 else names}"
-    change = those[0][1]
-    if len(those) > 1:
-        # Their intervals differ; they stand in the table.
-        size = difference_words(change, True).partition(" (")[0]
-    else:
-        size = f"{difference_words(turned_estimate(change) if farthest < 0 else change, True)})"
-    moved = f"{'rises' if farthest > 0 else 'falls'} by {size}" if farthest else "does not change"
-    if len(changes) == 1:
-        return f"{moved} for {names}"
-    # Where it is 0 the others all moved the other way.
-    gained = farthest > 0 or (not farthest and any((one.value or 0.0) > 0 for _, one in changes))
-    most = words[0] if gained else words[1]
-    if len(those) == 1:
-        most = f"{most.replace(' ', 's ', 1)}"
-    return f"{moved} for {names}, which {most}"
-
-
-def _figures(found: Refined, selection: Selection) -> list[FigureSpec]:
-    looks = common.styles([curve.model for curve in found.curves])
-    urls = common.run_links(selection)
-    among = "refined trajectories alone" if found.among == "refined" else "all trajectories"
-    figures = []
-    for name, title in (("accuracy", "Accuracy"), ("valid", "Valid plan rate")):
+def _lines(name: str) -> Callable[[RefinementResult, UrlOf], Figure | None]:
+    def draw(result: RefinementResult, url: UrlOf) -> Figure | None:
         curves = {
-            curve.model: [
-                (p.extra_turns, p.accuracy if name == "accuracy" else p.valid) for p in curve.points
-            ]
-            for curve in found.known
+            row.curve.model: [(one.extra_turns, getattr(one, name)) for one in row.curve.points]
+            for row in result.known
         }
-        if curves:
-            figures.append(
-                common.figure_spec(
-                    name,
-                    f"{title} after extra turns",
-                    f"Among {among}, with 95 % intervals; who needed no more keeps the last state.",
-                    number_lines(curves, "extra turns", title.lower(), styles=looks,
-                                 about="extra turns: ", urls=urls),
-                )
-            )  # fmt: skip
-    return figures
-
-
-def _ends_table(found: Refined, runs: dict[str, ChosenRun]) -> Table:
-    """Before and after all extra turns."""
-    rows = []
-    for curve in found.curves:
-        first, last = curve.points[0], curve.points[-1]
-        url = common.trajectories_of(runs[curve.model])
-        rows.append(
-            (
-                common.agent_cell(runs[curve.model]),
-                count_cell(curve.counted, url=url),
-                count_cell(curve.refined),
-                estimate_cell(first.accuracy, "share"),
-                estimate_cell(last.accuracy, "share"),
-                points_cell(last.accuracy_change),
-                count_cell(last.recovered),
-                estimate_cell(first.valid, "share"),
-                estimate_cell(last.valid, "share"),
-                points_cell(last.valid_change),
-                count_cell(last.lost),
-            )
+        if not curves:
+            return None
+        title = "accuracy" if name == "accuracy" else "valid plan rate"
+        return number_lines(
+            curves,
+            "extra turns",
+            title,
+            styles=common.styles([row.curve.model for row in result.rows]),
+            about="extra turns: ",
+            urls={row.curve.model: url(row.link) for row in result.known},
         )
-    columns = (
-        Column("Agent", ("agent", "kind", "run"), num=False),
-        number_column("Counted", help="Trajectories"),
-        number_column("Refined", help="Trajectories that used an extra turn"),
-        estimate_column("Acc before", "acc before"),
-        estimate_column("after", "acc after"),
-        estimate_column("Change", "acc change", "On the same tasks; n counts tasks"),
-        number_column("Recovered", help="Accurate after, not before"),
-        estimate_column("VPR before", "vpr before"),
-        estimate_column("after", "vpr after"),
-        estimate_column("Change", "vpr change", "On the same tasks; n counts tasks"),
-        number_column("Lost", help="Valid before, not after"),
+
+    return draw
+
+
+def end_columns(_: RefinementResult) -> Sequence[ColumnOf[CurveRow]]:
+    """Give the shares before and after all extra turns."""
+    help = "On the same tasks; n counts tasks"
+    return (
+        agent_of(lambda row: row.run),
+        count_of("Counted", lambda row: row.curve.counted, help="Trajectories"),
+        count_of(
+            "Refined", lambda row: row.curve.refined, help="Trajectories that used an extra turn"
+        ),
+        estimate_of("Acc before", lambda row: row.first.accuracy, "share", part="acc before"),
+        estimate_of("after", lambda row: row.last.accuracy, "share", part="acc after"),
+        ColumnOf(
+            estimate_column("Change", "acc change", help),
+            lambda row: points_cell(row.last.accuracy_change),
+        ),
+        count_of("Recovered", lambda row: row.last.recovered, help="Accurate after, not before"),
+        estimate_of("VPR before", lambda row: row.first.valid, "share", part="vpr before"),
+        estimate_of("after", lambda row: row.last.valid, "share", part="vpr after"),
+        ColumnOf(
+            estimate_column("Change", "vpr change", help),
+            lambda row: points_cell(row.last.valid_change),
+        ),
+        count_of("Lost", lambda row: row.last.lost, help="Valid before, not after"),
     )
-    title = f"Before and after {plural(found.most, 'extra turn')}"
-    note = "Recovered and lost are counted apart, because a change of 0 may hide both."
-    return Table("ends", title, columns, tuple(rows), note=note)
 
 
-def _points_table(found: Refined) -> Table:
-    """Every number of extra turns."""
-    rows = tuple(
-        (
-            text_cell(curve.model),
-            count_cell(point.extra_turns),
-            count_cell(point.refining),
-            estimate_cell(point.accuracy, "share", show_n=True),
-            points_cell(point.accuracy_change),
-            count_cell(point.recovered),
-            estimate_cell(point.valid, "share", show_n=True),
-            points_cell(point.valid_change),
-            count_cell(point.lost),
-        )
-        for curve in found.curves
-        for point in curve.points
+def point_columns(_: RefinementResult) -> Sequence[ColumnOf[PointRow]]:
+    """Give the shares after every number of extra turns."""
+    return (
+        text_of("Agent", lambda row: row.of.curve.model),
+        count_of("Extra turns", lambda row: row.point.extra_turns),
+        count_of(
+            "Refining",
+            lambda row: row.point.refining,
+            help="Trajectories that used this extra turn",
+        ),
+        estimate_of("Acc", lambda row: row.point.accuracy, "share", show_n=True),
+        ColumnOf(
+            estimate_column("Change", "acc change"),
+            lambda row: points_cell(row.point.accuracy_change),
+        ),
+        count_of("Recovered", lambda row: row.point.recovered),
+        estimate_of("VPR", lambda row: row.point.valid, "share", show_n=True),
+        ColumnOf(
+            estimate_column("Change", "vpr change"),
+            lambda row: points_cell(row.point.valid_change),
+        ),
+        count_of("Lost", lambda row: row.point.lost),
     )
-    columns = (
-        text_column("Agent"),
-        number_column("Extra turns"),
-        number_column("Refining", help="Trajectories that used this extra turn"),
-        estimate_column("Acc"),
-        estimate_column("Change", "acc change"),
-        number_column("Recovered"),
-        estimate_column("VPR"),
-        estimate_column("Change", "vpr change"),
-        number_column("Lost"),
-    )
-    note = "The state after so many extra turns, or the last one where fewer were needed."
-    return Table("points", "By extra turn", columns, rows, note=note, open=False)
 
 
-def _said_table() -> list[Table]:
-    where, words = SAID
-    row = (text_cell(where, badges=(common.PUBLISHED_BADGE,)), text_cell(words))
-    columns = (text_column("Source"), words_column("What the paper reports", "reported"))
-    return [Table("said", "Published: in words", columns, (row,), note="Of its own runs.")]
-
-
-def _missing_table(selection: Selection, setting: str) -> list[Table]:
-    """The run that would be needed, with the form that starts it."""
-    known = next(s for s in get_system(selection.system).settings if s.name == setting)
-    most = int(known.maximum or 1)
-    names = listed([run.label for run in selection.runs], most=5)
-    url = new_run_url(selection, selection.runs, {setting: most})
-    row = (
-        text_cell(f"{plural(most, 'extra turn')}"),
-        text_cell(names),
-        text_cell("Fill in the form →", url=url),
-    )
-    columns = (text_column("Run with"), words_column("Agents"), text_column("Start"))
-    note = (
-        f"One run with {most} extra turns gives the figures for every smaller number too. The form "
-        "is filled in with the same dataset, judges, settings and seed; starting needs the right "
-        "to start runs."
-    )
-    return [Table("missing", "Runs that would be needed", columns, (row,), note=note)]
-
-
-def _notices(found: Refined) -> list[Notice]:
-    if found.among == "refined" and any(curve.warnings for curve in found.curves):
-        return [Notice(f"{BY_CONSTRUCTION[:1].upper()}{BY_CONSTRUCTION[1:]}.", "info")]
-    return []
-
-
-def _how(found: Refined, runs: Sequence[ChosenRun]) -> list[str]:
-    points = [point for curve in found.curves for point in curve.points]
-    shares = [point.accuracy for point in points] + [point.valid for point in points]
-    changes = [point.accuracy_change for point in points]
-    left = dict(found.chains.left_out)
-    for run in runs:
-        for why, count in unfinished(run).items():
-            left[why] = left.get(why, 0) + count
-    unscored = sum(sum(curve.points[-1].accuracy.excluded.values()) for curve in found.curves)
-    return [
-        "State at k: that of the plan after min(k, used) extra turns, so that every k is about the "
-        "same trajectories. The first valid plan that fails the rubric is k = 0.",
-        f"Shares: {how_interval(shares) or 'no interval'}. Changes: against k = 0 on the same "
-        f"tasks; {how_interval(changes) or 'no interval'}. Not corrected for their number.",
-        (f"Left out: {counted(left)}." if left else "Nothing is left out.")
-        + (f" Without accuracy, a rubric score being missing: {unscored}." if unscored else ""),
-    ]
-
-
-CONTENT = WrittenPage(refinement_report)
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf("accuracy", "Accuracy after extra turns", _lines("accuracy"), table="points"),
+    table=TableOf(
+        "ends",
+        lambda result: f"Before and after {plural(result.most, 'extra turn')}",
+        rows=lambda result: result.rows,
+        columns=end_columns,
+        link=lambda row: row.link,
+    ),
+    folded=(
+        FigureOf("valid", "Valid plan rate after extra turns", _lines("valid"), table="points"),
+        TableOf(
+            "points",
+            "By extra turn",
+            rows=lambda result: [
+                PointRow(row, point) for row in result.rows for point in row.curve.points
+            ],
+            columns=point_columns,
+            link=lambda row: row.of.link,
+            folded=True,
+        ),
+        TableOf(
+            "said",
+            "Published: in words",
+            rows=lambda result: [SAID] if result.data.with_published else [],
+            columns=lambda _: (
+                ColumnOf(
+                    text_column("Source"),
+                    lambda said: text_cell(said[0], badges=(common.PUBLISHED_BADGE,)),
+                ),
+                ColumnOf(
+                    words_column("What the paper reports", "reported"),
+                    lambda said: text_cell(said[1]),
+                ),
+            ),
+        ),
+    ),
+)

@@ -6,9 +6,9 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
-from analysis.pages.refinement.page import refinement_report
 from analysis.reports.content import Report, Table
 from benchmarks.models import Dataset, Run
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_dataset, make_person, make_run, make_trajectory
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 
@@ -23,7 +23,8 @@ CHAINS = [[BROKEN, BROKEN], [BROKEN, GOOD], [WEAK, GOOD], [WEAK, BROKEN, GOOD],
 
 def report(**words: str) -> Report:
     reader = make_person(f"reader-{'-'.join(words.values())}", superuser=True)
-    return refinement_report(select(PAGES["refinement"], Filters(**words), reader))  # type: ignore[arg-type]
+    selection = select(PAGES["refinement"], Filters(**words), reader)  # type: ignore[arg-type]
+    return report_of("refinement", selection)
 
 
 def lines(table: Table | None) -> list[dict[str, object]]:
@@ -138,12 +139,15 @@ def test_all_who_gain_most_are_named(dataset: Dataset) -> None:
 
 def test_without_such_runs_the_way_to_one(dataset: Dataset) -> None:
     make_trajectory(make_run(dataset, "ada"), 1)
-    made = report()
-    assert made.sentence.startswith("No run here grants extra turns")
-    table = made.table("missing")
-    assert table is not None and not made.figures
-    ((words, agents, start),) = table.rows
-    assert (words.text, agents.text) == ("6 extra turns", "Ada")
-    assert "set_refinement=6" in start.url and "agents=ada" in start.url
-    (said,) = lines(made.table("said"))
+    empty = report().empty
+    assert empty is not None and empty.title == "No run here grants extra turns"
+    assert "One run with 6 extra turns of Ada gives" in empty.text and "Figure 5" in empty.text
+    assert "set_refinement=6" in empty.action_url and "agents=ada" in empty.action_url
+    hidden = report(published="hide").empty
+    assert hidden is not None and "Figure 5" not in hidden.text
+
+
+def test_what_the_paper_reports_stands_beside(dataset: Dataset) -> None:
+    make_refined(dataset, "ada", CHAINS)
+    (said,) = lines(report().table("said"))
     assert said["source"] == "Figure 5" and report(published="hide").table("said") is None
