@@ -186,7 +186,8 @@ def greedy_answer(question: Question, rng: random.Random) -> Content:
             return _by_the_schema(question, instance)
         case "val":
             return _without_deletes(question, instance)
-    return _not_now(instance)
+    # For atom reachability: nothing seems out of reach.
+    return []
 
 
 def _goal(instance: Instance) -> list[Atom]:
@@ -203,11 +204,6 @@ def _twice_the_same(instance: Instance) -> Texts:
                    for kind in kinds]  # fmt: skip
             return [show_atom((action.name, *own))]
     return []
-
-
-def _not_now(instance: Instance) -> Texts:
-    """A goal that does not hold yet: to somebody who does not look ahead it seems out of reach."""
-    return [show_atom(atom) for atom in _goal(instance) if atom not in instance.init][:1]
 
 
 def _without_detour(question: Question, instance: Instance) -> Texts:
@@ -276,21 +272,18 @@ def _most_goals(question: Question, instance: Instance) -> Texts:
 
 
 def _by_the_schema(question: Question, instance: Instance) -> Content:
-    """All effects of the action, also those that held before; wrong where it cannot be told."""
+    """What the action makes true; what becomes false is forgotten."""
     texts = _TERM.findall(question.question)
     action = parse_atom(texts[0]) if texts else ()
     if instance.fault_of_action(action):
         stored = question.answer
         return list(stored["pos"]), []
-    effects = instance.domain.actions[action[0]].effects
-
-    def bind(templates: Sequence[Sequence[int | str]]) -> Texts:
-        return [
-            show_atom([str(action[1:][term]) if isinstance(term, int) else term for term in one])
-            for one in templates
-        ]
-
-    return bind(effects.add), bind(effects.delete)
+    added = instance.domain.actions[action[0]].effects.add
+    bound = [
+        show_atom([str(action[1:][term]) if isinstance(term, int) else term for term in template])
+        for template in added
+    ]
+    return bound, []
 
 
 def _without_deletes(question: Question, instance: Instance) -> int:
