@@ -17,6 +17,9 @@ from benchmarks.judging.services import start_judging
 from benchmarks.models import Agent, Dataset, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
+from benchmarks.systems.acpbench_hard.samples import NAME as QUESTIONS
+from benchmarks.systems.acpbench_hard.samples import sample_file
+from benchmarks.systems.acpbench_hard.scripted import DEMO_AGENTS
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates
 from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
@@ -250,6 +253,34 @@ def start_nursery_runs(dataset: Dataset, condition: str) -> list[Run]:
         seed=SEED,
         name=name,
     )
+
+
+def save_question_dataset() -> Dataset:
+    """The sample questions of ACPBench Hard as a dataset; saving them twice adds nothing."""
+    return save_task_file(
+        system="acpbench_hard",
+        file=sample_file(),
+        name=QUESTIONS,
+        licence="Same as PlanJury",
+        is_demo=True,
+    ).dataset
+
+
+def start_question_runs(dataset: Dataset) -> list[Run]:
+    """The scripted agents on the sample questions, unless they have their runs."""
+    ensure_scripted_agents()
+    name = f"{QUESTIONS}: scripted agents"
+    if Run.objects.filter(dataset=dataset, experiment__name=name).exists():
+        return []
+    agents = {agent.name: agent for agent in Agent.objects.filter(name__in=DEMO_AGENTS)}
+    return start_runs(
+        dataset=dataset, agents=[agents[one] for one in DEMO_AGENTS], seed=SEED, name=name
+    )
+
+
+def questions_size() -> int:
+    """How many trajectories the runs on the sample questions have."""
+    return len(list(sample_file().tasks)) * len(DEMO_AGENTS)
 
 
 def nursery_size() -> int:

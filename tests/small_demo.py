@@ -6,6 +6,7 @@ import pytest
 
 from annotation.demo import services as study_demo
 from benchmarks import demo
+from benchmarks.systems.acpbench_hard import samples
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.planbench_xl import world
 
@@ -27,3 +28,7 @@ def shrink_demo(monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int 
     one = {"gullible": demo.POLICIES["gullible"]}
     monkeypatch.setattr(demo, "load_world", lambda: small)
     monkeypatch.setattr(demo, "POLICIES", one)
+    questions = samples.sample_file()
+    two = replace(questions, tasks=list(questions.tasks)[:2])
+    monkeypatch.setattr(demo, "sample_file", lambda: two)
+    monkeypatch.setattr(demo, "DEMO_AGENTS", ("acp-noisy",))

@@ -27,14 +27,17 @@ from benchmarks.demo import (
     judging_runs,
     judgings_size,
     nursery_size,
+    questions_size,
     save_demo_dataset,
     save_demo_problems,
     save_full_dataset,
     save_nursery_dataset,
+    save_question_dataset,
     start_demo_judging,
     start_demo_runs,
     start_demo_variation,
     start_nursery_runs,
+    start_question_runs,
     variation_runs,
 )
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
@@ -106,7 +109,7 @@ def load_demo(job: Job, progress: Progress) -> None:
 
     The small tasks that the studies are about come first, with the studies; then the full-size
     tasks at each level and under the paper's other conditions, a later judging, the runs among
-    tools, problems to construct from, and two sessions to play.
+    tools and on planning questions, problems to construct from, and two sessions to play.
     """
     dataset = save_demo_dataset()
     start_demo_runs(dataset, [LEVEL])
@@ -133,6 +136,10 @@ def load_demo(job: Job, progress: Progress) -> None:
         runs = Run.objects.filter(dataset=nursery, settings__condition=condition, is_demo=True)
         words = f"Four scripted agents among tools, condition {condition}"
         _finish_runs(job, runs, words, dataset, progress)
+    questions = save_question_dataset()
+    start_question_runs(questions)
+    runs = Run.objects.filter(dataset=questions, is_demo=True)
+    _finish_runs(job, runs, "Scripted agents answer planning questions", dataset, progress)
     save_demo_problems()
     ensure_demo_sessions(dataset, progress)
     _tell(dataset, progress, "The demo is complete")
@@ -180,7 +187,8 @@ def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
         total=dataset.tasks.count() * len(TEMPERAMENTS)
         + full_size()
         + judgings_size(dataset)
-        + nursery_size(),
+        + nursery_size()
+        + questions_size(),
         message=message,
     )
     # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.

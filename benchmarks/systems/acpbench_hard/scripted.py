@@ -376,3 +376,9 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
                        validator),
     )
 }  # fmt: skip
+# Those that need no recordings.
+DEMO_AGENTS = tuple(
+    name
+    for name, policy in POLICIES.items()
+    if policy.role == "agent" and policy.label == "scripted"
+)

@@ -91,9 +91,9 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
     demo.ensure_demo()
     job = load()
     # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions
-    # among tools, and one plan judged again
-    assert (job.status, job.done, job.total) == ("done", 23, 23)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 15
+    # among tools, 2 planning questions x 1 agent, and one plan judged again
+    assert (job.status, job.done, job.total) == ("done", 25, 25)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 16
     full = Run.objects.filter(dataset__name=benchmark_demo.FULL)
     assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
     again = Judging.objects.get(name=benchmark_demo.AGAIN)
