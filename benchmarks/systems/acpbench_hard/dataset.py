@@ -60,7 +60,7 @@ def task_file(
     checksum: str,
     recorded: Mapping[str, Sequence[Json]] | None = None,
 ) -> TaskFile:
-    """Questions as they are stored, with recorded answers by the id of their task."""
+    """Questions as they are stored, with recorded answers by the key of their question."""
     kinds = Counter(question.task for question in questions)
     domains = sorted({question.domain for question in questions})
     notes = f"{len(kinds)} of {len(TASKS)} tasks; domains: {', '.join(domains)}."
@@ -77,7 +77,7 @@ def task_file(
 
 
 def key_of(question: Question) -> str:
-    """The id of a question's task; ids of questions are their own within a task alone."""
+    """What a question is found by; ids are their own within a task alone."""
     return f"{question.task}:{question.question_id}"
 
 
@@ -94,7 +94,8 @@ def task_of(question: Question, recorded: Mapping[str, Sequence[Json]] | None = 
     }
     if answers := (recorded or {}).get(key):
         payload["recordings"] = list(answers)
-    return Task(key, question.question, TASKS[question.task].title, payload)
+    name = f"{question.task}:{payload['domain']}:{question.question_id}"
+    return Task(name, question.question, TASKS[question.task].title, payload)
 
 
 def question_of(task: Task) -> Question:

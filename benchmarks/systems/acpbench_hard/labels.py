@@ -85,7 +85,9 @@ def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
 
 
 def _answer(params: Mapping[str, Any]) -> tuple[str, str]:
-    task = TASKS[params["task"]]
+    task = TASKS.get(params.get("task", ""))
+    if task is None:
+        return "The answer alone: actions or propositions in parentheses, or a number.", "(a b c)"
     return task.expects, task.example
 
 
@@ -100,7 +102,6 @@ LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
     verdicts={"accurate": "Right", "reference": "Reference", "corrected": "Corrected"},
-    columns=("reference", "corrected"),
     hidden="The agent is told neither the stored answer nor, with a context in natural language, "
     "the PDDL.",
     choices=CHOICES,

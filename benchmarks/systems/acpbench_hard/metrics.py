@@ -50,11 +50,16 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {
         "trajectories": len(outcomes),
         "terminations": dict(Counter(outcome.termination for outcome in outcomes)),
-        "metrics": {name: mean_of(outcomes, name) for name in NAMES},
+        "metrics": {name: mean_of(_asked(outcomes, name), name) for name in NAMES},
         "failure_categories": {key: n for key, n in failures.items() if key},
         "quirks": dict(sorted(quirks.items())),
         "accuracy_by_group": _by_group(outcomes),
     }
+
+
+def _asked(outcomes: Sequence[Outcome], name: str) -> list[Outcome]:
+    """The outcomes that a metric is about: those of its task, where it is about one."""
+    return [outcome for outcome in outcomes if outcome.undefined.get(name) != OTHER_TASK]
 
 
 def _by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, Any]]]:
