@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import zipfile
+from collections import Counter
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -19,6 +20,7 @@ from analysis.reproduction.sections import ReportedRuns, sections_of
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.published import ReportPart
 from benchmarks.datasets.files import import_dataset
+from benchmarks.demo import save_question_dataset
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.systems.planbench_xl import world
 from tests.analysis.rows import (
@@ -124,14 +126,19 @@ def test_runs_that_are_there_are_taken(sample: None, tmp_path: Path) -> None:
 @pytest.mark.either
 def test_every_preset_can_be_run(sample: None) -> None:
     planbench_xl_dataset("Nursery demo")
+    save_question_dataset()
     told = reproduce("--list", "--dataset", "Sample", "--tasks", "2")
     assert all(f"{name}: {preset.paper}" in told for name, preset in known_presets().items())
-    ours = [name for name, preset in known_presets().items() if preset.of == "AdaPlanBench"]
-    assert told.count("calls cannot be told yet") == len(ours)
+    papers = Counter(preset.of for preset in known_presets().values())
+    assert papers == {"AdaPlanBench": 7, "PlanBench-XL": 2, "ACPBench Hard": 2}
+    assert told.count("calls cannot be told yet") == papers["AdaPlanBench"]
     assert "3 runs with 6 trajectories" in told
     told = reproduce("--list", "--dataset", "Nursery demo", "--tasks", "2")
-    assert told.count("calls cannot be told yet") == len(known_presets()) - len(ours) == 2
+    assert told.count("calls cannot be told yet") == papers["PlanBench-XL"]
     assert "48 runs with 96 trajectories" in told
+    told = reproduce("--list", "--dataset", "Small worlds demo", "--tasks", "2")
+    assert told.count("calls cannot be told yet") == papers["ACPBench Hard"]
+    assert "15 runs with 30 trajectories" in told
     with pytest.raises(UnknownName, match="main-table"):
         find_preset("table")
 
