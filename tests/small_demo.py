@@ -1,34 +1,55 @@
 """The demo as it is loaded, over a few of its tasks and agents."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from annotation.demo import services as study_demo
 from benchmarks import demo
-from benchmarks.systems.acpbench_hard import samples
-from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
-from benchmarks.systems.planbench_xl import world
+from benchmarks.core.demo import DemoDataset
+from benchmarks.core.importer import TaskFile
+from benchmarks.models import Dataset
 
 
-def shrink_demo(monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int = 3) -> None:
-    """So many tasks and agents, nothing varied or judged again; one full-size task, few tools."""
-    few = load_demo_tasks()[:tasks]
-    one_full = load_full_tasks()[:1]
-    some = dict(list(demo.TEMPERAMENTS.items())[:agents])
-    monkeypatch.setattr(demo, "load_demo_tasks", lambda: few)
-    monkeypatch.setattr(demo, "load_full_tasks", lambda: one_full)
-    monkeypatch.setattr(demo, "TEMPERAMENTS", some)
-    monkeypatch.setattr(study_demo, "TEMPERAMENTS", some)
-    monkeypatch.setattr(demo, "VARIATIONS", ())
-    monkeypatch.setattr(study_demo, "VARIATIONS", ())
-    monkeypatch.setattr(demo, "AGAIN_AGENTS", 0)
-    loaded = world.load_world()
-    small = replace(loaded, tasks=loaded.tasks[:2])
-    one = {"gullible": demo.POLICIES["gullible"]}
-    monkeypatch.setattr(demo, "load_world", lambda: small)
-    monkeypatch.setattr(demo, "POLICIES", one)
-    questions = samples.sample_file()
-    two = replace(questions, tasks=list(questions.tasks)[:2])
-    monkeypatch.setattr(demo, "sample_file", lambda: two)
-    monkeypatch.setattr(demo, "DEMO_AGENTS", ("acp-noisy",))
+def demo_named(name: str) -> tuple[str, DemoDataset]:
+    """Return a demo dataset, with the key of its system."""
+    return next(pair for pair in demo.demo_datasets() if pair[1].name == name)
+
+
+def save_household() -> Dataset:
+    """Store the demo dataset that the studies are about."""
+    return demo.save_demo_dataset(*demo_named("Household demo"))
+
+
+def shrink_demo(
+    monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int = 3, rejudged: bool = False
+) -> None:
+    """Keep so many tasks and agents, one task of the full size, and two of other systems.
+
+    Nothing is varied; the trajectories of one agent are re-judged where that is asked for.
+    """
+    sizes = {"Household demo": (tasks, agents), "Full-size household demo": (1, agents)}
+    found = []
+    for system, whole in demo.demo_datasets():
+        most, fewer = sizes.get(whole.name, (2, 1))
+        runs = tuple(
+            replace(one, agents=one.agents[:fewer])
+            for one in whole.runs
+            if system != "adaplanbench" or not one.settings
+        )
+        again = whole.rejudging and replace(whole.rejudging, agents=whole.rejudging.agents[:1])
+        small = replace(
+            whole, load=_first(whole, most), runs=runs, rejudging=again if rejudged else None
+        )
+        found.append((system, small))
+    monkeypatch.setattr(demo, "demo_datasets", lambda: found)
+    monkeypatch.setattr(study_demo, "demo_datasets", lambda: found)
+
+
+def _first(whole: DemoDataset, most: int) -> Callable[[], TaskFile]:
+    def load() -> TaskFile:
+        file = whole.load()
+        return replace(file, tasks=list(file.tasks)[:most])
+
+    return load

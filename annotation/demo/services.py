@@ -6,7 +6,6 @@ from django.contrib.auth.models import Group, Permission, User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.demo.plans import LEVEL
 from annotation.demo.studies import (
     ACCOUNTS,
     ANNOTATOR,
@@ -19,31 +18,20 @@ from annotation.demo.studies import (
     simulate_demo_study,
 )
 from annotation.models import Assignment
+from benchmarks.core.demo import DemoDataset
 from benchmarks.demo import (
-    CONDITIONS,
-    FULL_LEVELS,
-    VARIATIONS,
-    full_size,
-    judging_runs,
-    judgings_size,
-    nursery_size,
-    questions_size,
+    demo_datasets,
+    demo_runs,
+    demo_size,
+    experiment_name,
+    rejudging_runs,
     save_demo_dataset,
-    save_demo_problems,
-    save_full_dataset,
-    save_nursery_dataset,
-    save_question_dataset,
-    start_demo_judging,
+    start_demo_rejudging,
     start_demo_runs,
-    start_demo_variation,
-    start_nursery_runs,
-    start_question_runs,
-    variation_runs,
 )
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.models import Dataset, Job, Run, Trajectory
 from benchmarks.runs.worker import WORKABLE, work_on_run
-from benchmarks.systems.adaplanbench.scripted import TEMPERAMENTS
 
 KIND = "demo"
 PASSWORD = "planjury-demo"
@@ -105,57 +93,43 @@ def _create_accounts() -> None:
 
 @job_kind(KIND)
 def load_demo(job: Job, progress: Progress) -> None:
-    """Everything in steps that find out what is done already, so it can be killed anywhere.
+    """Load everything in steps that find out what is done already, so it can be killed anywhere.
 
-    The small tasks that the studies are about come first, with the studies; then the full-size
-    tasks at each level and under the paper's other conditions, a later judging, the runs among
-    tools and on planning questions, problems to construct from, and two sessions to play.
+    The small tasks that the studies are about come first, with the studies; then the other
+    datasets of all systems with their runs, and two sessions to play.
     """
-    dataset = save_demo_dataset()
-    start_demo_runs(dataset, [LEVEL])
-    runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True)
-    _finish_runs(job, runs, f"Ten scripted agents at level {LEVEL}", dataset, progress)
+    (system, small), *others = demo_datasets()
+    dataset = _load_dataset(job, system, small, progress)
     for kind in (TEN_QUESTIONS, VIOLATION_CHECK, FILTER_CHECK):
         _make_study(kind, dataset, progress)
-    full = save_full_dataset()
-    for level in FULL_LEVELS:
-        start_demo_runs(full, [level])
-        runs = Run.objects.filter(dataset=full, level=level, is_demo=True)
-        words = f"Ten scripted agents on full-size tasks at level {level}"
-        _finish_runs(job, runs, words, dataset, progress)
-    for variation in VARIATIONS:
-        start_demo_variation(full, FULL_LEVELS[0], variation)
-        runs = variation_runs(full, variation)
-        _finish_runs(job, runs, f"Scripted agents: {variation.title}", dataset, progress)
-    start_demo_judging(dataset, LEVEL)
-    runs = judging_runs(dataset)
-    _finish_runs(job, runs, "Scripted judges look at some plans again", dataset, progress)
-    nursery = save_nursery_dataset()
-    for condition in CONDITIONS:
-        start_nursery_runs(nursery, condition)
-        runs = Run.objects.filter(dataset=nursery, settings__condition=condition, is_demo=True)
-        words = f"Four scripted agents among tools, condition {condition}"
-        _finish_runs(job, runs, words, dataset, progress)
-    questions = save_question_dataset()
-    start_question_runs(questions)
-    runs = Run.objects.filter(dataset=questions, is_demo=True)
-    _finish_runs(job, runs, "Scripted agents answer planning questions", dataset, progress)
-    save_demo_problems()
+    if small.rejudging is not None:
+        start_demo_rejudging(dataset, small.rejudging)
+        runs = rejudging_runs(dataset, small.rejudging)
+        _finish_runs(job, runs, "Scripted judges look at some plans again", progress)
+    for system, demo in others:
+        _load_dataset(job, system, demo, progress)
     ensure_demo_sessions(dataset, progress)
-    _tell(dataset, progress, "The demo is complete")
+    _tell(progress, "The demo is complete")
+
+
+def _load_dataset(job: Job, system: str, demo: DemoDataset, progress: Progress) -> Dataset:
+    """Store a dataset and have its runs made."""
+    dataset = save_demo_dataset(system, demo)
+    for runs in demo.runs:
+        start_demo_runs(dataset, runs)
+        _finish_runs(job, demo_runs(dataset, runs), experiment_name(dataset, runs), progress)
+    return dataset
 
 
 def _make_study(kind: DemoStudy, dataset: Dataset, progress: Progress) -> None:
     """A study, and what simulated annotators say in it."""
-    _tell(dataset, progress, f"Setting up a study: {kind.name}")
+    _tell(progress, f"Setting up a study: {kind.name}")
     study = ensure_demo_study(dataset, kind, progress)
     for message in simulate_demo_study(study, kind):
-        _tell(dataset, progress, message)
+        _tell(progress, message)
 
 
-def _finish_runs(
-    job: Job, runs: QuerySet[Run], words: str, dataset: Dataset, progress: Progress
-) -> None:
+def _finish_runs(job: Job, runs: QuerySet[Run], words: str, progress: Progress) -> None:
     """Help with some runs until none of their trajectories is left to carry.
 
     Runs that somebody paused or cancelled are not waited for.
@@ -164,9 +138,9 @@ def _finish_runs(
     while True:
         going = list(runs.filter(status__in=WORKABLE).order_by("pk").values_list("pk", flat=True))
         for pk in going:
-            _tell(dataset, progress, words)
+            _tell(progress, words)
             work_on_run(run_id=pk, owner=owner)
-        _tell(dataset, progress, words)
+        _tell(progress, words)
         left = Trajectory.objects.filter(
             run__in=going,
             run__status__in=WORKABLE,
@@ -177,18 +151,14 @@ def _finish_runs(
         time.sleep(PAUSE)
 
 
-def _tell(dataset: Dataset, progress: Progress, message: str) -> None:
+def _tell(progress: Progress, message: str) -> None:
     """Progress in trajectories of all runs, including those that are not started yet."""
     made = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True, reserved=False)
     ended = made.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
     done = ended.count()
     progress.report(
         done=done,
-        total=dataset.tasks.count() * len(TEMPERAMENTS)
-        + full_size()
-        + judgings_size(dataset)
-        + nursery_size()
-        + questions_size(),
+        total=demo_size(),
         message=message,
     )
     # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.

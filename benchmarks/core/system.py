@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.comparisons import Comparisons
+from benchmarks.core.demo import DemoDataset
 from benchmarks.core.display import View
 from benchmarks.core.errors import SettingError
 from benchmarks.core.importer import Importer
@@ -178,6 +179,8 @@ class System:
     comparisons: Comparisons = Comparisons()
     # What the system's own templates show beyond what is stored, by name (``core.display``).
     displays: Mapping[str, View] = MappingProxyType({})
+    # Datasets of our own writing that ship with the product, and what the demo runs on them.
+    demo: tuple[DemoDataset, ...] = ()
     making: Making | None = None
     # JSON schemas of replies by kind, for endpoints that can be held to them.
     reply_schemas: Mapping[str, Callable[[Mapping[str, Any]], Json]] = MappingProxyType({})

@@ -6,12 +6,14 @@ the same questions, so nothing has to be stored beside the problems.
 
 from functools import cache
 
+from benchmarks.core.demo import DemoDataset, DemoRuns
 from benchmarks.core.digests import digest
 from benchmarks.core.importer import TaskFile
 from benchmarks.core.types import Task
 from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
 from benchmarks.systems.acpbench_hard.generation.making import make_questions
 from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.scripted import DEMO_AGENTS
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 from benchmarks.systems.acpbench_hard.worlds import shipped
 
@@ -48,3 +50,6 @@ def small_sample() -> list[Task]:
     """One question of each task, on which every agent is tried."""
     first = {question.task: question for question in reversed(sample_questions())}
     return [task_of(first[task]) for task in TASKS]
+
+
+DEMO = (DemoDataset(NAME, sample_file, runs=(DemoRuns("scripted agents", tuple(DEMO_AGENTS)),)),)

@@ -11,6 +11,7 @@ from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.acpbench_hard import episode, metrics, prompts, samples
 from benchmarks.systems.acpbench_hard.comparisons import COMPARISONS
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER
+from benchmarks.systems.acpbench_hard.display import DISPLAYS
 from benchmarks.systems.acpbench_hard.generation.files import generate_acpbench
 from benchmarks.systems.acpbench_hard.labels import LABELS
 from benchmarks.systems.acpbench_hard.people import PEOPLE
@@ -46,6 +47,8 @@ class ACPBenchHard(System):
     commands = {"generate_acpbench": generate_acpbench}
     people = PEOPLE
     comparisons = COMPARISONS
+    displays = DISPLAYS
+    demo = samples.DEMO
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         return episode.episode(task, settings, rng)

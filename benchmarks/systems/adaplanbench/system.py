@@ -26,6 +26,7 @@ from benchmarks.systems.adaplanbench import (
     scripted,
 )
 from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
+from benchmarks.systems.adaplanbench.demo_datasets import DEMO
 from benchmarks.systems.adaplanbench.display import DISPLAYS
 from benchmarks.systems.adaplanbench.importer import IMPORTER
 from benchmarks.systems.adaplanbench.labels import LABELS
@@ -76,6 +77,7 @@ class AdaPlanBench(System):
     people = PEOPLE
     comparisons = COMPARISONS
     displays = DISPLAYS
+    demo = DEMO
 
     @cached_property
     def rejudging(self) -> Rejudging:

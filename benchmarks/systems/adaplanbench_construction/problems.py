@@ -9,6 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.core.demo import DemoDataset
+from benchmarks.core.digests import digest
+from benchmarks.core.importer import TaskFile
 from benchmarks.core.plans import number_steps
 from benchmarks.core.types import Task
 from benchmarks.core.yaml_files import read_yaml_file
@@ -64,3 +67,16 @@ def macgyver_problems(problems_file: Path, results_file: Path | None) -> Iterato
         task = macgyver_problem(riddle, recorded)
         if task is not None:
             yield task
+
+
+def _demo_file() -> TaskFile:
+    tasks = load_demo_problems()
+    return TaskFile(
+        [(task, ()) for task in tasks],
+        digest([[task.id, task.prompt, task.category, task.payload] for task in tasks]),
+        source="Written for PlanJury",
+        notes="Problems with a known solution, written for this demo.",
+    )
+
+
+DEMO = (DemoDataset("Household problems", _demo_file),)

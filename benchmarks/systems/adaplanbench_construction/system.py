@@ -56,6 +56,7 @@ class AdaPlanBenchConstruction(System):
     reply_schemas = SCHEMAS
     people = PEOPLE
     making: Making | None = MAKING
+    demo = problems.DEMO
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         if role == "planner":

@@ -12,6 +12,7 @@ from benchmarks.systems.planbench_xl import episode, metrics, prompts, world
 from benchmarks.systems.planbench_xl.actions import parse_tagged
 from benchmarks.systems.planbench_xl.comparisons import COMPARISONS
 from benchmarks.systems.planbench_xl.dataset import IMPORTER
+from benchmarks.systems.planbench_xl.demo import DEMO
 from benchmarks.systems.planbench_xl.display import DISPLAYS
 from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.native import parse_native
@@ -45,6 +46,7 @@ class PlanBenchXL(System):
     people = PEOPLE
     comparisons = COMPARISONS
     displays = DISPLAYS
+    demo = DEMO
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("",)

@@ -1,6 +1,7 @@
 """The demo: its accounts, and loading that can be killed anywhere."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -23,7 +24,7 @@ from benchmarks.models import Agent, Dataset, Job, Judging, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from tests.annotation.live_sessions import make_live_study
 from tests.annotation.rows import make_person
-from tests.small_demo import shrink_demo
+from tests.small_demo import demo_named, save_household, shrink_demo
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
@@ -85,23 +86,22 @@ def test_a_database_in_use_is_left_alone(there: str) -> None:
     assert not Job.objects.exists()
 
 
-@pytest.mark.usefixtures("few_tasks")
 def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmark_demo, "AGAIN_AGENTS", 1)
+    shrink_demo(monkeypatch, rejudged=True)
     demo.ensure_demo()
     job = load()
     # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions
     # among tools, 2 planning questions x 1 agent, and one plan judged again
     assert (job.status, job.done, job.total) == ("done", 25, 25)
     assert Run.objects.filter(is_demo=True, status="done").count() == 16
-    full = Run.objects.filter(dataset__name=benchmark_demo.FULL)
+    full = Run.objects.filter(dataset__name="Full-size household demo")
     assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
-    again = Judging.objects.get(name=benchmark_demo.AGAIN)
+    _, household = demo_named("Household demo")
+    assert household.rejudging is not None
+    again = Judging.objects.get(name=household.rejudging.title)
     # 3 judges x 8 dimensions x 2 replies, and no second time
     assert again.scores.count() == 48
-    assert not benchmark_demo.start_demo_judging(
-        Dataset.objects.get(pk=again.run.dataset_id), "mid"
-    )
+    assert not benchmark_demo.start_demo_rejudging(again.run.dataset, household.rejudging)
     nursery = Run.objects.filter(dataset__name="Nursery demo").order_by("pk")
     assert [run.settings["condition"] for run in nursery] == ["default", "blocker"]
     assert not Trajectory.objects.filter(reserved=False).exclude(status="done").exists()
@@ -121,37 +121,40 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
 
 def test_a_session_while_it_loads_takes_no_level_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     shrink_demo(monkeypatch, tasks=2)
-    dataset = benchmark_demo.save_demo_dataset()
+    dataset = save_household()
+    (wanted,) = demo_named("Household demo")[1].runs
     ensure_scripted_agents()
     session = make_session(
         study=make_live_study(),
         agent=Agent.objects.get(name="coin-flipper"),
         task=dataset.tasks.order_by("pk")[0],
-        level="high",
+        level=wanted.level,
         by=None,
     )
-    runs = benchmark_demo.start_demo_runs(dataset, ["high"])
+    runs = benchmark_demo.start_demo_runs(dataset, wanted)
     assert runs and session.trajectory.run not in runs
-    assert not benchmark_demo.start_demo_runs(dataset, ["high"])
+    assert not benchmark_demo.start_demo_runs(dataset, wanted)
 
 
 def test_variations_are_few_and_are_not_what_the_studies_are_about(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    variations = benchmark_demo.VARIATIONS
+    whole = demo_named("Full-size household demo")[1]
+    variations = [replace(one, agents=one.agents[:1]) for one in whole.runs if one.settings]
     shrink_demo(monkeypatch, tasks=5)
-    dataset, full = benchmark_demo.save_demo_dataset(), benchmark_demo.save_full_dataset()
-    studied = benchmark_demo.start_demo_runs(dataset, [demo.LEVEL])
-    # one of the three agents, on the one full-size task
+    dataset = save_household()
+    full = benchmark_demo.save_demo_dataset(*demo_named("Full-size household demo"))
+    studied = benchmark_demo.start_demo_runs(dataset, *demo_named("Household demo")[1].runs)
+    # one agent, on the one full-size task
     for variation in variations:
-        (run,) = benchmark_demo.start_demo_variation(full, "high", variation)
+        (run,) = benchmark_demo.start_demo_runs(full, variation)
         assert variation.settings.items() <= run.settings.items()
         assert run.trajectories.count() == 1
-        assert not benchmark_demo.start_demo_variation(full, "high", variation)
-        assert list(benchmark_demo.variation_runs(full, variation)) == [run]
+        assert not benchmark_demo.start_demo_runs(full, variation)
+        assert list(benchmark_demo.demo_runs(full, variation)) == [run]
     plan = demo_plans.paper_plan(dataset, ["annotator"], name="Ten questions")
     assert plan.items.experiment == str(studied[0].experiment_id)
-    monkeypatch.setattr(benchmark_demo, "VARIATIONS", variations)
+    assert len(variations) == 4
     assert Trajectory.objects.count() == 5 * 3 + len(variations)
 
 

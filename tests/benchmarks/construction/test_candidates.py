@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmarks import demo as demo_runs
 from benchmarks.construction.candidates import (
     DecisionCounts,
     SavedCandidates,
@@ -27,6 +26,7 @@ from benchmarks.datasets import services as dataset_service
 from benchmarks.models import Candidate, Constraint, Dataset
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from tests.factories.benchmarks import TaskFactory, save_sample_dataset
+from tests.small_demo import save_household
 
 pytestmark = pytest.mark.django_db
 
@@ -168,7 +168,7 @@ class TestFiles:
         assert said.endswith("1 candidates of 1 queries added, 3 known already")
 
     def test_export_and_import_give_the_same_rows(self, tmp_path: Path) -> None:
-        demo = demo_runs.save_demo_dataset()
+        demo = save_household()
         told = call("export_candidates", dataset=str(demo.pk), out=tmp_path / "c.json")
         assert told.startswith(f"{Candidate.objects.count()} candidates written")
         other = save_sample_dataset(len(load_demo_tasks()))
@@ -236,9 +236,9 @@ class TestFiles:
 
 
 def test_the_demo_keeps_what_is_in_its_profiles() -> None:
-    demo = demo_runs.save_demo_dataset()
+    demo = save_household()
     before = Candidate.objects.count()
-    demo_runs.save_demo_dataset()
+    save_household()
     assert Candidate.objects.count() == before
     kept = Candidate.objects.filter(decision="kept").values_list("task", "kind", "text")
     constraints = Constraint.objects.filter(profile__level="mid")

@@ -10,20 +10,22 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from analysis.browser.comparison.address import PORTION
-from benchmarks.demo import save_nursery_dataset, start_nursery_runs
+from benchmarks.demo import save_demo_dataset, start_demo_runs
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory, Turn
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
+from benchmarks.systems.planbench_xl.demo import DEMO
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
 from tests.factories.benchmarks import TurnFactory, play
 
 HOSTILE = "<script>alert('x')</script>"
 TASK = "repaid-for-entry"
+(NURSERY,) = DEMO
 
 
 @pytest.fixture
 def nursery(db: None) -> Dataset:
-    return save_nursery_dataset()
+    return save_demo_dataset("planbench_xl", NURSERY)
 
 
 def run_of(nursery: Dataset, agent: str, *tasks: str, **settings: Any) -> Run:
@@ -235,10 +237,11 @@ def test_lists_of_one_system_and_of_two(researcher: Client, nursery: Dataset, pl
 
 
 def test_the_demo_runs_are_started_once(nursery: Dataset) -> None:
-    assert save_nursery_dataset() == nursery
+    assert save_demo_dataset("planbench_xl", NURSERY) == nursery
     assert nursery.is_demo
-    started = start_nursery_runs(nursery, "blocker")
+    blocked = NURSERY.runs[1]
+    started = start_demo_runs(nursery, blocked)
     assert [run.settings["condition"] for run in started] == ["blocker"] * 4
     assert all(run.is_demo for run in Run.objects.filter(dataset=nursery))
-    assert start_nursery_runs(nursery, "blocker") == []
+    assert start_demo_runs(nursery, blocked) == []
     assert Trajectory.objects.count() == 4 * nursery.tasks.count()
