@@ -8,9 +8,15 @@ from benchmarks.systems.acpbench_hard.limits import Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
 from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Declined, Ground, ground
-from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_plan, read_instance
+from benchmarks.systems.acpbench_hard.pddl.instance import (
+    Instance,
+    State,
+    parse_plan,
+    read_instance,
+)
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.readings import Names
+from benchmarks.systems.acpbench_hard.search.external import ask_planner, find_planner
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan
 from benchmarks.systems.acpbench_hard.search.result import Result
@@ -54,24 +60,42 @@ class Work:
         """Return a plan for another goal, or a proof that there is none."""
         key = tuple(goal)
         if key not in self._found:
+            result = Result("unsolvable", None, "relaxation")
             if goal:
-                space = Space(grounded, goal)
-                self._found[key] = find_plan(space, self.limits)
-            else:
-                self._found[key] = Result("unsolvable", None, "relaxation")
+                result = find_plan(Space(grounded, goal), self.limits)
+            state = grounded.instance.init
+            self._found[key] = self._or_ask_planner(result, grounded, state, goal, None)
         return self._found[key]
 
     def within(self, grounded: Ground, action: Atom, bound: int) -> Result:
         """Return a plan of at most ``bound`` actions after one action, or a proof of none."""
         key = (action, bound)
         if key not in self._found:
-            if not grounded.goal:
-                return Result("unsolvable", None, "relaxation")
-            instance = grounded.instance
-            space = Space(grounded, grounded.goal)
-            after = space.state(grounded.state(instance.apply(action, instance.init)))
-            self._found[key] = Distances(space, self.limits).within(after, bound)
+            instance, goal = grounded.instance, grounded.goal
+            state = instance.apply(action, instance.init)
+            result = Result("unsolvable", None, "relaxation")
+            if goal:
+                space = Space(grounded, goal)
+                after = space.state(grounded.state(state))
+                result = Distances(space, self.limits).within(after, bound)
+            self._found[key] = self._or_ask_planner(result, grounded, state, goal, bound)
         return self._found[key]
+
+    def _or_ask_planner(
+        self,
+        result: Result,
+        grounded: Ground,
+        state: State,
+        goal: Sequence[Condition],
+        bound: int | None,
+    ) -> Result:
+        """Ask an external planner, if there is one, where our own search gave up."""
+        planner = find_planner() if result.outcome == "gave_up" else ""
+        if not planner:
+            return result
+        text = self.question.pddl_domain
+        found = ask_planner(planner, text, grounded, state, goal, self.limits, bound=bound)
+        return result if found.outcome == "gave_up" else found
 
     @cached_property
     def actions(self) -> Names:
