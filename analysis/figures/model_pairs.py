@@ -20,7 +20,7 @@ from analysis.stats.results import Estimate
 
 LONGEST_NAME = 46
 # Below nothing the one hue, above it the other: safe for colour-blind readers, both modes.
-DIVERGING = ((0, "var(--series-2)"), (0.5, "var(--page)"), (1, "var(--series-1)"))
+DIVERGING = ((0, "var(--heat-opposite)"), (0.5, "var(--page)"), (1, "var(--heat)"))
 
 
 @dataclass(frozen=True)

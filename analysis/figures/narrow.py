@@ -9,6 +9,7 @@ TALLER = 1.45
 NAME_SIZE = 11
 # Names over columns of cells stand upright, so that each has room.
 UPRIGHT = -90
+UPRIGHT_ROOM = 110
 ABOVE = 0.34
 LEGEND_LINE = 20
 
@@ -28,6 +29,7 @@ def narrow_layout(
     for axis in (name for name in layout if name.startswith("xaxis")):
         if not names_inside and layout[axis].get("type") == "category":
             slim[axis] = {**layout[axis], "tickangle": UPRIGHT}
+            room += UPRIGHT_ROOM
     names = [name.removeprefix("yaxis") for name in layout if name.startswith("yaxis")]
     rows = [name for name in names if layout[f"yaxis{name}"].get("type") == "category"]
     inside = names_inside and bool(rows)

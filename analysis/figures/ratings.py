@@ -35,7 +35,13 @@ def question_dots(
         ),
     ]
     layout = {
-        "xaxis": {"range": list(scale), "showgrid": True, "title": {"text": "mean answer"}},
+        "xaxis": {
+            # Room for a mark at the very end.
+            "range": [scale[0], scale[1] + 0.04],
+            "showgrid": True,
+            "dtick": 1,
+            "title": {"text": f"Mean answer, {scale[0]:g} to {scale[1]:g}"},
+        },
         "yaxis": categories(names, downwards=True),
         "annotations": undefined_marks(names, means, scale[0], "x", xanchor="left"),
         "height": 130 + 30 * len(names),
@@ -110,7 +116,11 @@ def time_lines(names: Sequence[str], times: Sequence[Middle]) -> Figure:
     return make_figure(
         [lines, medians],
         {
-            "xaxis": {"rangemode": "tozero", "showgrid": True, "title": {"text": "minutes"}},
+            "xaxis": {
+                "rangemode": "tozero",
+                "showgrid": True,
+                "title": {"text": "Minutes per item"},
+            },
             "yaxis": categories(rows, downwards=True),
             "height": 130 + 30 * len(rows),
         },

@@ -16,7 +16,7 @@ from analysis.stats.results import Estimate
 
 # Panels side by side, and the height of one.
 COLUMNS = 5
-PANEL_HEIGHT = 190
+PANEL_HEIGHT = 180
 GAP = 76
 
 

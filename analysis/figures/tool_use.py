@@ -138,10 +138,8 @@ class SharePart:
     url: str = ""
 
 
-def share_cells(
-    rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str], *, title: str
-) -> Figure:
-    """A cell for each part of each row, with its count and share; ``title`` names the shares.
+def share_cells(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str]) -> Figure:
+    """A cell for each part of each row: its count, shaded by its share of the row.
 
     Parts that no row has are left out. Cells and not stacked bars: hues belong to agents.
     """
@@ -169,12 +167,12 @@ def share_cells(
         "autocolorscale": True,
         "xgap": 1,
         "ygap": 1,
-        "colorbar": {"title": {"text": title}, "thickness": 12, "tickformat": ".0%"},
+        "showscale": False,
     }
     layout = {
         "xaxis": {**categories(columns), "side": "top", "dtick": 1},
         "yaxis": {**categories(names, downwards=True), "dtick": 1},
-        "height": 140 + 32 * len(names),
+        "height": 100 + 32 * len(names),
     }
     return make_figure([trace], layout)
 

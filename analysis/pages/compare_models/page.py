@@ -63,7 +63,7 @@ def draw_wins(result: ComparisonResult, url: UrlOf) -> Figure | None:
         if result.binary
         else ["first higher", "equal", "second higher"]
     )
-    return share_cells(rows, titles, title="Share of tasks")
+    return share_cells(rows, titles)
 
 
 def _unit(result: ComparisonResult) -> Unit:

@@ -55,7 +55,7 @@ def _ends(result: ToolsResult) -> Mapping[str, list[SharePart]]:
 
 def draw_failures(result: ToolsResult, _: UrlOf) -> Figure:
     """Draw how the trajectories of each agent ended."""
-    return share_cells(_ends(result), list(result.titles.values()), title="Share of agent’s")
+    return share_cells(_ends(result), list(result.titles.values()))
 
 
 def draw_balance(result: ToolsResult, url: UrlOf) -> Figure:

@@ -2,7 +2,7 @@
 
 from analysis.figures.agreement import agreement_bars
 from analysis.figures.leaderboard import leaderboard_figure
-from analysis.figures.narrow import ABOVE, narrow_layout
+from analysis.figures.narrow import ABOVE, UPRIGHT_ROOM, narrow_layout
 from analysis.figures.rubric import rubric_heatmap
 from tests.analysis.figures.results import AGREEMENTS, ROWS, TABLE
 
@@ -37,7 +37,7 @@ def test_names_move_into_the_plot() -> None:
 def test_full_cells_keep_their_names_beside() -> None:
     layout = rubric_heatmap(TABLE)["layout"]
     slim = narrow_layout(layout, names_inside=False)
-    assert slim["yaxis"] == layout["yaxis"] and slim["height"] == layout["height"]
+    assert slim["yaxis"] == layout["yaxis"] and slim["height"] == layout["height"] + UPRIGHT_ROOM
     # No name is left out: all stand upright over their columns.
     assert slim["xaxis"]["tickangle"] == -90
     assert slim["xaxis"]["tickvals"] == slim["xaxis"]["categoryarray"]

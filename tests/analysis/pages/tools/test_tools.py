@@ -123,5 +123,5 @@ def test_pages_without_judges_work_or_say_what_is_missing() -> None:
 
 def test_cells_leave_out_what_nobody_has() -> None:
     rows = {"a": [SharePart(1, 1.0), SharePart(0, 0.0)]}
-    (trace,) = share_cells(rows, ["Right", "Wrong"], title="Share")["data"]
+    (trace,) = share_cells(rows, ["Right", "Wrong"])["data"]
     assert trace["x"] == ["Right"] and trace["text"] == [["1"]]
