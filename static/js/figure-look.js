@@ -69,6 +69,7 @@ function template(colour, { forFile = false, font, scale = 1 } = {}) {
       hovermode: "closest",
     },
     data: {
+      heatmap: [{ textfont: { color: colour("var(--ink)") } }],
       scatter: [{ line: { width: 2 * scale }, marker: { size: 7 * scale }, error_y: { thickness: 1.25, width: 3 }, error_x: { thickness: 1.25, width: 3 } }],
     },
   };
