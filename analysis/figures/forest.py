@@ -16,22 +16,23 @@ from analysis.figures.elements import (
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 
-# Kinds of rows differ by mark and by hue.
+# Kinds of rows differ by mark: the other hues belong to agents.
 LOOKS = (
     (NEUTRAL, "diamond"),
     (ACCENT, "circle"),
-    ("var(--series-3)", "square"),
-    ("var(--series-5)", "triangle-up"),
+    (NEUTRAL, "square-open"),
+    (ACCENT, "triangle-up-open"),
 )
 LONGEST_NAME = 38
 
 
 @dataclass(frozen=True)
 class ForestRows:
-    """Rows of one kind, under one name in the legend."""
+    """Rows of one kind, under one name in the legend; ``urls`` are where their marks lead."""
 
     name: str
     rows: Sequence[tuple[str, Estimate]]
+    urls: Sequence[str] | None = None
 
 
 def forest(
@@ -72,6 +73,7 @@ def forest(
                 "x",
                 unit=unit,
                 about=[f"{group.name}: {name}" for name, _ in group.rows],
+                urls=group.urls,
                 name=label(group.name),
                 legendgroup=group.name,
                 showlegend=len(shown) > 1,

@@ -178,7 +178,7 @@ class BothScores:
             score_change(*self._columns(pair, match, kept), tasks=tasks, seed=self.seed)
             for pair in (self.means, self.single)
         )
-        return replace(changed, difference=moved.difference)
+        return replace(changed, first=moved.first, second=moved.second, difference=moved.difference)
 
     def _columns(
         self, pair: Sequence["DataFrame"], match: MatchedJudges | None, kept: Any

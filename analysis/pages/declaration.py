@@ -194,18 +194,20 @@ class FigureOf(Generic[Result]):
     """A figure of a page. ``draw`` gets the addresses of its marks; None where nothing is drawn.
 
     What stands under the title is the paragraph ``<p class="subtitle" data-of="NAME">``. ``table``
-    names the table with its numbers, where that has another name.
+    names the table with its numbers, where that has another name. ``fits`` says of which results
+    it is, without drawing it.
     """
 
     name: str
     title: str | Callable[[Result], str]
     draw: Callable[[Result, UrlOf], Figure | None]
     table: str = ""
+    fits: Callable[[Result], bool] = lambda _: True
     least_width: int | Callable[[Result], int] = 0
 
     def build(self, result: Result, links: Links, prose: Prose) -> FigureSpec | None:
         """Return the figure of a result."""
-        drawn = self.draw(result, links.url)
+        drawn = self.draw(result, links.url) if self.fits(result) else None
         if drawn is None:
             return None
         return common.figure_spec(
@@ -260,7 +262,7 @@ class DeclaredPage(Generic[Data, Result]):
 
     ``load`` asks the database and says what is missing; ``compute`` does no more than compute.
     ``folded`` are the figures and tables of the details, which are computed when they are opened;
-    the first of these tables takes the place of ``table`` where that has no rows.
+    the first of them takes the place of ``figure`` or ``table`` where that has nothing to show.
     ``later`` is what takes too long for a request. ``waits`` says of a result that its answer
     is still being computed by a job, so that the report must not be stored.
     """
@@ -287,8 +289,7 @@ class DeclaredPage(Generic[Data, Result]):
             banners=prose.banners(),
             waits=self.waits(result),
         )
-        table = self._shown(result)
-        parts = (table,) if self.figure is None else (self.figure, table)
+        parts = self._shown(result)
         return with_few_clusters(_with_parts(report, parts, selection, result, prose))
 
     def details(self, folder: str, selection: Selection) -> Report:
@@ -305,16 +306,21 @@ class DeclaredPage(Generic[Data, Result]):
             waits=self.waits(result),
         )
         shown = self._shown(result)
-        parts = tuple(one for one in self.folded if one is not shown)
+        parts = tuple(one for one in self.folded if one not in shown)
         whole = with_few_clusters(_with_parts(report, parts, selection, result, prose))
         # What the answer warns of already is not said twice.
-        said = with_few_clusters(_with_parts(Report(), (shown,), selection, result, prose)).notices
+        said = with_few_clusters(_with_parts(Report(), shown, selection, result, prose)).notices
         return replace(whole, notices=tuple(one for one in whole.notices if one not in said))
 
-    def _shown(self, result: Result) -> TableOf[Result, Any]:
-        """Return the table of the answer: the first that has rows."""
-        others = (one for one in self.folded if isinstance(one, TableOf))
-        return next((one for one in (self.table, *others) if one.rows(result)), self.table)
+    def _shown(self, result: Result) -> tuple[FigureOf[Result] | TableOf[Result, Any], ...]:
+        """Return the figure and the table of the answer: the first that have anything to show."""
+        tables = (one for one in self.folded if isinstance(one, TableOf))
+        table = next((one for one in (self.table, *tables) if one.rows(result)), self.table)
+        if self.figure is None:
+            return (table,)
+        figures = (one for one in self.folded if isinstance(one, FigureOf))
+        shown = (one for one in (self.figure, *figures) if one.fits(result))
+        return (next(shown, self.figure), table)
 
     def deferred(self, folder: str, selection: Selection) -> Report:
         """Return what takes too long for a request."""

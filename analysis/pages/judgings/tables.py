@@ -1,17 +1,21 @@
-"""The tables of the page about judgings."""
+"""The columns of the page about judgings."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from analysis.filters.options import Judged
-from analysis.filters.selection import Selection
-from analysis.frames.judgings import JudgeSeat
 from analysis.pages.conditions.tables import points_cell
+from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
+from analysis.pages.judgings.rows import (
+    AgentVerdicts,
+    JudgeChange,
+    JudgingsResult,
+    JudgingSummary,
+    OwnReplies,
+    TurnedVerdict,
+)
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
     Column,
-    Table,
     count_cell,
     estimate_cell,
     estimate_column,
@@ -21,209 +25,169 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.stats.descriptive.rates import Rate
-from analysis.stats.judges.rejudging import ScoreChange, VerdictChange
-from analysis.stats.judges.repeats import Consistency
-from benchmarks.models import Trajectory
+from analysis.stats.results import Estimate
 
-MOST_FLIPS = 50
 MOST_IDS = 500
 
 
-@dataclass(frozen=True)
-class JudgingSummary:
-    """One judging of the page: its name, its judges, and how far each agrees with itself."""
-
-    which: str
-    name: str
-    judged: Judged
-    runs: int
-    judges: Mapping[JudgeSeat, str]
-    consistency: Mapping[JudgeSeat, Consistency]
-
-
-@dataclass(frozen=True)
-class JudgingChanges:
-    """What the second judging changes: of all judges together and of each, and in verdicts."""
-
-    scores: Mapping[str, ScoreChange]
-    alone: tuple[str, ...]
-    verdicts: Mapping[str, VerdictChange]
-    flipped: Sequence[tuple[int, str, bool]]
-
-    @property
-    def all(self) -> VerdictChange | None:
-        return self.verdicts.get("")
-
-
-def judgings_table(found: Sequence[JudgingSummary], differ: Mapping[str, str]) -> Table:
-    """Which judgings are compared, who judged and how they were asked."""
-    rows = []
-    for again in found:
-        made_by = again.judged.made_by
-        replies = max((one.replicates for one in again.consistency.values()), default=0)
-        rows.append(
-            (
-                text_cell(
-                    again.name,
-                    url=common.address("benchmarks:run", run_id=made_by) if made_by else "",
-                    sub="while it was played" if made_by is None else "later",
-                ),
-                count_cell(again.runs),
-                text_cell(", ".join(again.judges.values())),
-                count_cell(replies),
-                text_cell(differ[again.which] or "as usual"),
-            )
-        )
-    columns = (
-        text_column("Judging"),
-        number_column("Runs"),
-        text_column("Judges"),
-        number_column("Replies", help="How often a judge was asked about one turn at most"),
-        words_column("How judges were asked", "how"),
+def judging_columns(_: JudgingsResult) -> Sequence[ColumnOf[JudgingSummary]]:
+    """Give each judging its judges, and how they were asked."""
+    return (
+        ColumnOf(text_column("Judging"), _judging),
+        count_of("Runs", lambda row: row.runs),
+        text_of("Judges", lambda row: ", ".join(row.judge_names)),
+        count_of(
+            "Replies",
+            lambda row: row.replies,
+            help="How often a judge was asked about one turn at most",
+        ),
+        ColumnOf(
+            words_column("How judges were asked", "how"),
+            lambda row: text_cell(row.asked or "as usual"),
+        ),
     )
-    return Table("judgings", "The judgings", columns, tuple(rows))
 
 
-def consistency_table(found: Sequence[JudgingSummary]) -> Table:
-    """How far each judge agrees with itself."""
-    rows = []
-    for again in found:
-        for sitting, judge in again.judges.items():
-            one = again.consistency[sitting]
-            rows.append(
-                (
-                    text_cell(judge),
-                    text_cell(again.name),
-                    count_cell(one.replicates),
-                    estimate_cell(one.equal, "share", show_n=True),
-                    estimate_cell(one.within_one, "share"),
-                    estimate_cell(one.sd, "points"),
-                    estimate_cell(one.kappa, "points"),
-                    estimate_cell(one.icc, "points"),
-                    rate_cell(one.unreadable),
-                )
-            )
-    columns = (
-        text_column("Judge"),
-        text_column("Judging"),
-        number_column("Replies", help="To one item, at most"),
-        estimate_column("Equal", help="Pairs of replies to one item with the same score"),
-        estimate_column("Within one", help="Pairs at most one point apart"),
-        estimate_column("SD", "sd", help="Within-judge standard deviation, in points"),
-        estimate_column("Kappa", help="Fleiss', quadratically weighted"),
-        estimate_column("ICC1", help="One-way random, a single reply"),
+def _judging(row: JudgingSummary) -> Cell:
+    later = row.judged.made_by is not None
+    return text_cell(row.name, url=row.url, sub="later" if later else "during the run")
+
+
+CONSISTENCY: tuple[ColumnOf[OwnReplies], ...] = (
+    estimate_of(
+        "Equal",
+        lambda row: row.one.equal,
+        "share",
+        help="Pairs of replies to one item with the same score",
+        show_n=True,
+    ),
+    estimate_of(
+        "Within one", lambda row: row.one.within_one, "share", help="Pairs at most one point apart"
+    ),
+    estimate_of(
+        "SD",
+        lambda row: row.one.sd,
+        "points",
+        part="sd",
+        help="Within-judge standard deviation, in points",
+    ),
+    estimate_of(
+        "Kappa", lambda row: row.one.kappa, "points", help="Fleiss', quadratically weighted"
+    ),
+    estimate_of("ICC1", lambda row: row.one.icc, "points", help="One-way random, a single reply"),
+    ColumnOf(
         estimate_column("Unreadable", help="Replies without a readable score, of all asked for"),
-    )
-    return Table(
-        "consistency",
-        "Each judge beside itself",
-        columns,
-        tuple(rows),
-        note="Over all dimensions of the turns that are counted; 95 % intervals are by task. Kappa "
-        "and ICC are low where plans hardly differ, however often replies are equal.",
-    )
-
-
-def change_table(scores: Mapping[str, ScoreChange], panel: str) -> Table:
-    """What the second judging changes in scores."""
-    rows = tuple(change_cells(judge, change) for judge, change in scores.items())
-    return Table(
-        "change",
-        "What the second judging changes in scores",
-        (text_column("Judge"), *CHANGE_COLUMNS),
-        rows,
-        note="Second minus first, paired by turn and dimension; 95 % intervals are by task. Of "
-        f"{panel} the mean is compared, which moves if any score does and has no kappa.",
-    )
-
-
-CHANGE_COLUMNS = (
-    estimate_column("Difference", help="Mean of second minus first, in points"),
-    estimate_column("Size", help="Mean absolute difference of first replies, in points"),
-    estimate_column("Changed", help="Share of first replies with another score"),
-    estimate_column("Kappa", help="Cohen's, quadratically weighted, of first replies"),
-    number_column("Higher"),
-    number_column("Lower"),
+        lambda row: rate_cell(row.one.unreadable),
+    ),
 )
 
 
-def change_cells(name: str, change: ScoreChange) -> tuple[Cell, ...]:
-    """A row of `CHANGE_COLUMNS` after a name."""
+def own_columns(_: JudgingsResult) -> Sequence[ColumnOf[OwnReplies]]:
+    """Give each judge how far it agrees with itself."""
     return (
-        text_cell(name),
-        estimate_cell(change.difference, "points", signed=True, show_n=True),
-        estimate_cell(change.absolute, "points"),
-        rate_cell(change.changed),
-        estimate_cell(change.kappa, "points"),
-        count_cell(change.up),
-        count_cell(change.down),
+        text_of("Judge", lambda row: row.judge),
+        text_of("Judging", lambda row: row.judging),
+        count_of("Replies", lambda row: row.one.replicates, help="To one item, at most"),
+        *CONSISTENCY,
     )
 
 
-def verdict_table(changes: JudgingChanges, selection: Selection) -> list[Table]:
-    """How many verdicts turn, by agent and of all."""
-    runs = {run.label: run for run in selection.runs}
-    turned: dict[str, dict[bool, list[int]]] = {}
-    for pk, label, passes in changes.flipped:
-        for name in ("", label):
-            turned.setdefault(name, {}).setdefault(passes, []).append(pk)
-    rows = []
-    names = [label for label in changes.verdicts if label]
-    for label in [*names, *([""] if len(names) > 1 else [])]:
-        one, those = changes.verdicts[label], turned.get(label, {})
-        both = those.get(True, []) + those.get(False, [])
-        rows.append(
-            (
-                common.agent_cell(runs[label]) if label else text_cell("All"),
-                rate_cell(one.flipped, url=_ids(both), show_n=True),
-                count_cell(one.gained, url=_ids(those.get(True, []))),
-                count_cell(one.lost, url=_ids(those.get(False, []))),
-                points_cell(one.difference),
-            )
-        )
-    columns = (
-        Column("Agent", ("agent", "kind", "run"), num=False),
-        estimate_column("Turned", help="Share of trajectories whose last plan passes once alone"),
-        number_column("Pass now", help="Failed in the first judging, pass in the second"),
-        number_column("Fail now"),
-        estimate_column("Change", help="Share that passes, second minus first"),
-    )
-    return [
-        Table(
-            "verdicts",
-            "Verdicts that turn",
-            columns,
-            tuple(rows),
-            note="A last plan passes where every counted dimension reaches the run's threshold, "
-            "whether or not the plan is valid. Intervals are by task.",
-        )
-    ]
+CHANGE: tuple[ColumnOf[JudgeChange], ...] = (
+    estimate_of(
+        "First",
+        lambda row: row.change.first,
+        "points",
+        part="first judging",
+        help="Mean score in the first judging, over items scored in both",
+    ),
+    estimate_of(
+        "Second",
+        lambda row: row.change.second,
+        "points",
+        part="second judging",
+        help="Mean score in the second judging, over the same items",
+    ),
+    estimate_of(
+        "Difference",
+        lambda row: row.change.difference,
+        "points",
+        help="Mean of second minus first, in points",
+        signed=True,
+        show_n=True,
+    ),
+    estimate_of(
+        "Size",
+        lambda row: row.change.absolute,
+        "points",
+        help="Mean absolute difference of first replies, in points",
+    ),
+    ColumnOf(
+        estimate_column("Changed", help="Share of first replies with another score"),
+        lambda row: rate_cell(row.change.changed),
+    ),
+    estimate_of(
+        "Kappa",
+        lambda row: row.change.kappa,
+        "points",
+        help="Cohen's, quadratically weighted, of first replies",
+    ),
+    count_of("Higher", lambda row: row.change.up),
+    count_of("Lower", lambda row: row.change.down),
+)
 
 
-def flips_table(changes: JudgingChanges, selection: Selection) -> list[Table]:
-    """The trajectories whose verdict turned, each with its address."""
-    pks = [pk for pk, _, _ in changes.flipped]
-    names = {
-        pk: (name, prompt)
-        for pk, name, prompt in Trajectory.objects.filter(pk__in=pks).values_list(
-            "pk", "task__external_id", "task__prompt"
-        )
-    }
-    rows = tuple(
-        (
-            text_cell(
-                names[pk][0],
-                url=common.address("analysis:trajectory", trajectory_id=pk),
-                sub=names[pk][1][:100],
+def change_columns(_: JudgingsResult) -> Sequence[ColumnOf[JudgeChange]]:
+    """Give each judge its mean score in both judgings, and what changes between them."""
+    return (text_of("Judge", lambda row: row.judge), *CHANGE)
+
+
+def verdict_columns(_: JudgingsResult) -> Sequence[ColumnOf[AgentVerdicts]]:
+    """Give each agent how many verdicts turn, and the shares that pass in both judgings."""
+    return (
+        ColumnOf(
+            Column("Agent", ("agent", "kind", "run"), num=False),
+            lambda row: common.agent_cell(row.run) if row.run is not None else text_cell("All"),
+        ),
+        _passing("First", "passes first", "Share that passes in the first judging"),
+        _passing("Second", "passes second", "Share that passes in the second judging"),
+        ColumnOf(
+            estimate_column("Change", help="Share that passes, second minus first"),
+            lambda row: points_cell(row.change.difference),
+        ),
+        ColumnOf(
+            estimate_column(
+                "Turned", help="Share of trajectories whose last plan passes once alone"
             ),
-            text_cell(label),
-            text_cell("passes now" if passes else "fails now"),
-        )
-        for pk, label, passes in changes.flipped
+            lambda row: rate_cell(row.change.flipped, url=_list(row.ids()), show_n=True),
+        ),
+        ColumnOf(
+            number_column("Pass now", help="Failed in the first judging, pass in the second"),
+            lambda row: count_cell(row.change.gained, url=_list(row.ids(True))),
+        ),
+        ColumnOf(
+            number_column("Fail now"),
+            lambda row: count_cell(row.change.lost, url=_list(row.ids(False))),
+        ),
     )
-    columns = (text_column("Task"), text_column("Agent"), text_column("In the second judging"))
-    title = "Trajectories whose verdict turned"
-    return [Table("turned", title, columns, rows, open=False, most=MOST_FLIPS)]
+
+
+def _passing(label: str, part: str, help: str) -> ColumnOf[AgentVerdicts]:
+    def share(row: AgentVerdicts) -> Estimate:
+        return row.change.first if label == "First" else row.change.second
+
+    return estimate_of(label, share, "share", part=part, help=help)
+
+
+def turned_columns(_: JudgingsResult) -> Sequence[ColumnOf[TurnedVerdict]]:
+    """Give each trajectory whose verdict turned its address."""
+    return (
+        ColumnOf(
+            text_column("Task"),
+            lambda row: text_cell(row.task_name, url=row.url, sub=row.prompt[:100]),
+        ),
+        text_of("Agent", lambda row: row.agent),
+        text_of("In the second judging", lambda row: "passes now" if row.passes else "fails now"),
+    )
 
 
 def rate_cell(rate: Rate, *, url: str = "", show_n: bool = False) -> Cell:
@@ -232,5 +196,5 @@ def rate_cell(rate: Rate, *, url: str = "", show_n: bool = False) -> Cell:
     return estimate_cell(found, "share", url=url, show_n=show_n)
 
 
-def _ids(pks: Sequence[int]) -> str:
+def _list(pks: Sequence[int]) -> str:
     return common.trajectories({"ids": pks}) if 0 < len(pks) <= MOST_IDS else ""

@@ -1,6 +1,6 @@
 """The same turns judged twice: what a second judging changes in scores and in verdicts."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,8 @@ class ScoreChange:
 
     Attributes
     ----------
+    first, second
+        Mean score the first and the second time, over the items scored both times.
     difference, absolute
         Mean of the second minus the first score, and of its absolute value, in points.
     changed
@@ -36,6 +38,8 @@ class ScoreChange:
         Items scored both times, and those whose second score is higher, or lower.
     """
 
+    first: Estimate
+    second: Estimate
     difference: Estimate
     absolute: Estimate
     changed: Rate
@@ -51,12 +55,16 @@ class VerdictChange:
 
     Attributes
     ----------
+    first, second
+        Share that passes the first and the second time, of those with a verdict both times.
     flipped
         Share of trajectories with another verdict.
     difference
         Share that passes the second time minus the first, paired.
     """
 
+    first: Estimate
+    second: Estimate
     flipped: Rate
     difference: Estimate
     gained: int
@@ -105,9 +113,12 @@ def score_change(
     if not moved.size:
         nothing = Estimate.without_value(NO_COMMON, excluded=excluded)
         none = Rate(0, 0, nothing, nothing)
-        return ScoreChange(nothing, nothing, none, nothing, 0, 0, 0)
+        return ScoreChange(nothing, nothing, nothing, nothing, none, nothing, 0, 0, 0)
     changed = np.abs(moved) > EQUAL
+    ends = (float(scale[0]), float(scale[1]))
     return ScoreChange(
+        first=mean_by_cluster(a[both], clusters, excluded=excluded, level=level, scale=ends),
+        second=mean_by_cluster(b[both], clusters, excluded=excluded, level=level, scale=ends),
         difference=mean_by_cluster(moved, clusters, excluded=excluded, level=level),
         absolute=mean_by_cluster(
             np.abs(moved), clusters, excluded=excluded, level=level, scale=(0, None)
@@ -144,6 +155,8 @@ def verdict_change(
     clusters = [task for task, keep in zip(tasks, both.tolist(), strict=True) if keep]
     moved = b[both] - a[both]
     return VerdictChange(
+        first=_passing(a[both], clusters, excluded, level),
+        second=_passing(b[both], clusters, excluded, level),
         flipped=rate(
             (moved != 0).tolist(),
             clusters,
@@ -161,6 +174,14 @@ def verdict_change(
         lost=int((moved < 0).sum()),
         n=int(moved.size),
     )
+
+
+def _passing(
+    verdicts: Floats, clusters: Sequence[Hashable], excluded: Mapping[str, int], level: float
+) -> Estimate:
+    if not verdicts.size:
+        return Estimate.without_value(NO_VERDICTS, excluded=excluded)
+    return mean_by_cluster(verdicts, clusters, level=level, excluded=excluded, scale=(0, 1))
 
 
 def _paired(a: Floats, b: Floats) -> tuple[Any, dict[str, int]]:

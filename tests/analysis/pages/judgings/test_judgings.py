@@ -11,7 +11,7 @@ from analysis.filters.selection import Selection
 from analysis.frames.judgings import JudgeSeat, matches
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.states import refinement_chains
-from analysis.pages.judgings.page import judgings_later, judgings_report
+from analysis.pages.catalogue import PAGES
 from analysis.reports.content import Report
 from benchmarks.models import Run, Task, Trajectory
 from tests.analysis.judged_again import judge_again
@@ -33,6 +33,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 def choose(user: User | None = None, **words: str) -> Selection:
     selection = with_beside(select_runs(Filters(**words)))
     return selection if user is None else with_people(selection, user)
+
+
+def later(selection: Selection) -> Report:
+    return PAGES["judgings"].content.deferred("judgings", selection)
 
 
 def rows(made: Report, name: str) -> list[dict[str, object]]:
@@ -57,13 +61,13 @@ def ids(run: Run) -> list[int]:
 
 
 def test_one_judging_and_one_reply_say_nothing_yet(run: Run) -> None:
-    made = judgings_report(choose())
+    made = report_of("judgings", choose())
     assert "judged once" in made.sentence and "nothing shows yet" in made.sentence
     (first, *_) = rows(made, "consistency")
     assert first["equal"] is None and "asked once" in str(first["equal note"])
     assert (first["unreadable"], first["unreadable n"]) == (0, 16)
     assert made.table("change") is None and not made.figures
-    assert judgings_report(Selection(Filters())).empty is not None
+    assert report_of("judgings", Selection(Filters())).empty is not None
 
 
 def test_a_second_judging_beside_the_first(run: Run) -> None:
@@ -73,7 +77,7 @@ def test_a_second_judging_beside_the_first(run: Run) -> None:
         first: [(4, 5), (2, 2), (4, 4)],
         second: [(4, 4), (4, 4), (3, None)],
     }, replicates=2, anchors="descending")  # fmt: skip
-    made = judgings_report(choose())
+    made = report_of("judgings", choose())
     own = {(row["judge"], row["judging"]): row for row in rows(made, "consistency")}
     even, mild = own["even", "again"], own["mild", "again"]
     # One pair of 1 and one of 0 on each of eight dimensions; SD = sqrt((0.5 + 0)/2).
@@ -93,26 +97,29 @@ def test_a_second_judging_beside_the_first(run: Run) -> None:
     # The first plan's mean is 3.5 still (5 of 6 scores count alike); the second lacks one.
     (agent,) = rows(made, "verdicts")
     assert (agent["turned"], agent["turned n"], agent["pass now"]) == (0, 1, 0)
-    assert made.sentence.startswith("“again” beside “live” moves the judges' mean by −0.50")
+    assert made.sentence.startswith(
+        "Judged again as “again”, the judges' mean is 3.50 instead of 4.00 ("
+    )
+    assert "−0.50" in made.sentence and change["all judges"]["second judging"] == 3.5
     assert "the least consistent judge, even, gives the same score in 50.0 %" in made.sentence
     how = " ".join(made.how)
     assert "anchors: descending" in how and "replicates: 2" in how
-    assert [figure.name for figure in made.figures] == ["equal", "change"]
+    assert [figure.name for figure in made.figures] == ["scores", "equal", "change"]
 
 
 def test_verdicts_that_turn_lead_to_their_trajectories(run: Run) -> None:
     first, second = ids(run)
     judge_again(run, {first: [(3,)] * 3, second: [(5,)] * 3})
-    made = judgings_report(choose())
+    made = report_of("judgings", choose())
     (agent,) = rows(made, "verdicts")
     assert (agent["turned"], agent["pass now"], agent["fail now"]) == (1, 1, 1)
     assert agent["change"] == 0
     table, turned = made.table("verdicts"), made.table("turned")
     assert table is not None and turned is not None
-    assert table.rows[0][2].url == f"/trajectories/?ids={second}"
+    assert table.rows[0][5].url == f"/trajectories/?ids={second}"
     assert [row[0].url for row in turned.rows] == [f"/trajectories/{pk}/" for pk in (first, second)]
     assert [row[2].text for row in turned.rows] == ["fails now", "passes now"]
-    assert "turns the verdict on 2 of 2 trajectories" in made.sentence
+    assert "the verdict turns on 2 of 2 trajectories" in made.sentence
 
 
 def test_metrics_follow_from_the_judging_that_counts(run: Run) -> None:
@@ -179,7 +186,7 @@ def test_maps_and_panels_beside_people() -> None:
         scores = {"safety": (people, people + 1, 4)}
         item = make_trajectory(run, n, scores=[scores])
         make_ratings(study, ann, item, {"safety": people}, simulated=True)
-    made = judgings_later(choose(rita, mapped="monotone"))
+    made = later(choose(rita, mapped="monotone"))
     mapped = {row["judge"]: row for row in rows(made, "mapped")}
     assert (mapped["strict"]["bias"], mapped["strict"]["error"]) == (1, 1)
     assert mapped["strict"]["error, mapped"] == pytest.approx(0, abs=1e-6)
@@ -197,7 +204,7 @@ def test_maps_and_panels_beside_people() -> None:
     assert "1 of 1 annotator" in made.banners[0].text
     assert "closest map that never falls" in " ".join(made.how)
     # Who may not read the study has judges alone.
-    alone = judgings_later(choose())
+    alone = later(choose())
     assert alone.table("mapped") is None and "Nobody scored" in alone.sentence
     assert rows(alone, "panels")[0]["held out"] is None
 
@@ -206,7 +213,7 @@ def test_by_dimension_later(run: Run) -> None:
     first, second = ids(run)
     judge_again(run, {pk: [(4, 4), (3, 4)] for pk in (first, second)}, judges=("even", "new"),
                 dimensions=("safety", "feasibility"))  # fmt: skip
-    made = judgings_later(choose())
+    made = later(choose())
     own = {(row["dimension"], row["judge"]): row for row in rows(made, "own")}
     assert len(own) == 4 and own["Safety", "new"]["equal"] == 0
     changes = {(row["dimension"], row["judge"]): row for row in rows(made, "changes")}

@@ -1,0 +1,361 @@
+"""What the page about judgings knows: judges beside themselves, and one judging beside another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from analysis.filters.options import Judged
+from analysis.filters.selection import ChosenRun, Selection
+from analysis.frames.judgings import (
+    BESIDE,
+    COUNTS,
+    BothScores,
+    JudgeSeat,
+    Replies,
+    matches,
+    replies_of,
+    reply_scores,
+    verdicts,
+)
+from analysis.pages.links import Link
+from analysis.pages.sweeps.rows import dimension_sets
+from analysis.reports import common
+from analysis.reports.content import how_interval
+from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
+from analysis.stats.judges.repeats import Consistency, repeat_consistency
+from analysis.stats.results import Estimate
+from benchmarks.core.registry import find_system
+from benchmarks.models import Trajectory
+
+SEED = 20261122
+PANEL = "all judges"
+# Settings of a judging that say nothing about how a judge is asked.
+UNLIKE = frozenset({"turns", "reply_attempts", "rubric_judges"})
+
+
+@dataclass(frozen=True)
+class TurnedVerdict:
+    """A trajectory with another verdict in the second judging; ``passes`` is the second one."""
+
+    trajectory: int
+    task: int
+    agent: str
+    passes: bool
+    task_name: str
+    prompt: str
+
+    @property
+    def url(self) -> str:
+        return common.address("analysis:trajectory", trajectory_id=self.trajectory)
+
+
+@dataclass(frozen=True)
+class JudgingsData:
+    """The replies of both judgings, and the verdicts that follow from each, by trajectory."""
+
+    runs: tuple[ChosenRun, ...]
+    replies: Replies
+    final: bool
+    system: str
+    about: Mapping[int, tuple[int, str]]
+    verdicts: tuple[Mapping[int, bool | None], Mapping[int, bool | None]]
+    turned: tuple[TurnedVerdict, ...]
+
+
+@dataclass(frozen=True)
+class JudgingSummary:
+    """One judging of the page: its name, its judges, and how far each agrees with itself.
+
+    ``asked`` says how its judges were asked, where that is not as usual.
+    """
+
+    which: str
+    name: str
+    judged: Judged
+    runs: int
+    judges: Mapping[JudgeSeat, str]
+    consistency: Mapping[JudgeSeat, Consistency]
+    asked: str = ""
+
+    @property
+    def url(self) -> str:
+        """The run that judged again; empty for the judging during the runs."""
+        made_by = self.judged.made_by
+        return common.address("benchmarks:run", run_id=made_by) if made_by else ""
+
+    @property
+    def judge_names(self) -> list[str]:
+        return list(self.judges.values())
+
+    @property
+    def replies(self) -> int:
+        """How often a judge was asked about one turn at most."""
+        return max((one.replicates for one in self.consistency.values()), default=0)
+
+
+@dataclass(frozen=True)
+class OwnReplies:
+    """How far a judge of a judging agrees with itself, on one dimension or on all."""
+
+    judge: str
+    judging: str
+    one: Consistency
+    dimension: str = ""
+    key: str = ""
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.key)
+
+
+@dataclass(frozen=True)
+class JudgeChange:
+    """What the second judging changes in the scores of a judge, or of all together.
+
+    On one dimension, or on all.
+    """
+
+    judge: str
+    change: ScoreChange
+    dimension: str = ""
+    key: str = ""
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.key)
+
+    @property
+    def unchanged(self) -> Estimate:
+        """The share of equal scores, from that of changed ones."""
+        rate = self.change.changed
+        found = rate.clustered if rate.clustered.interval is not None else rate.wilson
+        if found.value is None:
+            return found
+        interval = found.interval
+        if interval is not None:
+            interval = replace(interval, low=1 - interval.high, high=1 - interval.low)
+        return replace(found, value=1 - found.value, interval=interval)
+
+
+@dataclass(frozen=True)
+class AgentVerdicts:
+    """How many verdicts turn of one agent's trajectories, or of all where ``run`` is None."""
+
+    run: ChosenRun | None
+    change: VerdictChange
+    turned: tuple[TurnedVerdict, ...]
+
+    def ids(self, passes: bool | None = None) -> list[int]:
+        """Return the trajectories that turned, or those that turned this way."""
+        return [one.trajectory for one in self.turned if passes in (None, one.passes)]
+
+
+@dataclass(frozen=True)
+class JudgingsResult:
+    """The judgings, and what the second of them changes.
+
+    ``changes`` begin with all judges together; without a second judging there are none. ``alone``
+    are judges of one judging without a counterpart in the other. ``verdicts`` are by agent.
+    """
+
+    data: JudgingsData
+    judgings: tuple[JudgingSummary, ...]
+    changes: tuple[JudgeChange, ...]
+    alone: tuple[str, ...]
+    verdicts: tuple[AgentVerdicts, ...]
+    all_verdicts: VerdictChange | None
+
+    @property
+    def first(self) -> JudgingSummary:
+        return self.judgings[0]
+
+    @property
+    def second(self) -> JudgingSummary | None:
+        return self.judgings[1] if len(self.judgings) > 1 else None
+
+    @property
+    def second_name(self) -> str:
+        return self.second.name if self.second is not None else ""
+
+    @property
+    def panel(self) -> ScoreChange | None:
+        """What changes for all judges together."""
+        return self.changes[0].change if self.changes else None
+
+    @property
+    def moved_clearly(self) -> bool:
+        interval = self.panel.difference.interval if self.panel is not None else None
+        return interval is not None and not interval.low <= 0 <= interval.high
+
+    @property
+    def own(self) -> list[OwnReplies]:
+        """Each judge beside itself."""
+        return [
+            OwnReplies(judge, judging.name, judging.consistency[seat])
+            for judging in self.judgings
+            for seat, judge in judging.judges.items()
+        ]
+
+    @property
+    def repeated(self) -> list[OwnReplies]:
+        """The judges that were asked several times."""
+        return [one for one in self.own if one.one.equal.value is not None]
+
+    @property
+    def least_consistent(self) -> OwnReplies | None:
+        return min(self.repeated, key=lambda one: one.one.equal.value or 0, default=None)
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The judgings that are still under way."""
+        return [f"“{one.name}”" for one in self.judgings if not one.judged.finished]
+
+    @property
+    def turned(self) -> tuple[TurnedVerdict, ...]:
+        return self.data.turned
+
+    @property
+    def intervals(self) -> str:
+        return how_interval([one.change.difference for one in self.changes])
+
+
+def read_judgings(selection: Selection) -> JudgingsData | None:
+    """Read the replies of both judgings; None where there are none."""
+    keys = [dimension.key for dimension in common.dimensions_of(selection.system)]
+    final = selection.filters.turns != "all"
+    replies = reply_scores(selection.runs, keys, final=final)
+    if replies.frame.empty:
+        return None
+    # Verdicts are on last plans, whichever turns are shown.
+    last = replies if final else reply_scores(selection.runs, keys, final=True)
+    sets = dimension_sets(selection.system)
+    first, second = (verdicts(last.of(which), selection.runs, sets) for which in (COUNTS, BESIDE))
+    rows = last.of(BESIDE)[["trajectory", "task", "label"]].drop_duplicates()
+    about = {pk: (task, label) for pk, task, label in rows.itertuples(index=False)}
+    return JudgingsData(
+        selection.runs,
+        replies,
+        final,
+        selection.system,
+        about,
+        (first, second),
+        _turned(about, first, second),
+    )
+
+
+def _turned(
+    about: Mapping[int, tuple[int, str]],
+    first: Mapping[int, bool | None],
+    second: Mapping[int, bool | None],
+) -> tuple[TurnedVerdict, ...]:
+    found = {
+        pk: bool(second[pk])
+        for pk, before in first.items()
+        if before is not None and second.get(pk) not in (None, before)
+    }
+    names = {
+        pk: (name, prompt)
+        for pk, name, prompt in Trajectory.objects.filter(pk__in=found).values_list(
+            "pk", "task__external_id", "task__prompt"
+        )
+    }
+    return tuple(
+        TurnedVerdict(pk, about[pk][0], about[pk][1], passes, *names[pk])
+        for pk, passes in found.items()
+    )
+
+
+def compute(data: JudgingsData) -> JudgingsResult:
+    """Compare each judge's own replies, and the second judging with the first."""
+    judgings = _judgings(data)
+    changes: list[JudgeChange] = []
+    alone: list[str] = []
+    by_agent: list[AgentVerdicts] = []
+    everyone = None
+    if len(judgings) > 1:
+        first, second = (data.replies.judges(which) for which in (COUNTS, BESIDE))
+        pairs, both = matches(first, second), BothScores(data.replies, SEED)
+        changes = [JudgeChange(PANEL, both.change(None))]
+        changes += [JudgeChange(match.label, both.change(match)) for match in pairs]
+        known = {match.first for match in pairs} | {match.second for match in pairs}
+        alone = [
+            name for judges in (first, second) for seat, name in judges.items() if seat not in known
+        ]
+        by_agent, everyone = _verdicts(data)
+    return JudgingsResult(
+        data, tuple(judgings), tuple(changes), tuple(alone), tuple(by_agent), everyone
+    )
+
+
+def _judgings(data: JudgingsData) -> list[JudgingSummary]:
+    """The judging that counts, and the one beside it, with the consistency of their judges."""
+    found = []
+    for which in (COUNTS, BESIDE):
+        judged = [run.judged if which == COUNTS else run.beside for run in data.runs]
+        there = [one for one in judged if one is not None]
+        judges = data.replies.judges(which)
+        if not there or not judges:
+            continue
+        own = {}
+        for seat in judges:
+            scores, asked, tasks = replies_of(data.replies.of(which, seat))
+            own[seat] = repeat_consistency(scores, tasks=tasks, asked=asked, seed=SEED)
+        found.append(JudgingSummary(which, there[-1].name, there[-1], len(there), judges, own))
+    asked = asked_by(found, data.system)
+    return [replace(one, asked=asked[one.which]) for one in found]
+
+
+def _verdicts(data: JudgingsData) -> tuple[list[AgentVerdicts], VerdictChange | None]:
+    """The verdicts that turn by agent, all together last where there are several; and of all."""
+    first, second = data.verdicts
+    common_ones = [pk for pk in first if pk in second]
+    by_agent: dict[str, list[int]] = {}
+    for pk in common_ones:
+        by_agent.setdefault(data.about[pk][1], []).append(pk)
+
+    def change(those: Sequence[int]) -> VerdictChange:
+        return verdict_change(
+            [first[pk] for pk in those],
+            [second[pk] for pk in those],
+            tasks=[data.about[pk][0] for pk in those],
+        )
+
+    if not common_ones:
+        return [], None
+    everyone = change(common_ones)
+    runs = {run.label: run for run in data.runs}
+    found = [
+        AgentVerdicts(
+            runs[label], change(those), tuple(one for one in data.turned if one.agent == label)
+        )
+        for label, those in by_agent.items()
+    ]
+    if len(found) > 1:
+        found.append(AgentVerdicts(None, everyone, data.turned))
+    return found, everyone
+
+
+def asked_by(found: Sequence[JudgingSummary], system: str) -> dict[str, str]:
+    """Return how the judges of each judging were asked, by which of it, in words."""
+    rejudging = find_system(system).rejudging
+    usual = {s.name: s.default for s in rejudging.settings} if rejudging is not None else {}
+    asked = {again.which: {**usual, **again.judged.settings} for again in found}
+    names = [
+        name
+        for name in dict.fromkeys(name for settings in asked.values() for name in settings)
+        if name not in UNLIKE
+        and (
+            name in usual
+            and any(settings.get(name) != usual[name] for settings in asked.values())
+            or len({repr(settings.get(name)) for settings in asked.values()}) > 1
+        )
+    ]
+    return {
+        which: "; ".join(
+            f"{name.replace('_', ' ')}: {_plain(settings.get(name))}" for name in names
+        )
+        for which, settings in asked.items()
+    }
+
+
+def _plain(value: object) -> str:
+    return "as usual" if value in (None, "") else str(value).replace("_", " ")
