@@ -1,0 +1,225 @@
+"""Datasets of trials: prepared rows, original ALFRED files, and how both become tasks."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.core.digests import digest
+from benchmarks.core.errors import CoreError
+from benchmarks.core.importer import Importer, ImportOption, TaskFile, TaskFormat
+from benchmarks.core.problems import Problems, Said
+from benchmarks.core.types import Json, Task
+from benchmarks.systems.sda_planner.files import is_archive, read_json, read_lines, read_members
+from benchmarks.systems.sda_planner.graph_files import read_graph_file
+from benchmarks.systems.sda_planner.traj_data import (
+    LAYOUT,
+    TRIAL,
+    Original,
+    as_row,
+    counted,
+    derive_scenes,
+    read_layout,
+    read_original,
+)
+from benchmarks.systems.sda_planner.trials import (
+    Trials,
+    check_scene,
+    check_task,
+    replay_demonstration,
+    stored_scene,
+)
+
+MOST_WARNINGS = 100
+CITATION = "ALFRED (Shridhar et al., CVPR 2020)"
+LESS_SURE = (
+    "No scenes file was given: fixed receptacles are those that the trials themselves touch, so "
+    "where objects start is less sure."
+)
+
+
+def read_prepared(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
+    """Read ``tasks.jsonl`` with ``scenes.jsonl``, plain or as .gz."""
+    scenes, graphs, tasks = _split(paths, options)
+    if len(tasks) != 1:
+        names = ", ".join(path.name for path in tasks) or "none"
+        raise CoreError(f"expected one file tasks.jsonl or tasks.jsonl.gz, found {names}")
+    if not scenes:
+        raise CoreError(f"{tasks[0].name} needs scenes: give scenes.jsonl or scenes.jsonl.gz, too")
+    problems = Problems()
+    found = Trials(scenes=_read_scenes(scenes, problems))
+    problems.check()
+    for where, row in read_lines(tasks[0], problems):
+        _add(found, where, check_task(where, row, found.scenes, problems), problems)
+    problems.check()
+    return task_file(found, tasks[0].name, read_graph_file(graphs))
+
+
+def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
+    """Read folders, archives or single files of ``traj_data.json``."""
+    scene_files, graphs, sources = _split(paths, options)
+    layout = Path(options["layouts"]) if options.get("layouts") else None
+    problems = Problems()
+    found = Trials(scenes=_read_scenes(scene_files, problems))
+    layouts: dict[str, dict[str, tuple[float, float]]] = {}
+    trials: list[Original] = []
+    for path in [*([layout] if layout else []), *sources]:
+        for name, data in _members(path):
+            value = read_json(name, data, problems)
+            if value is None:
+                continue
+            if name.endswith(LAYOUT):
+                plan = Path(name).name.removesuffix(LAYOUT)
+                layouts[plan] = read_layout(name, value, problems)
+            elif trial := read_original(name, value, problems):
+                trials.append(trial)
+    problems.check()
+    if not trials:
+        raise CoreError(f"no {TRIAL} was found in {', '.join(path.name for path in sources)}")
+    derived = derive_scenes(trials, layouts)
+    without = sorted({t.row["scene"]["floor_plan"] for t in trials} - set(found.scenes))
+    for plan in without:
+        if scene := check_scene(f"floor plan {plan}", derived[plan], problems):
+            found.scenes[plan] = scene
+    for trial in trials:
+        row, odd = as_row(trial, found.scenes.get(trial.row["scene"]["floor_plan"]))
+        found.warnings += odd
+        _add(found, trial.name, check_task(trial.name, row, found.scenes, problems), problems)
+    problems.check()
+    name = ", ".join(path.name for path in sources)
+    note = f" {LESS_SURE}" if without else ""
+    note += f" {counted(found.rows.values()).words}."
+    return task_file(found, name, read_graph_file(graphs), note)
+
+
+def _split(
+    paths: Sequence[Path], options: Mapping[str, Any]
+) -> tuple[list[Path], list[Path], list[Path]]:
+    """Return files of scenes, of a graph, and the others."""
+    scenes = [Path(options["scenes"])] if options.get("scenes") else []
+    graphs = [Path(options["graph"])] if options.get("graph") else []
+    others = []
+    for path in paths:
+        name = path.name.lower()
+        if name.startswith("scenes") and ".jsonl" in name:
+            scenes.append(path)
+        elif name.startswith("graph") and name.endswith(".json"):
+            graphs.append(path)
+        else:
+            others.append(path)
+    if len(graphs) > 1:
+        raise CoreError("expected one state-dependency graph, found several")
+    return scenes, graphs, others
+
+
+def _read_scenes(paths: Sequence[Path], problems: Problems) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for path in paths:
+        for where, row in read_lines(path, problems):
+            scene = check_scene(where, row, problems)
+            if scene is None:
+                continue
+            if scene["floor_plan"] in found:
+                problems.add(where, "each floor plan once", Said(f"{scene['floor_plan']} again"))
+            found[scene["floor_plan"]] = scene
+    return found
+
+
+def _members(path: Path) -> Any:
+    if path.is_file() and not is_archive(path):
+        with path.open("rb") as file:
+            from benchmarks.systems.sda_planner.files import LARGEST_MEMBER, refuse
+
+            data = file.read(LARGEST_MEMBER + 1)
+        if len(data) > LARGEST_MEMBER:
+            raise refuse(path.name, f"a file of at most {LARGEST_MEMBER >> 20} MB", "a larger one")
+        yield path.name, data
+        return
+    yield from read_members(path, (TRIAL, LAYOUT))
+
+
+def _add(found: Trials, where: str, row: Json | None, problems: Problems) -> None:
+    if row is None:
+        return
+    if row["task_id"] in found.rows:
+        problems.add(where, "each task_id once", Said(f"{row['task_id']} again"))
+        return
+    found.rows[row["task_id"]] = row
+    if why := replay_demonstration(row, found.scenes[row["scene"]["floor_plan"]]):
+        found.warnings.append(f"{row['task_id']}: the demonstration falls short: {why}")
+
+
+def task_file(
+    found: Trials, source: str, graph: Json | None = None, note: str = "", licence: str = ""
+) -> TaskFile:
+    """Return checked trials as they are stored; scenes that no trial needs are left out."""
+    needed = {row["scene"]["floor_plan"] for row in found.rows.values()}
+    shared: dict[str, Any] = {
+        "scenes": {n: stored_scene(s) for n, s in sorted(found.scenes.items()) if n in needed}
+    }
+    if graph is not None:
+        shared["graph"] = graph
+    tasks = [(make_task(row, shared), ()) for row in found.rows.values()]
+    shared["checksum"] = digest([list(found.rows.values()), shared])
+    splits = Counter(row["split"] for row in found.rows.values())
+    parts = ", ".join(f"{n} {name}" for name, n in sorted(splits.items()))
+    warnings = found.warnings[:MOST_WARNINGS]
+    if len(found.warnings) > MOST_WARNINGS:
+        warnings.append(f"… and {len(found.warnings) - MOST_WARNINGS:,} more")
+    notes = f"{len(needed)} floor plans; {parts}.{note}"
+    if graph is not None:
+        notes += f" State-dependency graph {graph['version']} is part of the dataset."
+    return TaskFile(
+        tasks=tasks, checksum=shared["checksum"], source=source, licence=licence, shared=shared,
+        notes=notes, summary=f", {notes}", warnings=tuple(warnings),
+    )  # fmt: skip
+
+
+def make_task(row: Json, shared: Json) -> Task:
+    """Return a trial as a task; its first annotation is the prompt."""
+    prompt = row["anns"][0]["task_desc"]
+    return Task(row["task_id"], prompt, row["task_type"], row, shared=shared)
+
+
+def _is_prepared(paths: Sequence[Path]) -> bool:
+    return any(path.name.lower().startswith("tasks") and ".jsonl" in path.name for path in paths)
+
+
+def _is_original(paths: Sequence[Path]) -> bool:
+    return any(
+        path.is_dir() or is_archive(path) or path.name == TRIAL for path in paths
+    )  # fmt: skip
+
+
+_GRAPH = ImportOption("graph", "", "a JSON file with a state-dependency graph to keep with it")
+_SCENES = ImportOption("scenes", "", "a file scenes.jsonl or scenes.jsonl.gz")
+IMPORTER = Importer(
+    (
+        TaskFormat(
+            "prepared",
+            "Prepared trials",
+            "tasks.jsonl and scenes.jsonl, plain or as .gz",
+            "ALFRED trials",
+            read_prepared,
+            _is_prepared,
+            options=(_SCENES, _GRAPH),
+            uploads=3,
+            accept=".jsonl,.gz,.json",
+        ),
+        TaskFormat(
+            "original",
+            "Original ALFRED trials",
+            "folders or archives (.zip, .tar, .tar.gz) of traj_data.json",
+            "ALFRED",
+            read_originals,
+            _is_original,
+            options=(
+                _SCENES,
+                ImportOption("layouts", "", "a folder or archive with FloorPlan…-openable.json"),
+                _GRAPH,
+            ),
+            uploads=4,
+            accept=".zip,.tar,.gz,.tgz,.json,.jsonl",
+        ),
+    )
+)

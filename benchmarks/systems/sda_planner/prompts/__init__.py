@@ -1,0 +1,8 @@
+"""The prompts of SDA-Planner, in our own words."""
+
+from pathlib import Path
+
+from benchmarks.core.prompts import Prompts
+
+VERSION = "1"
+PROMPTS = Prompts(Path(__file__).parent, VERSION)
