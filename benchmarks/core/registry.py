@@ -16,6 +16,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {
     "planbench_xl": ("PlanBench-XL", "benchmarks.systems.planbench_xl.system"),
     "adapt": ("ADAPT", "benchmarks.systems.adapt.system"),
     "acpbench_hard": ("ACPBench Hard", "benchmarks.systems.acpbench_hard.system"),
+    "sda_planner": ("SDA-Planner", "benchmarks.systems.sda_planner.system"),
 }
 # Imported trajectories: their datasets have this in place of a system's key. Nothing can run it,
 # but it has labels, templates and judges as a system has.

@@ -26,11 +26,15 @@ _FOOD = "Apple Egg Lettuce Potato Tomato"
 _CUTLERY = "ButterKnife Fork Knife Ladle Spatula Spoon"
 _COOKED = f"{_FOOD} {_CUTLERY} DishSponge"
 _SMALL = "CD CellPhone CreditCard KeyChain Pen Pencil Watch"
-_SEAT = "BasketBall Book Box CellPhone Cloth CreditCard KeyChain Laptop Newspaper Pillow RemoteControl"
+_SEAT = (
+    "BasketBall Book Box CellPhone Cloth CreditCard KeyChain Laptop Newspaper Pillow RemoteControl"
+)
 _BATH = "DishSponge SoapBar SoapBottle SprayBottle TissueBox ToiletPaper ToiletPaperRoll HandTowel"
 _FURNITURE = (
-    f"{_SMALL} AlarmClock BasketBall Book Bowl Box Candle Cloth Cup Glassbottle Laptop Mug Newspaper "
-    "Plate RemoteControl SprayBottle Statue TennisRacket TissueBox ToiletPaper ToiletPaperRoll Vase "
+    f"{_SMALL} AlarmClock BasketBall Book Bowl Box Candle Cloth Cup Glassbottle Laptop Mug "
+    "Newspaper "
+    "Plate RemoteControl SprayBottle Statue TennisRacket TissueBox ToiletPaper ToiletPaperRoll "
+    "Vase "
     "WateringCan WineBottle"
 )
 _SURFACE = (
@@ -42,9 +46,11 @@ _FITS = {
     "BathtubBasin": "Cloth DishSponge HandTowel SoapBar",
     "Bed": "BaseballBat BasketBall Book CellPhone Laptop Newspaper Pillow TennisRacket",
     "Bowl": f"{_COOKED} {_SMALL} Candle Cloth Mug PaperTowel RemoteControl",
-    "Box": f"{_SMALL} AlarmClock Book Candle Cloth DishSponge Glassbottle Mug PaperTowel RemoteControl "
+    "Box": f"{_SMALL} AlarmClock Book Candle Cloth DishSponge Glassbottle Mug PaperTowel "
+    "RemoteControl "
     "Statue TissueBox Vase",
-    "Cabinet": f"{_BATH} Book Bowl Box Candle CD Cloth Cup Glassbottle Kettle Ladle Mug Newspaper Pan "
+    "Cabinet": f"{_BATH} Book Bowl Box Candle CD Cloth Cup Glassbottle Kettle Ladle Mug "
+    "Newspaper Pan "
     "PepperShaker Plate Plunger Pot SaltShaker Vase WateringCan WineBottle",
     "Cart": f"{_BATH} Candle Cloth Mug PaperTowel Plunger Statue Vase",
     "CoffeeMachine": "Mug",
@@ -56,7 +62,8 @@ _FITS = {
     "Drawer": f"{_SMALL} {_CUTLERY} {_BATH} Book Candle Cloth Newspaper PepperShaker RemoteControl "
     "SaltShaker WateringCan",
     "Dresser": _FURNITURE,
-    "Fridge": "Apple Bowl Bread Cup Egg Glassbottle Lettuce Mug Pan Plate Pot Potato Tomato WineBottle",
+    "Fridge": "Apple Bowl Bread Cup Egg Glassbottle Lettuce Mug Pan Plate Pot Potato Tomato "
+    "WineBottle",
     "GarbageCan": f"{_FOOD} {_BATH} Bread CD Cloth Newspaper PaperTowel Pen Pencil WineBottle",
     "HandTowelHolder": "HandTowel",
     "LaundryHamper": "Cloth",
@@ -64,19 +71,22 @@ _FITS = {
     "Mug": "ButterKnife Fork KeyChain Knife Pen Pencil Spoon Watch",
     "Ottoman": _SEAT,
     "Pan": _COOKED,
-    "Plate": f"{_COOKED} {_SMALL} AlarmClock Book Candle Cloth Glassbottle Mug PaperTowel TissueBox",
+    "Plate": f"{_COOKED} {_SMALL} AlarmClock Book Candle Cloth Glassbottle Mug PaperTowel "
+    "TissueBox",
     "Pot": _COOKED,
     "Safe": "CD CellPhone CreditCard KeyChain Statue Vase Watch",
     "Shelf": f"{_SMALL} AlarmClock Book Bowl Box Candle Cloth Cup DishSponge Glassbottle HandTowel "
     "Kettle Mug Newspaper PaperTowel PepperShaker Plate Pot RemoteControl SaltShaker SoapBar "
-    "SoapBottle SprayBottle Statue TissueBox ToiletPaper ToiletPaperRoll Vase WateringCan WineBottle",
+    "SoapBottle SprayBottle Statue TissueBox ToiletPaper ToiletPaperRoll Vase WateringCan "
+    "WineBottle",
     "SideTable": _SURFACE,
     "SinkBasin": f"{_COOKED} Bowl Cloth Cup Glassbottle HandTowel Kettle Mug Pan Plate Pot SoapBar",
     "Sofa": _SEAT,
     "StoveBurner": "Kettle Pan Pot",
     "TVStand": "TissueBox",
     "Toaster": "Bread",
-    "Toilet": "Candle Cloth DishSponge HandTowel Newspaper PaperTowel SoapBar SoapBottle SprayBottle "
+    "Toilet": "Candle Cloth DishSponge HandTowel Newspaper PaperTowel SoapBar SoapBottle "
+    "SprayBottle "
     "TissueBox ToiletPaper ToiletPaperRoll",
     "ToiletPaperHanger": "ToiletPaper ToiletPaperRoll",
     "TowelHolder": "Towel",
@@ -90,11 +100,16 @@ FIXED_RECEPTACLES = frozenset(ACCEPTS) - MOVABLE_RECEPTACLES
 PICKUPABLE = (
     frozenset().union(*ACCEPTS.values())
     | MOVABLE_RECEPTACLES
-    | frozenset("Boots Footstool PaperTowelRoll ScrubBrush TeddyBear Towel LaundryHamperLid".split())
+    | frozenset(
+        {
+            "Boots", "Footstool", "LaundryHamperLid", "PaperTowelRoll", "ScrubBrush", "TeddyBear",
+            "Towel",
+        }
+    )
 )  # fmt: skip
 _SCENERY = (
-    "Bathtub Blinds Chair Curtains HousePlant Lamp LaundryHamper LightSwitch Mirror Painting Poster "
-    "ShowerCurtain ShowerDoor ShowerGlass ShowerHead Sink StoveKnob Television Window"
+    "Bathtub Blinds Chair Curtains HousePlant Lamp LaundryHamper LightSwitch Mirror Painting "
+    "Poster ShowerCurtain ShowerDoor ShowerGlass ShowerHead Sink StoveKnob Television Window"
 )
 TYPES = PICKUPABLE | FIXED_RECEPTACLES | TOGGLEABLE | frozenset(_SCENERY.split())
 

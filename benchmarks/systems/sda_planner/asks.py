@@ -113,6 +113,7 @@ class Asks:
         return self._ask(
             WINDOW, Expect(REMAINDER), text, failure=_failure(error),
             diagnosis=self._told(diagnosis), window=[step.to_json() for step in window],
+            failed_at=diagnosis.t_error - diagnosis.t_start,
         )  # fmt: skip
 
     def corrective(self, error: Json, diagnosis: Diagnosis, window: Sequence[Step]) -> Ask:
@@ -185,7 +186,9 @@ def _failure(error: Json) -> dict[str, Any]:
     return {key: error[key] for key in ("t", "step", "text", "message", "target")}
 
 
-def graph_ask(kind: str, skill: str, states: Sequence[str], sets: Any, settings: Mapping[str, Any]) -> Ask:  # fmt: skip  # noqa: E501
+def graph_ask(
+    kind: str, skill: str, states: Sequence[str], sets: Any, settings: Mapping[str, Any]
+) -> Ask:
     """Ask which states a skill sets, or needs (the three steps of section 4.2)."""
     values = {"skill": skill, "states": ", ".join(states)}
     if kind == "needs":

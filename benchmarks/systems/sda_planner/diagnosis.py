@@ -25,9 +25,9 @@ ENVIRONMENT, PRECONDITION = "environment", "precondition"
 class Diagnosis:
     """Why a step failed, and the window of the plan that is to be made anew.
 
-    ``kind`` is ``environment`` where all that the graph asks for is believed to hold. ``breaks`` are
-    the steps after which the needed value was lost (the paper's set Λ); ``items`` are those that the
-    error concerns (O). ``insert`` is the preparation that repairs it without a search.
+    ``kind`` is ``environment`` where all that the graph asks for is believed to hold. ``breaks``
+    are the steps after which the needed value was lost (the paper's set Λ); ``items`` are those
+    that the error concerns (O). ``insert`` is the preparation that repairs it without a search.
     """
 
     kind: str
@@ -117,4 +117,3 @@ def concerned(wanted: Wanted, belief: Belief) -> set[str]:
 def timeline(key: Key, beliefs: Sequence[Belief]) -> list[str]:
     """Return the value of a state before the plan and after each of its steps, for pages."""
     return [show_value(belief.get(key)) for belief in beliefs]
-

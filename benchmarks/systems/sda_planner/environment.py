@@ -55,9 +55,7 @@ def draw_events(
     return events
 
 
-def _draw(
-    kind: str, object: str, trial: Json, house: House, rng: random.Random
-) -> Event | None:
+def _draw(kind: str, object: str, trial: Json, house: House, rng: random.Random) -> Event | None:
     if kind == RELOCATE:
         goal = trial["pddl_params"].get("parent_target")
         taken = set(house.parents.values())
@@ -121,7 +119,7 @@ class Environment:
 
     def act(self, step: Step) -> Observation:
         """Carry a step out and return what the agent sees of it."""
-        before = _facts(self.state)
+        before = facts_of(self.state)
         if not step.id and step.skill != PUT:
             step = Step(step.skill, step.type, self._meant(step.type))
         result, cause = self._injected(step)
@@ -134,7 +132,7 @@ class Environment:
             self.hidden.pop(id, None)
         return Observation(
             step, result.ok, result.message, result.target, sights, self.state.hold or "",
-            self.state.at or "", result.failed, cause, _changes(before, _facts(self.state)),
+            self.state.at or "", result.failed, cause, _changes(before, facts_of(self.state)),
         )  # fmt: skip
 
     def _injected(self, step: Step) -> tuple[Result | None, Event | None]:
@@ -197,11 +195,11 @@ class Environment:
 # --- what changed ---------------------------------------------------------------------------------
 
 
-def _facts(state: State) -> dict[str, Any]:
+def facts_of(state: State) -> dict[str, Any]:
     """Return everything that a page shows of a state, by what it is about."""
     facts: dict[str, Any] = {f"in {id}": where for id, where in state.parent.items()}
     for name in ("open", "on", "sliced", "hot", "cold", "clean", "dirty"):
-        for id in getattr(state, name):
+        for id in sorted(getattr(state, name)):
             facts[f"{name} {id}"] = True
     facts["at"] = state.at or ""
     return facts

@@ -51,7 +51,9 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
                 total += len(line)
                 place = f"{path.name}, line {count}"
                 if len(line) > LONGEST_LINE:
-                    raise refuse(place, f"a line of at most {LONGEST_LINE >> 20} MB", "a longer one")
+                    raise refuse(
+                        place, f"a line of at most {LONGEST_LINE >> 20} MB", "a longer one"
+                    )
                 if count > MOST_LINES:
                     raise refuse(path.name, f"at most {MOST_LINES:,} lines", "more")
                 _check_size(path.name, total, packed, LARGEST_LINES)

@@ -97,8 +97,8 @@ class Graph:
     @cached_property
     def states(self) -> tuple[str, ...]:
         """All state variables: those that every graph has, then the others by name."""
-        named = {edge.state for edges in (*self.needs.values(), *self.effects.values())
-                 for edge in edges}  # fmt: skip
+        named = {need.state for needs in self.needs.values() for need in needs}
+        named |= {effect.state for effects in self.effects.values() for effect in effects}
         return (*(s for s in BASE_STATES if s in named), *sorted(named - set(BASE_STATES)))
 
     @cached_property
@@ -336,4 +336,3 @@ def last_place(steps: Sequence[Step], held_type: str) -> Step | None:
     """Return the last find of something that accepts a type: where a plan meant to put it."""
     finds = (s for s in reversed(steps) if s.skill == FIND and accepts(s.type, held_type))
     return next(finds, None)
-

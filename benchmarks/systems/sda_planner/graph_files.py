@@ -208,4 +208,3 @@ def _edges(graph: Graph, skill: str) -> list[str]:
         + ("/".join(one["type"]) if "type" in one else str(one["value"]).lower())
         for kind, one in rows
     ]
-

@@ -17,7 +17,13 @@ from benchmarks.systems.sda_planner.world import FLOOR
 CENTER, KNN = 0.12, 0.6  # metres
 # Ids of one thing differ between trials by at most this many metres.
 _MERGE = 0.12
-_MERGE_BY_TYPE = {"SinkBasin": 1.3, "BathtubBasin": 1.3, "Toilet": 0.5, "Fridge": 0.5, "Microwave": 0.5}
+_MERGE_BY_TYPE = {
+    "SinkBasin": 1.3,
+    "BathtubBasin": 1.3,
+    "Toilet": 0.5,
+    "Fridge": 0.5,
+    "Microwave": 0.5,
+}
 
 
 def merge_places(found: Iterable[Json]) -> list[dict[str, Any]]:

@@ -183,7 +183,7 @@ def _rebuild(
     if play.settings["search_tree"]:
         reply = yield from _put(play, asks.corrective(error, diagnosis, window))
         given = [Step.of(step) for step in reply.value] if reply.readable else []
-        # At the root, what was seen since is no part of the belief: it is the one before the window.
+        # What was seen since is no part of the belief at the root: the one before the window.
         correctives = play.ground(
             [step for step in given if step.skill != UNPARSED], play.beliefs[start - 1]
         )
@@ -312,7 +312,7 @@ def grow(plans: Sequence[Sequence[Step]]) -> Branch:
 
 
 def _run_tree(play: Play, asks: Asks) -> Doing:
-    """Sample plans once, and carry out the tree that they make; an error leads to another branch."""
+    """Sample plans once and carry out the tree they make; an error leads to another branch."""
     replies = yield asks.samples()
     assert replies is not None
     play.counts["calls"] += len(replies)
@@ -338,7 +338,7 @@ def _run_tree(play: Play, asks: Asks) -> Doing:
         play.count_error(seen)
         child.dead = True
         back = 0
-        while node is not None and node.best() is None and node.parent is not None:
+        while node.best() is None and node.parent is not None:
             node.dead = True
             node = node.parent
             back += 1

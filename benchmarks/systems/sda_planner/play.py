@@ -93,7 +93,11 @@ class Play:
     def ground(self, steps: Sequence[Step], belief: Belief) -> list[Step]:
         """Return steps with the things that they mean, as far as the planner can tell."""
         seen = [id for id, _ in (self.last.visible if self.last else ())]
-        known = [*seen, *self.house.parents, *(e.id for e in self.house.entities.values() if e.fixed)]
+        known = [
+            *seen,
+            *self.house.parents,
+            *(e.id for e in self.house.entities.values() if e.fixed),
+        ]
         belief, found = belief.copy(), []
         for step in steps:
             grounded = belief.ground(step, known)
@@ -114,7 +118,7 @@ class Play:
 
     @property
     def out_of_steps(self) -> bool:
-        return self.counts["steps"] >= self.settings["max_steps"]
+        return self.counts["steps"] >= int(self.settings["max_steps"])
 
     def act(self, step: Step, phase: str = PLANNED, prep: bool = False) -> Observation:
         """Carry a step out in the house and record it."""
@@ -259,4 +263,3 @@ def sight_words(rows: Sequence[Sequence[str]], things: Known) -> str:
             words.append(f"{name} at the {type_words(things.type_of(where))}")
     counted = [f"{words.count(w)} × {w}" if words.count(w) > 1 else w for w in dict.fromkeys(words)]
     return ", ".join(counted)
-

@@ -67,8 +67,9 @@ class Memory:
         here = (at.pos[0], at.pos[2]) if at else self.house.start
         found = [e for e in self.house.entities.values() if e.fixed and accepts(e.type, type)]
         return sorted(
-            found, key=lambda e: (-self.uses.get(e.id, 0), distance(here, (e.pos[0], e.pos[2])), e.id)
-        )  # fmt: skip
+            found,
+            key=lambda e: (-self.uses.get(e.id, 0), distance(here, (e.pos[0], e.pos[2])), e.id),
+        )
 
     def spare_place(self, type: str, near: str) -> list[Step]:
         """Return steps to a place where a thing can be put out of the way."""
@@ -239,7 +240,9 @@ def fix(memory: Memory, context: Json) -> Plan:
             return [Step(FIND, where.type, inside), Step(OPEN, where.type, inside), item]
         return [item]
     if "because it is behind" in message:
-        other = next((e for e in memory.house.entities.values() if e.fixed and e.id != target), None)
+        other = next(
+            (e for e in memory.house.entities.values() if e.fixed and e.id != target), None
+        )
         return [Step(FIND, other.type, other.id), item] if other else [item]
     if message.startswith("Cannot find") and not message.endswith(("pick up", "open", "on")):
         return _look_for(memory, step, context)
@@ -260,7 +263,7 @@ def fix(memory: Memory, context: Json) -> Plan:
 
 def _around(memory: Memory, id: str, context: Json) -> str:
     """Return what a thing is in, as far as the agent was told."""
-    told = dict((one, where) for one, where in context["known"])
+    told = dict(context["known"])
     where = str(told.get(id, memory.house.parents.get(id, "")))
     while where in told and type_of(where) not in CONTAINERS:
         where = str(told[where])
@@ -339,9 +342,10 @@ def reply(memory: Memory, ask: Ask, seed: int, parameters: Json) -> str:
         return write_plan(correct(context)) if fixes else "none"
     if purpose == asks.RESTART:
         return write_plan(perturb(memory, memory.gold, rate / 2, rng, parameters))
-    repair = fix(memory, context) if fixes else []
     if purpose == asks.WINDOW:
-        return write_plan([*repair, *(Step.of(step) for step in context["window"])])
+        window, at = [Step.of(step) for step in context["window"]], context["failed_at"]
+        return write_plan([*window[:at], *(correct(context) if fixes else []), *window[at:]])
+    repair = fix(memory, context) if fixes else []
     left = gold_left(memory, [Step.of(step) for step in context["executed"]])
     left = perturb(memory, left, rate / 2, rng, parameters) if left else left
     return write_plan(_joined(repair, left))
@@ -381,4 +385,3 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         _policy("errors-100", "Demonstration with mistakes, rate 1", 1.0),
     )
 }
-

@@ -34,7 +34,7 @@ SETTINGS = (
     Setting("exclude_two_obj", "bool", False,
             "Leave out tasks with two objects, as LoTA-Bench does: they get no score."),
     Setting("lota_quirks", "bool", True,
-            "Put down as in LoTA-Bench: it needs a find before it, and a failure drops the object."),
+            "Put down as in LoTA-Bench: after a find alone, and a failure drops the object."),
     Setting("examples", "int", 1, "Solved examples in the agent's prompt.", minimum=0, maximum=2),
     Setting("tree_plans", "int", 8, "Plans that the Tree Planner samples.", minimum=1, maximum=20),
     Setting("temperature", "float", 0.8, "Temperature at which the Tree Planner samples.",

@@ -33,7 +33,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Cost:
-    """What ranks a path, smaller first: the order is our choice, where the paper lets a model choose.
+    """What ranks a path, smaller first: our choice, where the paper lets a model choose.
 
     ``misses``: the failed step is not on it; ``uncovered``: distinct steps of the window that it
     leaves out, preparations aside; ``conflicts``: unmet needs of the rest of the plan, positions
@@ -49,7 +49,14 @@ class Cost:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return (self.misses, self.uncovered, self.conflicts, self.steps, self.corrective, self.order)
+        return (
+            self.misses,
+            self.uncovered,
+            self.conflicts,
+            self.steps,
+            self.corrective,
+            self.order,
+        )
 
     def to_json(self) -> dict[str, int]:
         return {

@@ -22,7 +22,7 @@ from benchmarks.systems.sda_planner.affordances import (
 )
 from benchmarks.systems.sda_planner.goals import LIGHT, STACK, TASK_TYPES, Goal, score
 from benchmarks.systems.sda_planner.steps import MAX_STEPS_OF_PLAN, SKILLS, Step
-from benchmarks.systems.sda_planner.world import FLOOR, House
+from benchmarks.systems.sda_planner.world import FLOOR, House, piece_id
 
 LONGEST_ID, LONGEST_TEXT = 120, 4_000
 MOST_OBJECTS, MOST_PLACES, MOST_ANNOTATIONS = 400, 400, 50
@@ -260,11 +260,11 @@ def _gold(check: "_Checker") -> list[Step]:
 
 
 def same_places(steps: Iterable[Step], places: Sequence[Json]) -> list[list[str]]:
-    """Return steps whose ids of fixed things are those of the scene."""
+    """Return steps with ids that the house has: those of the scene, and of a whole's pieces."""
     known = {one["id"] for one in places}
     found = []
     for step in steps:
-        id = step.id
+        id = piece_id(step.id)
         if id and id not in known and (at := place_of(id)) is not None:
             near = sorted(
                 (math.dist(at, one["pos"]), one["id"])

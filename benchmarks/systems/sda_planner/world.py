@@ -38,7 +38,7 @@ HAND, FLOOR = "hand", "Floor"
 REACH = 1.5  # metres: ALFRED's visibility distance
 SLICES = 4
 _FAR, _OCCUPIED, _CLOSED, _SLICED = 1_000.0, 10_000.0, 100_000.0, -100.0
-_SLICE_ID = re.compile(r"^(.*)\|[A-Za-z]+Sliced_(\d+)$")
+_PIECE = re.compile(r"^(.*\|[A-Za-z]+Sliced_)(\d+)$")
 
 Position = tuple[float, float, float]
 
@@ -92,7 +92,9 @@ class House:
             parents[row["id"]] = row["parent"]
         init = trial["scene"]["init_action"]
         dirty = frozenset(
-            id for id in parents if trial["scene"]["dirty_and_empty"] and entities[id].type in DISHES
+            id
+            for id in parents
+            if trial["scene"]["dirty_and_empty"] and entities[id].type in DISHES
         )
         return cls(entities, parents, (init["x"], init["z"]), dirty)
 
@@ -108,6 +110,12 @@ def _pos(row: Sequence[float]) -> Position:
 def distance(one: tuple[float, float], other: tuple[float, float]) -> float:
     """Return the horizontal distance in metres."""
     return math.hypot(one[0] - other[0], one[1] - other[1])
+
+
+def piece_id(id: str) -> str:
+    """Return the id of a piece as the house counts pieces: 1 to ``SLICES``; others as they are."""
+    found = _PIECE.match(id)
+    return f"{found[1]}{(int(found[2][-6:]) - 1) % SLICES + 1}" if found else id
 
 
 @dataclass(frozen=True)
@@ -163,13 +171,9 @@ class State:
         return self.made.get(id) or self.house.entities[id]
 
     def known(self, id: str) -> str:
-        """Return the id under which something exists, or ''; pieces are counted per whole."""
-        if id in self.house.entities or id in self.made:
-            return id
-        if (piece := _SLICE_ID.match(id)) and piece[1] in self.sliced:
-            pieces = [one for one in self.made if one.startswith(piece[1] + "|")]
-            return pieces[int(piece[2][-6:]) % len(pieces)] if pieces else ""
-        return ""
+        """Return the id under which something exists, or ''."""
+        id = piece_id(id)
+        return id if id in self.house.entities or id in self.made else ""
 
     def all_of(self, type: str) -> Iterator[Entity]:
         for entity in self.house.entities.values():
