@@ -1,4 +1,4 @@
-"""Graphs from files and models: what is refused, what is kept, and what an episode does with them."""
+"""Graphs from files and models: what is refused, what is kept, and what an episode does then."""
 
 import copy
 import json

@@ -52,7 +52,11 @@ def test_an_early_pick_up_is_traced_undone_and_put_right():
     (error,) = played.errors()[:1]
     assert (error["t"], error["message"]) == (4, "Robot is currently holding bowl")
     found = error["diagnosis"]
-    assert (found["kind"], found["state"][0], found["t_source"]) == ("precondition", "agent.hold", 2)
+    assert (found["kind"], found["state"][0], found["t_source"]) == (
+        "precondition",
+        "agent.hold",
+        2,
+    )
     correction = played.corrections()[0]
     assert correction["kind"] == "rebuild"
     undone = [s for s in played.turns[0].payload["steps"] if s["phase"] == "reverse"]
@@ -91,7 +95,8 @@ def test_a_missing_find_is_inserted_and_nobody_is_asked():
     assert played.outcome.metrics["calls"] == 1
     assert played.outcome.metrics["accurate"] == 1
     # A put-down with no place that the plan could have meant is asked for.
-    asked = play(sample("fork-in-sink"), answering(plan, "1. find a sink\n2. put down the fork"))
+    rest = "1. find a fork\n2. pick up the fork\n3. find a sink\n4. put down the fork"
+    asked = play(sample("fork-in-sink"), answering(plan, rest))
     assert asked.outcome.metrics["calls"] == 2
 
 
