@@ -139,35 +139,41 @@ def _actions(given: Any, fault: Any) -> list[tuple[str, str, str]]:
 
 
 def demonstrated(actions: Iterable[tuple[str, str, str]]) -> list[list[str]]:
-    """Return the low-level actions as skills; a find stands before what is not at hand."""
+    """Return the low-level actions as skills; a find stands before what is not at hand.
+
+    At hand is what was found last, and the container that was opened right before it. A put down
+    needs its receptacle to be what was found last.
+    """
     steps: list[list[str]] = []
     here: set[str] = set()
-    opened = held = ""
+    opened = held = found_last = ""
 
-    def reach(id: str) -> None:
-        if id in here:
-            return
+    def find(id: str) -> None:
+        nonlocal found_last
         steps.append([FIND, type_of(id), id])
-        keep = {opened} if opened and opened in here and place_of(id) else set()
+        keep = {opened} & here
         here.clear()
         here.update({id} | keep)
+        found_last = id
 
     for action, id, into in actions:
+        if action == "PutObject":
+            if found_last != into:
+                find(into)
+            steps.append([PUT, type_of(held or id), held or id])
+            held = ""
+            continue
+        if id not in here:
+            find(id)
         if action == "PickupObject":
-            reach(id)
             steps.append([PICK, type_of(id), id])
             held = id
             here.discard(id)
-        elif action == "PutObject":
-            reach(into)
-            steps.append([PUT, type_of(held or id), held or id])
-            held = ""
         else:
-            if action != "OpenObject":
-                opened = opened if action == "CloseObject" else ""
-            reach(id)
             steps.append([_TOUCHES[action], type_of(id), id])
             opened = id if action == "OpenObject" else ""
+        if action != "OpenObject":
+            found_last = ""
     return steps
 
 
