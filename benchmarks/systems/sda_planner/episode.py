@@ -27,6 +27,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
     graph, about = yield from _graph(task, settings)
     play = Play(task, settings, rng, graph)
     play.counts["calls"] += about.pop("calls", 0)
+    play.about_graph = about
     reason, repairs = "", Counter[str]()
     playing = run(play)
     send: Sequence[Reply] | None = None

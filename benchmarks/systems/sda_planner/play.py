@@ -10,7 +10,7 @@ from benchmarks.systems.sda_planner.diagnosis import ENVIRONMENT, PRECONDITION
 from benchmarks.systems.sda_planner.environment import Environment, Observation, draw_events
 from benchmarks.systems.sda_planner.goals import Goal, score
 from benchmarks.systems.sda_planner.graph import HOLD, LOC, NONE, POS, Belief, Graph, Key, Value
-from benchmarks.systems.sda_planner.settings import FULL, VISIBLE
+from benchmarks.systems.sda_planner.settings import FULL, RELOCATE, VISIBLE
 from benchmarks.systems.sda_planner.steps import SLICE, Step, number_plan
 from benchmarks.systems.sda_planner.trials import type_of
 from benchmarks.systems.sda_planner.world import House
@@ -57,6 +57,7 @@ class Play:
         self.beliefs: list[Belief] = [self.first_belief()]
         self.executed: list[Step] = []
         self.irreversible: set[tuple[str, str]] = set()
+        self.about_graph: Json = {}
         self.counts = dict.fromkeys(
             ("steps", "calls", "corrections", "resets", "reversed", "fake", "skipped",
              ENVIRONMENT, PRECONDITION, "tree_empty", "tree_limited"), 0
@@ -220,6 +221,10 @@ class Play:
             "held": self.env.state.hold or "",
             "planner": self.settings["planner"],
         }
+        if self.turns == 1:
+            moved = [event for event in self.env.events if event.kind == RELOCATE]
+            payload["moved"] = {event.object: event.place for event in moved}
+            payload["graph"] = dict(self.about_graph)
         self.records = []
         feedback = "The plan was carried out."
         if error:

@@ -9,6 +9,8 @@ from benchmarks.core.system import Role, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.sda_planner import episode, metrics, prompts
 from benchmarks.systems.sda_planner.comparisons import COMPARISONS
+from benchmarks.systems.sda_planner.demo import DEMO
+from benchmarks.systems.sda_planner.display import DISPLAYS
 from benchmarks.systems.sda_planner.graph_files import parse_edges
 from benchmarks.systems.sda_planner.importer import IMPORTER
 from benchmarks.systems.sda_planner.labels import LABELS
@@ -47,6 +49,8 @@ class SDAPlanner(System):
     labels = LABELS
     people = PEOPLE
     comparisons = COMPARISONS
+    displays = DISPLAYS
+    demo = DEMO
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         return episode.episode(task, settings, rng)

@@ -1,6 +1,6 @@
 """What pages show of an episode: plans, failures, repairs, and the house after each step.
 
-Everything is read from what is stored: the task, and the payloads of turns and outcome.
+Everything is read from what is stored: the task, and the payloads of turns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,6 +65,7 @@ class TurnPage:
     """One version of the plan, what came of it, and how it was repaired."""
 
     index: int
+    steps: tuple[Step, ...]
     plan: tuple[PlanRow, ...]
     did: tuple[Did, ...]
     error: Json | None
@@ -110,6 +111,7 @@ class Walk:
 
     house: House
     start: Mapping[str, Any]
+    graph: Json | None = None
     turns: dict[int, TurnPage] = field(default_factory=dict)
     steps: list[Did] = field(default_factory=list)
 
@@ -126,14 +128,14 @@ class Walk:
         return _house_view(self.house, facts, before if number else facts)
 
 
-def read_walk(trial: Json, scene: Json, turns: Sequence[tuple[int, Json]], outcome: Json) -> Walk:
-    """Return an episode from the payloads of its turns and of its outcome."""
+def read_walk(trial: Json, scene: Json, turns: Sequence[tuple[int, Json]]) -> Walk:
+    """Return an episode from the payloads of its turns; the first says what was moved."""
     house = House.of(trial, scene)
     facts = dict(facts_of(house.begin()))
-    for event in outcome.get("events", ()):
-        if event["kind"] == "relocate":
-            facts[f"in {event['object']}"] = event["place"]
-    walk = Walk(house, dict(facts))
+    first: Json = turns[0][1] if turns else {}
+    for id, place in (first.get("moved") or {}).items():
+        facts[f"in {id}"] = place
+    walk = Walk(house, dict(facts), (first.get("graph") or {}).get("graph"))
     for index, payload in turns:
         did: list[Did] = []
         for record in payload.get("steps", ()):
@@ -209,7 +211,9 @@ def _turn(index: int, payload: Json, did: Sequence[Did]) -> TurnPage:
         value = name_of(timeline[t]) if t < len(timeline) else ""
         rows.append(PlanRow(t, step.text, state, tone, tuple(marks), value, window and t > 0))
     return TurnPage(
-        index, tuple(rows), tuple(did), error, diagnosis, _said(error, diagnosis),
+        index,
+        tuple(steps),
+        tuple(rows), tuple(did), error, diagnosis, _said(error, diagnosis),
         _cause(error), correction, _repair(correction), _lane(diagnosis),
         tuple(one for one in did if one.phase in ("undoing", "getting there")),
         _added(steps, correction),
