@@ -98,15 +98,18 @@ def _agent(task: Task, settings: Mapping[str, Any]) -> Ask:
     brief = fill("agent", {"form": forms[kind].template.strip()}, version)
     messages = [Message("system", brief)]
     shots = load_examples(version)[kind][: settings["shots"]] if settings["shots"] else ()
-    for shot in shots:
-        messages.append(Message("user", _question(shot, form, forms)))
-        messages.append(Message("assistant", shot["answer"]))
+    examples = [
+        {"question": _question(shot, form, forms), "answer": shot["answer"]} for shot in shots
+    ]
+    for example in examples:
+        messages.append(Message("user", example["question"]))
+        messages.append(Message("assistant", example["answer"]))
     messages.append(Message("user", _question(task.payload, form, forms)))
     return Ask(
         "agent",
         tuple(messages),
         Expect("answer", {"task": kind}),
-        context=visible(task, form),
+        context={**visible(task, form), "examples": examples},
     )
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.core.people import Fields, FieldsRefused, Hint, Mode, People, Place, ReplyForm
+from benchmarks.core.people import Fields, FieldsRefused, Hint, Line, Mode, People, Place, ReplyForm
 from benchmarks.core.types import Json
 from benchmarks.systems.acpbench_hard.labels import ENDINGS
 from benchmarks.systems.acpbench_hard.tasks import TASKS, TaskKind
@@ -178,6 +178,15 @@ def hints(context: Json, text: str) -> list[Hint]:
     return list(found.values())
 
 
+def dialogue(context: Json) -> list[Line]:
+    """The worked examples, which a model gets as a dialogue, and the question."""
+    lines: list[Line] = []
+    for number, example in enumerate(context.get("examples", ()), 1):
+        lines.append(Line(f"Worked example {number}", example["question"]))
+        lines.append(Line("Its answer", example["answer"]))
+    return [*lines, Line("The question", context["question"])]
+
+
 _STORED = "Your answer is stored. Whether it is right, you are not told here."
 END_MESSAGES: Mapping[str, str] = dict.fromkeys(ENDINGS, _STORED)
 
@@ -202,6 +211,7 @@ PEOPLE = People(
             "They compare names only: the page does not know whether your answer is right.",
         )
     },
+    dialogues={"answer": dialogue},
     end_messages=END_MESSAGES,
     modes=MODES,
 )

@@ -12,7 +12,7 @@ from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.acpbench_hard.dataset import question_of
 from benchmarks.systems.acpbench_hard.labels import NOT_VALIDATED
 from benchmarks.systems.acpbench_hard.limits import DEFAULTS
-from benchmarks.systems.acpbench_hard.scoring import score
+from benchmarks.systems.acpbench_hard.scoring import FAILURES, score
 
 VERSION = "1"
 # What there is to say where no verdict was given.
@@ -21,6 +21,7 @@ EMPTY: Json = {
     "quirks": [], "parsed": "", "read": "", "jaccard": None, "distance": None, "offset": None,
 }  # fmt: skip
 LONGEST = 4 << 20
+MOST_MARKS = 500
 
 
 def parse_answer(text: str, params: Mapping[str, Any]) -> dict[str, str]:
@@ -46,10 +47,34 @@ def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     reasons = found.get("reasons", [])
     if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
         raise UnreadableReply("expected a list of sentences as 'reasons'.")
+    _check_parts(found)
     verdict = {**EMPTY, "failure": None, **{name: found[name] for name in EMPTY if name in found}}
     if verdict["corrected"] == 0 and not verdict["failure"]:
         verdict["failure"] = "wrong_value"
     return verdict
+
+
+def _check_parts(found: Json) -> None:
+    """Refuse parts of a verdict that pages could not show."""
+    marks, quirks = found.get("marks", []), found.get("quirks", [])
+    if not isinstance(marks, list) or not all(
+        isinstance(mark, dict)
+        and isinstance(mark.get("text"), str)
+        and mark.get("right") in (True, False, None)
+        for mark in marks
+    ):
+        raise UnreadableReply("expected objects with text and right as 'marks'.")
+    if not isinstance(quirks, list) or not all(isinstance(one, str) for one in quirks):
+        raise UnreadableReply("expected a list of names as 'quirks'.")
+    if found.get("failure") is not None and found["failure"] not in FAILURES:
+        raise UnreadableReply(f"expected one of {', '.join(FAILURES)} as 'failure', or null.")
+    for name in ("parsed", "read"):
+        if not isinstance(found.get(name, ""), str):
+            raise UnreadableReply(f"expected a text as {name!r}.")
+    for name in ("jaccard", "distance", "offset"):
+        value = found.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise UnreadableReply(f"expected a number or null as {name!r}.")
 
 
 def validator(task: Task, parameters: Json) -> Answerer:
@@ -58,6 +83,9 @@ def validator(task: Task, parameters: Json) -> Answerer:
 
     def rule(ask: Ask, seed: int) -> Answer:
         limits = replace(DEFAULTS, nodes=ask.expect.params["nodes"])
-        return Answer(canonical_json(asdict(score(question, ask.context["answer"], limits=limits))))
+        verdict = score(question, ask.context["answer"], limits=limits)
+        # An answer may name elements without end; pages show some of them.
+        kept = replace(verdict, marks=verdict.marks[:MOST_MARKS])
+        return Answer(canonical_json(asdict(kept)))
 
     return Scripted("validator", VERSION, rule, kind="machine", instant=False)
