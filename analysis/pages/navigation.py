@@ -35,7 +35,7 @@ GROUPS: tuple[Group, ...] = (
         ("leaderboard", "compare-models", "conditions", "effects", "refinement", "sweeps",
          "outcomes"),
         (("analysis:compare_runs", "Two runs, task by task",
-          "On which tasks does one succeed and the other not?"),),
+          "On which tasks does one run succeed and the other not?"),),
     ),
     Group(
         "fail",
@@ -44,11 +44,11 @@ GROUPS: tuple[Group, ...] = (
         ("rubric", "decline", "tools"),
         (
             ("analysis:trajectory_list", "Trajectories",
-             "Which trajectories ended so, violated this, or hold these words?"),
+             "Which trajectories have this outcome, violation or text?"),
             ("analysis:trajectory_groups", "Groups of failures",
-             "What do the trajectories that failed have in common?"),
+             "What do failed trajectories have in common?"),
             ("analysis:failure_labels", "Failure labels",
-             "What did people who read them call their failures?"),
+             "How did people label the failures that they read?"),
         ),
     ),
     Group(
@@ -64,7 +64,7 @@ GROUPS: tuple[Group, ...] = (
         "The same about people and judges, of ratings that were made elsewhere.",
         (),
         (("analysis:table_list", "Your own table",
-          "May judges stand in for people in a table that you upload?"),),
+          "May judges stand in for people, in ratings that you upload?"),),
     ),
 )  # fmt: skip
 
@@ -79,6 +79,10 @@ class Place:
     current: str = ""
 
 
+# So many questions of a group are shown on the first page; the others are folded.
+SHOWN_FIRST = 3
+
+
 @dataclass(frozen=True)
 class PlaceGroup:
     """A group with the addresses of its pages; ``url`` is that of the first that can answer."""
@@ -89,6 +93,15 @@ class PlaceGroup:
     pages: tuple[Place, ...]
     beside: tuple[Place, ...]
     current: str = ""
+
+    @property
+    def first(self) -> tuple[Place, ...]:
+        """The questions to begin with."""
+        return (*self.pages, *self.beside)[:SHOWN_FIRST]
+
+    @property
+    def more(self) -> tuple[Place, ...]:
+        return (*self.pages, *self.beside)[SHOWN_FIRST:]
 
 
 def places_from(found: Page, selection: Selection) -> list[PlaceGroup]:

@@ -135,7 +135,7 @@ def test_the_first_page_says_where_to_go_and_keeps_the_filters(reader: Client) -
     page = reader.get(reverse("analysis:index"), {"dataset": "3"}).content.decode()
     for other in PAGES.values():
         query = "" if other.of_study else "?dataset=3"
-        assert f'<a href="/analysis/{other.key}/{query}">{other.title}</a>' in page
+        assert f'<a href="/analysis/{other.key}/{query}">{other.question}</a>' in page
     assert page.count('href="/analysis/tables/"') == 1
 
 
