@@ -9,6 +9,7 @@ from benchmarks.core.published import PaperStatements, Published
 from benchmarks.core.system import Dimension, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.acpbench_hard import episode, metrics, prompts, samples
+from benchmarks.systems.acpbench_hard.commands import score_acpbench
 from benchmarks.systems.acpbench_hard.comparisons import COMPARISONS
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER
 from benchmarks.systems.acpbench_hard.display import DISPLAYS
@@ -44,7 +45,7 @@ class ACPBenchHard(System):
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS
-    commands = {"generate_acpbench": generate_acpbench}
+    commands = {"generate_acpbench": generate_acpbench, "score_acpbench": score_acpbench}
     people = PEOPLE
     comparisons = COMPARISONS
     displays = DISPLAYS

@@ -25,6 +25,9 @@ from benchmarks.systems.acpbench_hard.scoring.work import Work
 
 __all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "Mark", "Verdict", "score"]
 
+# An answer may be a megabyte of actions; of what is shown, so much is kept.
+MOST_MARKS, LONGEST_READ = 1_000, 20_000
+
 
 @dataclass(frozen=True)
 class _Task:
@@ -70,15 +73,19 @@ def score(question: Question, response: str, *, limits: Limits = DEFAULTS) -> Ve
         ruling.score,
         finding.score,
         tuple(reasons),
-        finding.marks,
+        finding.marks[:MOST_MARKS],
         finding.failure,
         find_quirks(work, response, reading, ruling.score, finding, rule),
-        _show(reading),
-        finding.read,
+        _cut(_show(reading)),
+        _cut(finding.read),
         finding.jaccard,
         finding.distance,
         finding.offset,
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_READ else text[: LONGEST_READ - 1] + "…"
 
 
 def _show(reading: Reference) -> str:

@@ -43,7 +43,7 @@ def find_quirks(
             mended = mend(work, response, finding)
             if mended != response and rule(mended) == finding.score:
                 return (quirk,)
-    return ("reading",)
+    return (finding.cause or "reading",)
 
 
 def _names(work: Work) -> Names:

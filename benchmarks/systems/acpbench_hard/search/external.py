@@ -40,8 +40,9 @@ _LINE = re.compile(r"^\s*\([^;()]*\)\s*$", re.MULTILINE)
 # Limits are set in the new process, and inherited by all that it starts.
 _LIMITED = """
 import os, resource, sys
-for kind, most in zip(("CPU", "AS", "FSIZE", "CORE"), sys.argv[1:5]):
-    resource.setrlimit(getattr(resource, "RLIMIT_" + kind), (int(most), int(most)))
+for kind, most in zip(("CPU", "AS", "FSIZE", "CORE"), map(int, sys.argv[1:5])):
+    # A second after its CPU time, the process is killed even if it ignores the signal.
+    resource.setrlimit(getattr(resource, "RLIMIT_" + kind), (most, most + (kind == "CPU")))
 os.execv(sys.argv[5], sys.argv[5:])
 """
 
