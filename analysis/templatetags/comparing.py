@@ -1,9 +1,8 @@
 """What stands in every cell of a comparison."""
 
-from html import escape
-
 from django import template
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from analysis.browser.comparison.address import END
 from analysis.browser.comparison.alignment import AlignedCell
@@ -14,11 +13,17 @@ register = template.Library()
 
 @register.simple_tag
 def side_name(cell: AlignedCell, place: int, align: str) -> SafeString:
-    """Whose turn a cell shows, and which one where that is not said by its place."""
+    """Return whose turn a cell shows, and which one where that does not follow from its place."""
     if cell.turn is None:
-        return mark_safe("")
+        return SafeString("")
     n = cell.turn.row.index
-    which = f", turn {n}" if n != place or align == END else ""
-    last = ' <span class="badge info">last plan</span>' if cell.turn.row.is_final else ""
-    link = f'<a href="{cell.column.url}?turn={n}#turn-{n}">{escape(cell.column.label)}</a>'
-    return mark_safe(f'<p class="side-name">{link}{which}{last}{turn_badges(cell.turn)}</p>')
+    last = format_html(' <span class="badge info">{}</span>', "last plan")
+    return format_html(
+        '<p class="side-name"><a href="{0}?turn={1}#turn-{1}">{2}</a>{3}{4}{5}</p>',
+        cell.column.url,
+        n,
+        cell.column.label,
+        f", turn {n}" if n != place or align == END else "",
+        last if cell.turn.row.is_final else "",
+        turn_badges(cell.turn),
+    )

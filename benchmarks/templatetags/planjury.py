@@ -3,13 +3,12 @@
 from calendar import month_abbr
 from collections.abc import Sequence
 from datetime import datetime
-from html import escape
 from typing import Any
 
 from django import template
 from django.http import QueryDict
-from django.utils.html import conditional_escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from benchmarks.core.plans import split_steps
@@ -25,19 +24,23 @@ def badge(text: Any, tone: str = "", *, live: bool = False, why: Any = "") -> Sa
     ``why`` is shown on focus; ``live``: it stands for something under way. A list may have dozens,
     so that it is no template of its own.
     """
-    reason = f' tabindex="0" data-tip="{conditional_escape(why)}"' if why else ""
-    classes = f"badge {escape(tone)}{' live' if live else ''}"
-    return mark_safe(f'\n<span class="{classes}"{reason}>{conditional_escape(text)}</span>\n')
+    return format_html(
+        '\n<span class="badge {}{}"{}>{}</span>\n',
+        tone,
+        " live" if live else "",
+        format_html(' tabindex="0" data-tip="{}"', why) if why else "",
+        text,
+    )
 
 
 @register.simple_tag
 def moment(at: datetime | None) -> SafeString:
     """A date with its time, in the time zone of this machine; nothing for none."""
     if at is None:
-        return mark_safe("")
+        return SafeString("")
     here = localtime(at)
     words = f"{here.day} {month_abbr[here.month]} {here:%Y, %H:%M}"
-    return mark_safe(f'<time datetime="{here.isoformat()}">{words}</time>')
+    return format_html('<time datetime="{}">{}</time>', here.isoformat(), words)
 
 
 @register.filter
@@ -87,7 +90,7 @@ def steps(text: str) -> list[str]:
 @register.simple_tag
 def plan_items(text: str) -> SafeString:
     """The steps of a plan as written, as the items of a list; a page may have hundreds."""
-    return mark_safe("".join(f"<li>{escape(step)}</li>" for step in split_steps(text)))
+    return format_html_join("", "<li>{}</li>", ((step,) for step in split_steps(text)))
 
 
 @register.simple_tag

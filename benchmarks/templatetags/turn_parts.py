@@ -1,16 +1,16 @@
-"""What stands on a page hundreds of times, written without a template's lookups for each cell.
+"""Write what stands on a page hundreds of times without a template's lookups for each cell.
 
 A page of forty turns has thousands of scores; a template takes some 20 µs for each value.
 """
 
 from collections.abc import Iterable
 from functools import lru_cache
-from html import escape
 
 from django import template
 from django.template.defaultfilters import floatformat
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from benchmarks.trajectories.diffs import DiffLine, DiffSegment
 from benchmarks.trajectories.turns import (
@@ -24,10 +24,7 @@ from benchmarks.trajectories.turns import (
 )
 
 register = template.Library()
-SAID = {
-    "added": '<span class="sr-only">added: </span>',
-    "removed": '<span class="sr-only">removed: </span>',
-}
+SPOKEN = {"added": "added: ", "removed": "removed: "}
 MARKED = {"insert": "ins", "delete": "del"}
 
 
@@ -44,103 +41,118 @@ MARKS = {
 
 @register.simple_tag
 def turn_scores(turn: TurnView, brief: object = False) -> SafeString:
-    """The scores of a turn, folded unless it is the last plan; ``brief``: folded in any case."""
+    """Return the scores of a turn, folded with ``brief`` and unless it is the last plan."""
     if not turn.dimensions:
-        return mark_safe('<p class="sub small">No judge scored this turn.</p>')
+        return format_html('<p class="sub small">{}</p>', "No judge scored this turn.")
     mean, missing = turn.mean, turn.unscored
-    said = "no score" if mean is None else f"mean {mean:.2f}"
-    unscored = f", {missing} unscored" if missing else ""
-    opened = " open" if turn.row.is_final and not brief else ""
-    heads = "".join(f'<th scope="col" class="num">{escape(name)}</th>' for name in turn.judges)
-    return mark_safe(
-        f'<details class="scores"{opened}>\n'
-        f'  <summary>Scores <span class="sub">{said}{unscored}</span></summary>\n'
-        '  <div class="table-scroll" tabindex="0" role="region" '
-        f'aria-label="Scores of turn {turn.row.index}">\n'
+    return format_html(
+        '<details class="scores"{}>\n'
+        '  <summary>Scores <span class="sub">{}{}</span></summary>\n'
+        '  <div class="table-scroll" tabindex="0" role="region" aria-label="Scores of turn {}">\n'
         '    <table class="table dense pin">\n'
         '      <thead><tr><th scope="col">Dimension</th><th scope="col" class="num">Mean</th>'
-        f"{heads}</tr></thead>\n"
-        f"      <tbody>{_score_rows(turn.dimensions)}</tbody>\n"
+        "{}</tr></thead>\n"
+        "      <tbody>{}</tbody>\n"
         "    </table>\n"
         "  </div>\n"
         '  <details class="reasons"><summary>What the judges wrote</summary>'
-        f"<dl>{_score_reasons(turn.dimensions)}</dl></details>\n"
-        "</details>"
+        "<dl>{}</dl></details>\n"
+        "</details>",
+        " open" if turn.row.is_final and not brief else "",
+        "no score" if mean is None else f"mean {mean:.2f}",
+        f", {missing} unscored" if missing else "",
+        turn.row.index,
+        format_html_join(
+            "", '<th scope="col" class="num">{}</th>', ((name,) for name in turn.judges)
+        ),
+        format_html_join("\n", "{}", ((_score_row(each),) for each in turn.dimensions)),
+        format_html_join("", "{}", ((_score_reasons(each),) for each in turn.dimensions)),
     )
 
 
-def _score_rows(dimensions: Iterable[DimensionScores]) -> str:
-    """A row for each dimension: its mean, and what each judge gave, with the reason as a tip."""
-    rows = []
-    for dimension in dimensions:
-        mean = dimension.mean
-        shown = undefined("no judge gave a score") if mean is None else f"{mean:.2f}"
-        cells = "".join(f'<td class="num">{_given(given)}</td>' for given in dimension.given)
-        title = escape(dimension.title)
-        rows.append(f'<tr><th scope="row">{title}</th><td class="num">{shown}</td>{cells}</tr>')
-    return "\n".join(rows)
+def _score_row(dimension: DimensionScores) -> SafeString:
+    """Return a dimension's row: its mean, and what each judge gave, with the reason as a tip."""
+    mean = dimension.mean
+    return format_html(
+        '<tr><th scope="row">{}</th><td class="num">{}</td>{}</tr>',
+        dimension.title,
+        undefined("no judge gave a score") if mean is None else f"{mean:.2f}",
+        format_html_join(
+            "", '<td class="num">{}</td>', ((_given(given),) for given in dimension.given)
+        ),
+    )
 
 
-def _score_reasons(dimensions: Iterable[DimensionScores]) -> str:
-    """What each judge wrote, by dimension, as the entries of a list of definitions."""
-    pieces = []
-    for dimension in dimensions:
-        pieces.append(f"<dt>{escape(dimension.title)}</dt>")
-        for given in dimension.given:
-            if given.value is None:
-                value, said = "", f"unscored, because {given.reason or 'no reason was given'}"
-            else:
-                value, said = f", {short(given.value)}", given.reason or "no reason given"
-            name = escape(given.judge)
-            pieces.append(f"<dd><strong>{name}{value}:</strong> {escape(said)}</dd>")
-    return "".join(pieces)
+def _score_reasons(dimension: DimensionScores) -> SafeString:
+    """Return what each judge wrote on a dimension, as entries of a list of definitions."""
+    written = []
+    for given in dimension.given:
+        if given.value is None:
+            value, text = "", f"unscored, because {given.reason or 'no reason was given'}"
+        else:
+            value, text = f", {short(given.value)}", given.reason or "no reason given"
+        written.append((given.judge, value, text))
+    return format_html(
+        "<dt>{}</dt>{}",
+        dimension.title,
+        format_html_join("", "<dd><strong>{}{}:</strong> {}</dd>", written),
+    )
 
 
 @register.simple_tag
 def turn_badges(turn: TurnView) -> SafeString:
-    """How many violations of each kind a turn has, beside its number; that it has none."""
+    """Return how many violations of each kind a turn has, or that it has none."""
     counts = ((NEW, turn.new), (REPEATED, turn.repeated), (WITHHELD, turn.withheld))
-    said = [(MARKS[mark][0], f"{n} {mark}") for mark, n in counts if n]
+    badges = [(MARKS[mark][0], f"{n} {mark}") for mark, n in counts if n]
     if not turn.findings and turn.row.payload.get("valid"):
-        said.append(("ok", "no violation"))
-    return mark_safe("".join(f' <span class="badge {tone}">{text}</span>' for tone, text in said))
+        badges.append(("ok", "no violation"))
+    return format_html_join("", ' <span class="badge {}">{}</span>', badges)
 
 
 @register.simple_tag
 def finding_items(findings: Iterable[ViolationView]) -> SafeString:
-    """What a turn violated, with what judges gave as reasons, as the items of a list."""
-    return mark_safe("".join(map(_finding_item, findings)))
+    """Return what a turn violated, with what judges gave as reasons, as the items of a list."""
+    return format_html_join("", "{}", ((_finding_item(finding),) for finding in findings))
 
 
-def _finding_item(finding: ViolationView) -> str:
+def _finding_item(finding: ViolationView) -> SafeString:
     tone, tip = MARKS[finding.mark]
     again = finding.mark == REPEATED and not finding.revealed
-    told = ' <span class="muted">(not said again)</span>' if again else ""
-    why = "".join(f'<span class="sub why">{escape(reason)}</span>' for reason in finding.reasons)
-    return (
-        f'<li><span class="badge {tone}" tabindex="0" data-tip="{tip}">{finding.mark}</span>'
-        f'<span class="kind">{escape(finding.kind)}</span>'
-        f"<span>{escape(finding.text)}{told}{why}</span></li>"
+    return format_html(
+        '<li><span class="badge {}" tabindex="0" data-tip="{}">{}</span>'
+        '<span class="kind">{}</span><span>{}{}{}</span></li>',
+        tone,
+        tip,
+        finding.mark,
+        finding.kind,
+        finding.text,
+        format_html(' <span class="muted">{}</span>', "(not said again)") if again else "",
+        format_html_join(
+            "", '<span class="sub why">{}</span>', ((reason,) for reason in finding.reasons)
+        ),
     )
 
 
 @register.simple_tag
 def diff_items(lines: Iterable[DiffLine]) -> SafeString:
-    """The steps of a plan against another one, as the items of a list."""
-    return mark_safe("\n  ".join(_diff_item(line) for line in lines))
+    """Return the steps of a plan against another one, as the items of a list."""
+    return format_html_join("\n  ", "{}", ((_diff_item(line),) for line in lines))
 
 
-def _diff_item(line: DiffLine) -> str:
-    parts = "".join(_diff_part(part) for part in line.parts)
-    said = SAID.get(line.op, "")
-    number = line.number or ""
-    return f'<li class="{line.op}"><span class="n">{number}</span><span>{said}{parts}</span></li>'
+def _diff_item(line: DiffLine) -> SafeString:
+    spoken = SPOKEN.get(line.op)
+    return format_html(
+        '<li class="{}"><span class="n">{}</span><span>{}{}</span></li>',
+        line.op,
+        line.number or "",
+        format_html('<span class="sr-only">{}</span>', spoken) if spoken else "",
+        format_html_join("", "{}", ((_diff_part(part),) for part in line.parts)),
+    )
 
 
 def _diff_part(part: DiffSegment) -> str:
     tag = MARKED.get(part.op)
-    text = escape(part.text)
-    return f"<{tag}>{text}</{tag}>" if tag else text
+    return format_html("<{0}>{1}</{0}>", tag, part.text) if tag else part.text
 
 
 def _given(given: GivenScore) -> str:
@@ -149,7 +161,7 @@ def _given(given: GivenScore) -> str:
     value = short(given.value)
     if not given.reason:
         return value
-    return f'<span tabindex="0" data-tip="{escape(given.reason)}">{value}</span>'
+    return format_html('<span tabindex="0" data-tip="{}">{}</span>', given.reason, value)
 
 
 @lru_cache(maxsize=256)
@@ -159,6 +171,6 @@ def short(value: float) -> str:
 
 
 @lru_cache(maxsize=256)
-def undefined(reason: str) -> str:
+def undefined(reason: str) -> SafeString:
     """A dash, and why there is no number."""
     return render_to_string("includes/_undefined.html", {"reason": reason})
