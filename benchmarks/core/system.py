@@ -153,8 +153,7 @@ class ScriptedPolicy:
 class System:
     """A benchmark system. Modules named in the registry expose one instance as ``SYSTEM``.
 
-    What must be filled comes first; every port after it is optional. A port that needs modules
-    which import the system itself is a ``cached_property`` with an import inside.
+    What must be filled comes first; every port after it is optional.
     """
 
     key: str = ""
@@ -184,13 +183,10 @@ class System:
     making: Making | None = None
     # JSON schemas of replies by kind, for endpoints that can be held to them.
     reply_schemas: Mapping[str, Callable[[Mapping[str, Any]], Json]] = MappingProxyType({})
+    # How judges look again at stored turns; None where they cannot.
+    rejudging: "Rejudging | None" = None
     # What commands of the product do for this system alone, by the name of the command.
     commands: Mapping[str, Callable[..., Any]] = MappingProxyType({})
-
-    @property
-    def rejudging(self) -> "Rejudging | None":
-        """How judges look again at stored turns; None where they cannot."""
-        return None
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the seats of a role under these settings; empty where the role is not asked."""

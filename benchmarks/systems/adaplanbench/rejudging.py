@@ -18,11 +18,11 @@ from benchmarks.systems.adaplanbench.asks import (
     rubric_text,
     split_constraints,
 )
+from benchmarks.systems.adaplanbench.base import AdaPlanBenchBase
 from benchmarks.systems.adaplanbench.metrics import accuracy
 from benchmarks.systems.adaplanbench.prompts import fill
 from benchmarks.systems.adaplanbench.protocol import KINDS, SETTINGS, Rating, rate
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS, load_dimensions
-from benchmarks.systems.adaplanbench.system import AdaPlanBench
 
 RUBRIC, CONSTRAINTS, BOTH = "rubric", "constraints", "both"
 TOGETHER, EACH = "together", "per_dimension"
@@ -57,10 +57,10 @@ class _Verdicts:
     violated: Mapping[str, tuple[str, ...] | None]
 
 
-class AdaPlanJudging(AdaPlanBench, Rejudging):
+class AdaPlanJudging(AdaPlanBenchBase, Rejudging):
     """Judges of AdaPlanBench over stored turns."""
 
-    roles: tuple[Role, ...] = tuple(role for role in AdaPlanBench.roles if role.judges)
+    roles: tuple[Role, ...] = tuple(role for role in AdaPlanBenchBase.roles if role.judges)
     settings: tuple[Setting, ...] = (WHAT, *SCORING)
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
 """Imported trajectories: nothing can run them, but they have labels and judges as a system has."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from benchmarks.core.system import Rejudging, System
 from benchmarks.core.types import Outcome
 from benchmarks.systems.external import metrics
 from benchmarks.systems.external.labels import LABELS
+from benchmarks.systems.external.rejudging import REJUDGING
 
 
 class External(System):
@@ -16,12 +16,7 @@ class External(System):
     key = "external"
     title = "Made elsewhere"
     labels = LABELS
-
-    @cached_property
-    def rejudging(self) -> Rejudging:
-        from benchmarks.systems.external.rejudging import REJUDGING
-
-        return REJUDGING
+    rejudging: Rejudging | None = REJUDGING
 
     def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
         return metrics.summarise(outcomes)
