@@ -271,7 +271,7 @@ class DeclaredPage(Generic[Data, Result]):
     compute: Callable[[Data], Result]
     figure: FigureOf[Result] | None
     table: TableOf[Result, Any]
-    folded: tuple[Part[Result], ...] = ()
+    folded: tuple[Part[Result], ...] | Callable[[Result], Sequence[Part[Result]]] = ()
     later: Callable[[Selection], Report] | LaterOf[Any] | None = None
     waits: Callable[[Result], bool] = lambda _: False
 
@@ -289,7 +289,7 @@ class DeclaredPage(Generic[Data, Result]):
             banners=prose.banners(),
             waits=self.waits(result),
         )
-        parts = self._shown(result)
+        parts, _ = self._parts(result)
         return with_few_clusters(_with_parts(report, parts, selection, result, prose))
 
     def details(self, folder: str, selection: Selection) -> Report:
@@ -305,22 +305,26 @@ class DeclaredPage(Generic[Data, Result]):
             methods=prose.text("methods"),
             waits=self.waits(result),
         )
-        shown = self._shown(result)
-        parts = tuple(one for one in self.folded if one not in shown)
+        shown, parts = self._parts(result)
         whole = with_few_clusters(_with_parts(report, parts, selection, result, prose))
         # What the answer warns of already is not said twice.
         said = with_few_clusters(_with_parts(Report(), shown, selection, result, prose)).notices
         return replace(whole, notices=tuple(one for one in whole.notices if one not in said))
 
-    def _shown(self, result: Result) -> tuple[FigureOf[Result] | TableOf[Result, Any], ...]:
-        """Return the figure and the table of the answer: the first that have anything to show."""
-        tables = (one for one in self.folded if isinstance(one, TableOf))
+    def _parts(self, result: Result) -> tuple[list[Part[Result]], list[Part[Result]]]:
+        """Return what the answer shows, and the parts of the details.
+
+        The answer has the first figure and the first table that have anything to show.
+        """
+        folded = list(self.folded(result) if callable(self.folded) else self.folded)
+        tables = (one for one in folded if isinstance(one, TableOf))
         table = next((one for one in (self.table, *tables) if one.rows(result)), self.table)
-        if self.figure is None:
-            return (table,)
-        figures = (one for one in self.folded if isinstance(one, FigureOf))
-        shown = (one for one in (self.figure, *figures) if one.fits(result))
-        return (next(shown, self.figure), table)
+        shown: list[Part[Result]] = [table]
+        if self.figure is not None:
+            figures = (one for one in folded if isinstance(one, FigureOf))
+            fitting = (one for one in (self.figure, *figures) if one.fits(result))
+            shown.insert(0, next(fitting, self.figure))
+        return shown, [one for one in folded if not any(one is other for other in shown)]
 
     def deferred(self, folder: str, selection: Selection) -> Report:
         """Return what takes too long for a request."""

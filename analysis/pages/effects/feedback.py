@@ -1,114 +1,165 @@
 """How people rated the feedback, by who spoke for the user: the same agents on the same tasks."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from analysis.filters.selection import Selection
 from analysis.frames.people_scores import feedback_frame
-from analysis.pages.compare_models.rows import SEED
 from analysis.pages.compare_models.tables import P_COLUMN, p_pair_cell
-from analysis.pages.effects.rows import Effects
-from analysis.pages.effects.tables import AGENT, agent_of
+from analysis.pages.declaration import ColumnOf, estimate_of, text_of
+from analysis.pages.effects.rows import EffectsData
+from analysis.pages.links import Link
 from analysis.reports import common
 from analysis.reports.content import (
     Cell,
-    Table,
     count_cell,
     estimate_cell,
     estimate_column,
     number_column,
-    text_cell,
-    text_column,
 )
-from analysis.reports.formatting import counted, plural
+from analysis.reports.formatting import counted
 from analysis.stats.comparison.condition_effects import (
     ConditionChange,
     ConditionEffects,
     condition_effects,
 )
+from analysis.stats.results import Estimate
 from benchmarks.core.labels import Measure
 from benchmarks.core.registry import find_system
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def feedback_tables(found: Effects, selection: Selection) -> list[Table]:
-    """A table for each question on feedback; none where nothing is rated or people do not vary."""
-    if found.factor.kind != "people":
-        return []
-    tables = []
-    for question, measure in find_system(selection.system).comparisons.feedback_ratings.items():
-        tables += _table(found, selection, question, measure)
-    return tables
+BASELINE = "it is what the others are compared with"
 
 
-def _table(found: Effects, selection: Selection, question: str, measure: Measure) -> list[Table]:
-    runs = [run for run in selection.runs if run.value in found.titles]
-    frame = feedback_frame(runs, question, selection.people)
-    if frame["rated"].isna().all():
-        return []
-    titles = {run.pk: found.titles[run.value] for run in runs}
+@dataclass(frozen=True)
+class FeedbackRow:
+    """The ratings of an agent's feedback under one value, and their change from the first."""
+
+    agent: str
+    title: str
+    runs: tuple[int, ...]
+    rating: Estimate
+    change: ConditionChange | None
+
+    @property
+    def link(self) -> Link:
+        return Link(runs=self.runs)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """People's ratings of the feedback by one question."""
+
+    question: str
+    measure: Measure
+    effects: ConditionEffects
+    runs: Mapping[tuple[str, str], int]
+    left_out: Mapping[str, int]
+    simulated: int
+
+    @property
+    def rows(self) -> list[FeedbackRow]:
+        """Every agent under every value."""
+        changes = {(one.model, one.condition): one for one in self.effects.changes}
+        return [
+            FeedbackRow(
+                agent,
+                title,
+                (self.runs[agent, title],) if (agent, title) in self.runs else (),
+                self.effects.cells[agent, title],
+                changes.get((agent, title)),
+            )
+            for agent in self.effects.models
+            for title in self.effects.conditions
+        ]
+
+
+def load_feedback(data: EffectsData, selection: Selection) -> dict[str, "DataFrame"]:
+    """Load the ratings of feedback by question; none where people do not vary."""
+    if data.factor.kind != "people":
+        return {}
+    questions = find_system(selection.system).comparisons.feedback_ratings
+    frames = {
+        question: feedback_frame(data.everybody, question, selection.people)
+        for question in questions
+    }
+    return {name: frame for name, frame in frames.items() if not frame["rated"].isna().all()}
+
+
+def compute_feedback(
+    data: EffectsData, frames: Mapping[str, "DataFrame"], measures: Mapping[str, Measure]
+) -> tuple[Feedback, ...]:
+    """Compare the ratings between the values, on the same tasks."""
+    return tuple(
+        _feedback(data, question, measures[question], frame) for question, frame in frames.items()
+    )
+
+
+def _feedback(data: EffectsData, question: str, measure: Measure, frame: "DataFrame") -> Feedback:
+    titles = data.titles
+    by_run = {run.pk: titles[run.value] for run in data.everybody}
     effects = condition_effects(
         frame["label"].tolist(),
-        [titles[pk] for pk in frame["run"]],
+        [by_run[pk] for pk in frame["run"]],
         frame["task"].tolist(),
         frame["rated"].to_numpy(),
         measure=measure.title,
-        order=list(found.titles.values()),
+        order=list(titles.values()),
         contrast="baseline",
-        among=max(selection.compared, len(set(frame["label"]))),
+        among=max(data.among, len(set(frame["label"]))),
         scale=common.RUBRIC_SCALE,
-        seed=SEED,
     )
-    left = Counter(why for why in frame["why"] if why)
-    made_up = int(frame["simulated"].sum())
-    note = (
-        f"{measure.help} Mean over those who rated a trajectory; its own players are not among "
-        f"them. Changes: simultaneous intervals, Bonferroni over "
-        f"{plural(effects.family.size, 'change')}. Left out: {counted(dict(left)) or 'nothing'}."
+    return Feedback(
+        question,
+        measure,
+        effects,
+        {(run.label, titles[run.value]): run.pk for run in data.everybody},
+        dict(Counter(why for why in frame["why"] if why)),
+        int(frame["simulated"].sum()),
     )
-    if made_up:
-        note += f" Of {plural(made_up, 'trajectory', 'trajectories')} the annotators are simulated."
-    columns = (
-        AGENT,
-        text_column("Who speaks"),
-        estimate_column("Rating", help="1 to 5, 5 is best; n counts trajectories"),
-        estimate_column("Change", help="Against the first, on the tasks under both"),
-        P_COLUMN,
-        number_column("Left out", help="Values without a number, and unshared tasks"),
-    )
-    return [Table(question, measure.title, columns, tuple(_rows(found, effects)), note=note)]
 
 
-def _rows(found: Effects, effects: ConditionEffects) -> list[tuple[Cell, ...]]:
-    changes = {(change.model, change.condition): change for change in effects.changes}
-    rows = []
-    for agent in effects.models:
-        for title in effects.conditions:
-            change = changes.get((agent, title))
-            rows.append(
-                (
-                    agent_of(found, agent),
-                    text_cell(title),
-                    estimate_cell(effects.cells[agent, title], "number", show_n=True),
-                    *(_nothing() if change is None else _change(change)),
-                )
-            )
-    return rows
-
-
-def _change(change: ConditionChange) -> tuple[Cell, ...]:
-    comparison = change.comparison
-    left = comparison.difference.excluded
+def feedback_columns(agent: ColumnOf[FeedbackRow]) -> Sequence[ColumnOf[FeedbackRow]]:
+    """Give the ratings and their changes."""
     return (
-        estimate_cell(comparison.difference, "number", signed=True, show_n=True),
-        p_pair_cell(change.p_adjusted, comparison.p_value),
-        count_cell(sum(left.values()), tip=counted(left)),
+        agent,
+        text_of("Who speaks", lambda row: row.title),
+        estimate_of(
+            "Rating",
+            lambda row: row.rating,
+            "number",
+            show_n=True,
+            help="1 to 5, 5 is best; n counts trajectories",
+        ),
+        ColumnOf(
+            estimate_column("Change", help="Against the first, on the tasks under both"), _change
+        ),
+        ColumnOf(P_COLUMN, _p),
+        ColumnOf(
+            number_column("Left out", help="Values without a number, and unshared tasks"), _left
+        ),
     )
 
 
-def _nothing() -> tuple[Cell, ...]:
-    """The baseline changes nothing."""
-    why = "it is what the others are held against"
-    return (
-        Cell(data=(None,) * 5, reason=why),
-        Cell(data=(None, None), reason=why),
-        Cell(data=(None,), reason=why),
-    )
+def _change(row: FeedbackRow) -> Cell:
+    if row.change is None:
+        return Cell(data=(None,) * 5, reason=BASELINE)
+    difference = row.change.comparison.difference
+    return estimate_cell(difference, "number", signed=True, show_n=True)
+
+
+def _p(row: FeedbackRow) -> Cell:
+    if row.change is None:
+        return Cell(data=(None, None), reason=BASELINE)
+    return p_pair_cell(row.change.p_adjusted, row.change.comparison.p_value)
+
+
+def _left(row: FeedbackRow) -> Cell:
+    if row.change is None:
+        return Cell(data=(None,), reason=BASELINE)
+    left = row.change.comparison.difference.excluded
+    return count_cell(sum(left.values()), tip=counted(left))

@@ -1,316 +1,341 @@
 """What levels, ablations and other variations change: the same agents on the same tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
+from typing import TYPE_CHECKING
 
+from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
-from analysis.pages.compare_models.rows import SEED, difference_words, p_words
-from analysis.pages.declaration import WrittenPage
-from analysis.pages.effects.feedback import feedback_tables
-from analysis.pages.effects.rows import Effects, effects_of, factor_of, title_of
-from analysis.pages.effects.tables import (
-    changes_table,
-    missing_table,
-    odds_table,
-    overall_table,
-    profile_table,
-    published_table,
-    ranges_table,
-    said_table,
-    values_table,
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    Part,
+    TableOf,
+    UrlOf,
 )
-from analysis.pages.empty import no_runs
+from analysis.pages.effects.feedback import (
+    Feedback,
+    FeedbackRow,
+    compute_feedback,
+    feedback_columns,
+    load_feedback,
+)
+from analysis.pages.effects.rows import (
+    Effects,
+    EffectsData,
+    compute_effects,
+    factor_of,
+    load_effects,
+    title_of,
+)
+from analysis.pages.effects.tables import (
+    AGENT,
+    MissingRow,
+    ProfileRow,
+    agent_of,
+    change_columns,
+    missing_columns,
+    missing_rows,
+    odds_columns,
+    odds_rows,
+    overall_columns,
+    overall_rows,
+    profile_columns,
+    profile_rows,
+    published_columns,
+    published_rows,
+    published_values,
+    range_columns,
+    said_columns,
+    said_rows,
+    value_columns,
+)
+from analysis.pages.empty import why_no_runs
+from analysis.pages.links import Link
 from analysis.reports import common
-from analysis.reports.content import Empty, FigureSpec, Notice, Report, Table, how_interval
-from analysis.reports.formatting import counted, ends, level, listed, number, plural
 from analysis.reports.references import published_estimate
-from analysis.stats.comparison.condition_effects import ConditionChange
-from analysis.stats.comparison.model_comparisons import turned_estimate
 from analysis.stats.results import Estimate
+from benchmarks.core.registry import find_system
 
-PURPOSE = "This page shows what one thing that runs are varied in changes, all else being alike."
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 OVERALL = "All agents"
 NEARLY = 1e-9
+MOST_ROWS = 60
 
 
-def effects_report(selection: Selection) -> Report:
-    """Everything on the page."""
+@dataclass(frozen=True)
+class PageData:
+    """The runs that differ in a factor, people's ratings of feedback, and what else is shown."""
+
+    effects: EffectsData
+    feedback: Mapping[str, "DataFrame"]
+    profiles: tuple[ProfileRow, ...]
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class PageResult:
+    """What the factor changes, in the measure and in people's ratings of feedback."""
+
+    effects: Effects
+    feedback: tuple[Feedback, ...]
+    profiles: tuple[ProfileRow, ...]
+    missing: tuple[MissingRow, ...]
+
+
+def load(selection: Selection) -> PageData | NothingToShow:
+    """Load the runs that differ in one factor."""
     factor = factor_of(selection)
     if not selection.runs or selection.filters.measure not in measures_here(selection.system):
-        return Report(empty=no_runs(PURPOSE, selection))
+        return why_no_runs(selection)
     if factor is None:
-        return Report(empty=_no_factor(selection))
-    found = effects_of(selection, factor)
-    scripts = {run.agent_kind for run in selection.runs} == {"scripted"}
-    tables: list[Table] = []
-    if found.effects is not None:
-        tables = [values_table(found), *changes_table(found), *overall_table(found),
-                  *odds_table(found), *ranges_table(found)]  # fmt: skip
-    tables += feedback_tables(found, selection)
+        facts = {
+            "dataset": selection.filters.dataset,
+            "dataset_name": common.dataset_name(selection),
+        }
+        return NothingToShow("no factor", facts)
+    data = load_effects(selection, factor)
+    profiles: tuple[ProfileRow, ...] = ()
     if factor.kind == "level" and selection.dataset is not None:
-        tables += profile_table(selection.dataset, selection.closed_tasks, factor)
-    tables += [*published_table(found), *said_table(found, selection)]
-    tables += missing_table(found, selection)
-    return Report(
-        sentence=sentence(found, only_scripts=scripts),
-        figures=tuple(_figures(found)),
-        tables=tuple(tables),
-        notices=(*common.selection_notices(selection), *_notices(found)),
-        how=(*common.how_runs(selection), *_how(found)),
+        profiles = profile_rows(selection.dataset, selection.closed_tasks, factor)
+    return PageData(data, load_feedback(data, selection), profiles, selection)
+
+
+def compute(data: PageData) -> PageResult:
+    """Compare the values of the factor, and list the runs that would be needed."""
+    effects = compute_effects(data.effects)
+    measures = find_system(data.selection.system).comparisons.feedback_ratings
+    return PageResult(
+        effects,
+        compute_feedback(data.effects, data.feedback, measures),
+        data.profiles,
+        missing_rows(effects, data.selection),
     )
 
 
-def _no_factor(selection: Selection) -> Empty:
-    return Empty(
-        "Nothing is varied here in a way that is known",
-        f"{PURPOSE} Of {common.dataset_name(selection)} it is not known what that would be; "
-        "conditions are compared with the standard one under Conditions.",
-        "See the conditions",
-        common.address("analysis:conditions", {"dataset": selection.filters.dataset}),
+def _unit(result: Effects) -> str:
+    """The unit of a panel's axis."""
+    return "" if result.is_rate else " (points)" if _is_rubric(result) else ""
+
+
+def _is_rubric(result: Effects) -> bool:
+    return result.data.scale == common.RUBRIC_SCALE
+
+
+def draw_changes(page: PageResult, url: UrlOf) -> Figure | None:
+    """Draw what changes on the same tasks, agent by agent and on average."""
+    result = page.effects
+    if result.effects is None or not result.varied:
+        return None
+    moved: dict[str, list[PointRow]] = {}
+    if len(result.agents) > 1:
+        for move in overall_rows(result):
+            mark = PointRow(OVERALL, move.estimate, OVERALL, url(Link()))
+            moved.setdefault(f"{move.base} → {move.condition}", []).append(mark)
+    for one in result.changes:
+        name = f"{one.change.base} → {one.change.condition}"
+        mark = PointRow(one.change.model, one.difference, one.change.model, url(one.link))
+        moved.setdefault(name, []).append(mark)
+    title = "change in points of 100" if result.is_rate else f"change{_unit(result)}"
+    return panel_dots(
+        moved,
+        unit="share" if result.is_rate else "points",
+        title=title,
+        columns=min(3, len(moved)),
+        span=_around_zero(moved, result.is_rate),
+        styles=common.styles([*result.agents, OVERALL]),
     )
 
 
-def sentence(found: Effects, *, only_scripts: bool = False) -> str:
-    """What each change does on average, and how many are clear; or why there is none."""
-    name = found.factor.title.lower()
-    if found.effects is None and found.factor.kind == "parameter" and only_scripts:
-        return (
-            f"No run here has a known {name}: these scripts take none. What it changes cannot be "
-            "said without runs of a language model, or of a script that takes one."
-        )
-    if found.effects is None:
-        return f"No run here has a known {name}, so what it changes cannot be said."
-    if not found.varied:
-        only = next(iter(found.titles.values()))
-        return f"All runs here have the same {name} (“{only}”), so there is nothing to compare."
-    changes = found.effects.changes
-    tested = [change for change in changes if change.comparison.p_value is not None]
-    if not tested:
-        return f"No agent has a task that was scored under two values of the {name}."
-    parts = []
-    for (condition, base), estimate in found.effects.overall.items():
-        if estimate.value is None:
-            continue
-        parts.append(f"{_moves(estimate)} from “{base}” to “{condition}”"
-                     f"{_spread(found, estimate)}")  # fmt: skip
-    clear = [change for change in tested if change.clear]
-    counts = {estimate.n for estimate in found.effects.overall.values() if estimate.n}
-    over = plural(counts.pop(), "agent") if len(counts) == 1 else "the agents that have both"
-    who = "" if len(found.agents) == 1 else f", on average over {over},"
-    text = f"{found.measure.title}{who} {listed(parts, most=3)}"
-    tail = f"{len(clear)} of {plural(len(tested), 'change')} {_are(len(clear))} clear"
-    if len(tested) == 1:
-        tail = "This change is clear" if clear else "This change is not clear"
-    said = f"{text}. {tail} ({found.family})"
-    farthest = max(tested, key=lambda one: abs(one.comparison.difference.value or 0))
-    if len(tested) > 1 and farthest.comparison.difference.value:
-        said += f"; the largest is {_largest(found, farthest)}"
-    return f"{said}."
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def _moves(estimate: Estimate) -> str:
-    value = estimate.value or 0.0
-    return "falls" if value < 0 else "rises" if value > 0 else "does not change"
-
-
-def _spread(found: Effects, estimate: Estimate) -> str:
-    """By how much, with the interval turned the same way; nothing for no change."""
-    value = estimate.value or 0.0
-    if not value:
-        return ""
-    upright = estimate if value > 0 else turned_estimate(estimate)
-    size = number(abs(value), found.unit).removesuffix(" %")
-    text = f" by {size}{' points' if found.is_rate else ''}"
-    if upright.interval is None:
-        return text
-    sides = ends(upright.interval, found.unit).removesuffix(" %")
-    return f"{text} ({level(upright.interval)} interval {sides})"
-
-
-def _largest(found: Effects, change: ConditionChange) -> str:
-    """The change that goes farthest, with its interval, p-value and family."""
-    difference = change.comparison.difference
-    sign = "−" if (difference.value or 0) < 0 else "+"
-    p = "" if change.p_adjusted is None else f", {p_words(change.p_adjusted)}"
-    return (
-        f"that of {change.model} from “{change.base}” to “{change.condition}”: {sign}"
-        f"{difference_words(difference, found.is_rate)}{p})"
-    )
-
-
-def _figures(found: Effects) -> list[FigureSpec]:
-    figures = []
-    effects = found.effects
-    unit = "share" if found.is_rate else "points"
-    if effects is not None:
-        looks = common.styles([*found.agents, OVERALL])
-        panels = {
-            title: [
-                PointRow(agent, effects.cells[agent, title], agent, _url(found, agent, title))
-                for agent in found.agents
-            ]
-            for title in effects.conditions
-        }
-        figures.append(
-            common.figure_spec(
-                "values",
-                f"{found.measure.title} by {found.factor.title.lower()}",
-                "With 95 % intervals; all panels have one scale.",
-                panel_dots(panels, unit=unit, columns=min(3, len(panels)),  # type: ignore[arg-type]
-                           span=(0, 1) if found.is_rate else _from_zero(panels), styles=looks),
+def draw_values(page: PageResult, url: UrlOf) -> Figure | None:
+    """Draw the measure under every value, one panel each."""
+    result = page.effects
+    if result.effects is None:
+        return None
+    runs = result.runs
+    panels = {
+        title: [
+            PointRow(
+                agent,
+                result.effects.cells[agent, title],
+                agent,
+                url(Link(runs=(runs[agent, title].pk,))) if (agent, title) in runs else "",
             )
-        )  # fmt: skip
-        if found.varied:
-            moved: dict[str, list[PointRow]] = {}
-            for change in effects.changes:
-                moved.setdefault(f"{change.base} → {change.condition}", []).append(
-                    PointRow(change.model, change.comparison.difference, change.model,
-                         found.flips(change))
-                )  # fmt: skip
-            overall = effects.overall.items() if len(found.agents) > 1 else ()
-            for (condition, base), estimate in overall:
-                row = PointRow(OVERALL, estimate, OVERALL)
-                moved[f"{base} → {condition}"].append(row)
-            figures.append(
-                common.figure_spec(
-                    "changes",
-                    f"Change in {found.measure.title} on the same tasks",
-                    "With simultaneous 95 % intervals; those of all agents together draw tasks.",
-                    panel_dots(moved, unit=unit, columns=min(3, len(moved)),  # type: ignore[arg-type]
-                               span=_around_zero(moved, found.is_rate), styles=looks),
-                )
-            )  # fmt: skip
-    if found.published:
-        values = list(dict.fromkeys(v for by in found.published.values() for v in by))
-        panels = {
-            title_of(found.factor, value): [
-                PointRow(model, published_estimate(by[value], is_rate=found.is_rate), model)
-                for model, by in found.published.items()
-                if value in by
-            ]
-            for value in values
-        }
-        figures.append(
-            common.figure_spec(
-                "published",
-                f"Published: {found.measure.title} by {found.factor.title.lower()}",
-                f"{found.factor.where} of the paper, not from runs here; Wilson intervals where n "
-                "can be told.",
-                panel_dots(panels, unit=unit, columns=min(3, len(panels)),  # type: ignore[arg-type]
-                           span=(0, 1) if found.is_rate else None,
-                           styles=common.styles(list(found.published))),
-            )
-        )  # fmt: skip
-    return figures
+            for agent in result.agents
+        ]
+        for title in result.effects.conditions
+    }
+    return panel_dots(
+        panels,
+        unit="share" if result.is_rate else "points",
+        title=f"{result.measure.title}{_unit(result)}",
+        columns=min(3, len(panels)),
+        span=_full_scale(result, panels),
+        styles=common.styles([*result.agents]),
+    )
 
 
-def _url(found: Effects, agent: str, title: str) -> str:
-    run = found.runs.get((agent, title))
-    return common.trajectories_of(run) if run is not None else ""
+def draw_published(page: PageResult, _: UrlOf) -> Figure | None:
+    """Draw the published figures, one panel a value."""
+    result = page.effects
+    published = result.data.published
+    if not published:
+        return None
+    panels = {
+        title_of(result.factor, value): [
+            PointRow(model, published_estimate(by[value], is_rate=result.is_rate), model)
+            for model, by in published.items()
+            if value in by
+        ]
+        for value in published_values(result)
+    }
+    return panel_dots(
+        panels,
+        unit="share" if result.is_rate else "points",
+        title=f"{result.measure.title}{_unit(result)}",
+        columns=min(3, len(panels)),
+        span=_full_scale(result, panels),
+        styles=common.styles(list(published)),
+    )
 
 
-def _ends(panels: Mapping[str, Sequence[PointRow]]) -> list[float]:
+def _ends(estimates: Iterable[Estimate]) -> list[float]:
     reach = [0.0]
-    for mark in (mark for marks in panels.values() for mark in marks):
-        interval, value = mark.value.interval, mark.value.value
-        reach += [interval.low, interval.high] if interval is not None else []
-        reach += [value] if value is not None else []
+    for one in estimates:
+        reach += [one.interval.low, one.interval.high] if one.interval is not None else []
+        reach += [one.value] if one.value is not None else []
     return reach
 
 
-def _from_zero(panels: Mapping[str, Sequence[PointRow]]) -> tuple[float, float]:
-    """One axis for all panels from 0 on."""
-    return 0.0, 1.05 * max(_ends(panels)) or 1.0
+def _values(panels: Mapping[str, Sequence[PointRow]]) -> list[Estimate]:
+    return [mark.value for marks in panels.values() for mark in marks]
+
+
+def _full_scale(result: Effects, panels: Mapping[str, Sequence[PointRow]]) -> tuple[float, float]:
+    """One axis for all panels: the whole scale, or from 0 on where it has no end."""
+    if result.is_rate:
+        return 0.0, 1.0
+    if _is_rubric(result):
+        return common.RUBRIC_SCALE
+    return 0.0, 1.05 * max(_ends(_values(panels))) or 1.0
 
 
 def _around_zero(panels: Mapping[str, Sequence[PointRow]], is_rate: bool) -> tuple[float, float]:
     """An axis around 0 that holds every interval; for shares in whole quarters."""
-    widest = max(abs(end) for end in _ends(panels))
+    widest = max(abs(end) for end in _ends(_values(panels)))
     widest = ceil(4 * widest - NEARLY) / 4 if is_rate else 1.05 * widest
     widest = widest or (0.25 if is_rate else 1.0)
     return -widest, widest
 
 
-def _notices(found: Effects) -> list[Notice]:
-    missing = [
-        f"{agent} ({', '.join(gone)})"
-        for agent in found.agents
-        if (gone := [t for t in found.titles.values() if (agent, t) not in found.runs])
+def _folded(page: PageResult) -> Sequence[Part[PageResult]]:
+    """Return the details: values, averages, ratings of feedback, and published figures."""
+    parts: list[Part[PageResult]] = [
+        FigureOf(
+            "values",
+            lambda page: f"{page.effects.measure.title} by {page.effects.factor.title.lower()}",
+            draw_values,
+        ),
+        TableOf(
+            "values",
+            lambda page: f"{page.effects.measure.title} by {page.effects.factor.title.lower()}",
+            rows=lambda page: page.effects.agents,
+            columns=lambda page: value_columns(page.effects),
+        ),
+        TableOf(
+            "overall",
+            "All agents together",
+            rows=lambda page: overall_rows(page.effects),
+            columns=lambda page: overall_columns(page.effects),
+        ),
+        TableOf(
+            "odds",
+            "Odds of success, all agents together",
+            rows=lambda page: odds_rows(page.effects),
+            columns=lambda page: odds_columns(page.effects),
+            folded=True,
+        ),
+        TableOf(
+            "ranges",
+            "Ranges",
+            rows=lambda page: page.effects.agents if page.effects.varied else (),
+            columns=lambda page: range_columns(page.effects),
+        ),
     ]
-    notices = []
-    if missing:
-        text = f"Not every agent was run everywhere; missing: {listed(missing, most=6)}."
-        notices.append(Notice(text, "info"))
-    if found.alone:
-        text = (
-            f"{plural(len(found.alone), 'agent')} with one value alone "
-            f"{_are(len(found.alone))} not shown, because there is nothing to compare: "
-            f"{listed(found.alone, most=10)}."
-        )
-        notices.append(Notice(text, "info"))
-    if found.effects is not None and found.varied:
-        counts = [
-            {cell.n for (one, _), cell in found.effects.cells.items() if one == agent and cell.n}
-            for agent in found.agents
-        ]
-        if any(len(those) > 1 for those in counts):
-            every = set().union(*counts)
-            text = (
-                f"The runs have different numbers of tasks ({min(every)} to {max(every)}). Values "
-                "side by side are of different tasks then; the changes compare the same tasks "
-                "alone."
-            )
-            notices.append(Notice(text, "info"))
-    return notices
-
-
-def _how(found: Effects) -> list[str]:
-    effects = found.effects
-    if effects is None:
-        return []
-    cells = list(effects.cells.values())
-    lines = [
-        f"{found.measure.title}: {found.measure.help} Intervals: {how_interval(cells) or 'none'}.",
-        f"Left out: {counted(found.left_out)}." if found.left_out else "Nothing is left out.",
-        f"Compared are runs of one agent that differ in {found.factor.title.lower()} alone; of "
-        "several such runs the newest finished one.",
+    parts += [_feedback_table(page, one) for one in page.feedback]
+    return [
+        *parts,
+        TableOf(
+            "profiles",
+            "Sizes of profiles",
+            rows=lambda page: page.profiles,
+            columns=lambda page: profile_columns(page.profiles),
+            link=lambda row: row.link,
+        ),
+        FigureOf(
+            "published",
+            lambda page: (
+                f"Published: {page.effects.measure.title} by {page.effects.factor.title.lower()}"
+            ),
+            draw_published,
+        ),
+        TableOf(
+            "published",
+            lambda page: (
+                f"Published: {page.effects.measure.title} by {page.effects.factor.title.lower()}"
+            ),
+            rows=lambda page: published_rows(page.effects),
+            columns=lambda page: published_columns(page.effects),
+            link=lambda _: None,
+        ),
+        TableOf(
+            "said",
+            "Published: in words",
+            rows=lambda page: said_rows(page.effects),
+            columns=lambda page: said_columns(page.effects),
+        ),
+        TableOf(
+            "missing",
+            "Runs that would be needed",
+            rows=lambda page: page.missing,
+            columns=lambda page: missing_columns(page.effects),
+        ),
     ]
-    if found.varied:
-        changes = [change.comparison for change in effects.changes]
-        family = effects.family
-        against = "the one before it" if effects.contrast == "previous" else "the first"
-        against += "".join(
-            f", and {title_of(found.factor, new).lower()} against "
-            f"{title_of(found.factor, old).lower()}"
-            for old, new in found.factor.pairs
-        )
-        lines += [
-            f"Change: each value against {against}, mean over the tasks that the agent has under "
-            f"both; {how_interval([one.difference for one in changes]) or 'no interval'}.",
-            "Test: the score test that the interval inverts; two-sided.",
-            f"Family: {family.statement}, whichever are shown; {family.method}, α = "
-            f"{family.alpha:g}. An interval excludes 0 exactly where the change is clear."
-            + (f" Not tested: {counted(family.excluded)}." if family.excluded else ""),
-            "Overall: mean of the agents' changes, each with the same weight, tasks drawn for all "
-            "of them at once; it speaks of these agents. Range: highest minus lowest mean on the "
-            "tasks under all values; it is never negative and grows with chance.",
-        ]
-    if found.odds is not None and found.odds.structure is not None:
-        ratios = list(found.odds.ratios.values())
-        lines.append(
-            f"Odds ratios: GEE with a logit link, {found.odds.structure} working correlation of "
-            "outcomes on one task, one coefficient for each agent and each value; errors of Mancl "
-            f"and DeRouen; {how_interval(ratios) or 'no interval'}. They are of these agents and "
-            "tasks together."
-        )
-    lines.append(f"Seed of all resampling: {SEED}.")
-    return lines
 
 
-CONTENT = WrittenPage(effects_report)
+def _feedback_table(page: PageResult, one: Feedback) -> Part[PageResult]:
+    agent: ColumnOf[FeedbackRow] = ColumnOf(AGENT, lambda row: agent_of(page.effects, row.agent))
+    return TableOf(
+        one.question,
+        one.measure.title,
+        rows=lambda _: one.rows,
+        columns=lambda _: feedback_columns(agent),
+        link=lambda row: row.link,
+    )
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "changes",
+        lambda page: f"Change in {page.effects.measure.title} on the same tasks",
+        draw_changes,
+    ),
+    table=TableOf(
+        "changes",
+        "Changes on the same tasks",
+        rows=lambda page: page.effects.changes,
+        columns=lambda page: change_columns(page.effects),
+        link=lambda one: one.link,
+        most=MOST_ROWS,
+    ),
+    folded=_folded,
+)

@@ -1,14 +1,17 @@
 """A measure under every value of what is varied, and what the change from one to the next is."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.pages.compare_models.rows import SEED, Flip, scale_of
+from analysis.pages.compare_models.rows import Flip, scale_of
+from analysis.pages.links import Link
 from analysis.reports import common
+from analysis.reports.content import how_interval
 from analysis.reports.formatting import Unit
 from analysis.stats.comparison.condition_effects import (
     ConditionChange,
@@ -16,39 +19,138 @@ from analysis.stats.comparison.condition_effects import (
     condition_effects,
 )
 from analysis.stats.comparison.logit_gee import OddsRatios, odds_ratios
+from analysis.stats.comparison.model_comparisons import turned_estimate
+from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Factor
 from benchmarks.core.labels import Measure
 from benchmarks.core.published import Published
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Scale = tuple[float | None, float | None]
+
 
 @dataclass(frozen=True)
-class Effects:
-    """What the page shows. ``titles`` names the values that runs have, in their order.
+class EffectsData:
+    """Runs that differ in one factor, and their values on a measure.
 
-    ``effects`` is None where no run has the factor at all. It is about agents with two values or
-    more, where there are any; ``alone`` are the others. ``odds`` are given for measures that are 0
-    or 1.
+    ``runs`` are those of agents with two values or more, where there are any; ``alone`` are the
+    other agents. ``everybody`` are the runs of both.
     """
 
     factor: Factor
     measure: Measure
     metric: str
-    titles: Mapping[Any, str]
-    runs: Mapping[tuple[str, str], ChosenRun]
-    effects: ConditionEffects | None
-    left_out: Mapping[str, int]
+    everybody: tuple[ChosenRun, ...]
+    runs: tuple[ChosenRun, ...]
+    alone: tuple[str, ...]
+    frame: "DataFrame | None"
+    words: Mapping[str, str]
+    scale: Scale
+    among: int
+    only_scripts: bool
     published: Mapping[str, Mapping[Any, Published]]
-    alone: tuple[str, ...] = ()
-    odds: OddsRatios | None = None
+    with_published: bool
+
+    @property
+    def titles(self) -> dict[Any, str]:
+        """The values that runs have, in their order, with their titles."""
+        return titles_of(self.factor, [run.value for run in self.everybody])
+
+
+@dataclass(frozen=True)
+class Move:
+    """The mean change from one value to another over all agents."""
+
+    base: str
+    condition: str
+    estimate: Estimate
+
+    @property
+    def direction(self) -> int:
+        value = self.estimate.value or 0.0
+        return (value > 0) - (value < 0)
+
+    @property
+    def size(self) -> Estimate:
+        """The change without its sign, its interval turned with it."""
+        return turned_estimate(self.estimate) if self.direction < 0 else self.estimate
+
+
+@dataclass(frozen=True)
+class Change:
+    """What changes for one agent from one value to another."""
+
+    effects: "Effects"
+    change: ConditionChange
+
+    @property
+    def difference(self) -> Estimate:
+        return self.change.comparison.difference
+
+    @property
+    def tested(self) -> bool:
+        return self.change.comparison.p_value is not None
+
+    @property
+    def link(self) -> Link:
+        """The tasks behind the change."""
+        return Link(url=self.flips())
+
+    def flips(self, flip: Flip | None = None) -> str:
+        """Return where the tasks behind the change are: all, or those of one outcome."""
+        runs, change = self.effects.runs, self.change
+        first = runs.get((change.model, change.condition))
+        second = runs.get((change.model, change.base))
+        if first is None or second is None:
+            return ""
+        more = {"flip": flip} if flip else {}
+        return common.side_by_side(first, second, self.effects.data.metric, **more)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What changes with the factor.
+
+    ``effects`` is None where no run has the factor at all. ``odds`` are given for measures that are
+    0 or 1.
+    """
+
+    data: EffectsData
+    effects: ConditionEffects | None
+    odds: OddsRatios | None
+
+    @property
+    def factor(self) -> Factor:
+        return self.data.factor
+
+    @property
+    def measure(self) -> Measure:
+        return self.data.measure
 
     @property
     def is_rate(self) -> bool:
-        return self.measure.kind == "rate"
+        return self.data.measure.kind == "rate"
 
     @property
     def unit(self) -> Unit:
         return "share" if self.is_rate else "number"
+
+    @property
+    def titles(self) -> Mapping[Any, str]:
+        return self.data.titles
+
+    @property
+    def only_title(self) -> str:
+        return next(iter(self.titles.values()))
+
+    @property
+    def runs(self) -> dict[tuple[str, str], ChosenRun]:
+        """The runs by agent and title of the value."""
+        titles = self.titles
+        return {(run.label, titles[run.value]): run for run in self.data.everybody}
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -60,18 +162,110 @@ class Effects:
         return len(self.titles) > 1
 
     @property
-    def family(self) -> str:
-        assert self.effects is not None
-        size = self.effects.family.size
-        return f"Bonferroni over {size:,} changes" if size > 1 else "one change"
+    def parameter_of_scripts(self) -> bool:
+        """Whether all agents are scripts and the factor is something that scripts do not take."""
+        return self.factor.kind == "parameter" and self.data.only_scripts
 
-    def flips(self, change: ConditionChange, flip: Flip | None = None) -> str:
-        """Where the tasks behind a change are."""
-        first = self.runs.get((change.model, change.condition))
-        second = self.runs.get((change.model, change.base))
-        if first is None or second is None:
-            return ""
-        return common.side_by_side(first, second, self.metric, **({"flip": flip} if flip else {}))
+    @property
+    def changes(self) -> list[Change]:
+        """The changes of all agents."""
+        if self.effects is None or not self.varied:
+            return []
+        return [Change(self, change) for change in self.effects.changes]
+
+    @property
+    def tested(self) -> list[Change]:
+        return [one for one in self.changes if one.tested]
+
+    @property
+    def clear(self) -> list[Change]:
+        return [one for one in self.tested if one.change.clear]
+
+    @property
+    def largest(self) -> Change | None:
+        """The change that goes farthest, where there are several and any goes somewhere."""
+        if len(self.tested) < 2:
+            return None
+        found = max(self.tested, key=lambda one: abs(one.difference.value or 0))
+        return found if found.difference.value else None
+
+    @property
+    def moves(self) -> list[Move]:
+        """The mean changes over all agents that are defined."""
+        if self.effects is None:
+            return []
+        every = self.effects.overall.items()
+        return [Move(base, new, one) for (new, base), one in every if one.value is not None]
+
+    @property
+    def agents_each(self) -> int:
+        """How many agents each mean change is over, if it is the same number; else 0."""
+        counts = {move.estimate.n for move in self.moves}
+        return counts.pop() if len(counts) == 1 else 0
+
+    @property
+    def family_size(self) -> int:
+        return self.effects.family.size if self.effects is not None else 0
+
+    @property
+    def missing_runs(self) -> list[str]:
+        """The agents that were not run under some value, with these values."""
+        have = self.runs
+        gone = (
+            (agent, [t for t in self.titles.values() if (agent, t) not in have])
+            for agent in self.agents
+        )
+        return [f"{agent} ({', '.join(titles)})" for agent, titles in gone if titles]
+
+    @property
+    def task_counts(self) -> tuple[int, int] | None:
+        """The least and the largest number of tasks, where an agent's runs differ in it."""
+        if self.effects is None or not self.varied:
+            return None
+        counts = [
+            {cell.n for (one, _), cell in self.effects.cells.items() if one == agent and cell.n}
+            for agent in self.agents
+        ]
+        if all(len(those) < 2 for those in counts):
+            return None
+        every = set().union(*counts)
+        return min(every), max(every)
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        left: Counter[str] = Counter()
+        if self.data.frame is None:
+            return {}
+        for run in self.data.runs:
+            left.update(unfinished(run))
+        for why, count in why_undefined(self.data.frame, self.data.metric).items():
+            left[common.in_words(why, self.data.words)] += count
+        return dict(left)
+
+    @property
+    def intervals(self) -> str:
+        """The methods of the intervals of values."""
+        return how_interval(list(self.effects.cells.values())) if self.effects is not None else ""
+
+    @property
+    def change_intervals(self) -> str:
+        return how_interval([one.difference for one in self.changes])
+
+    @property
+    def overall_intervals(self) -> str:
+        return how_interval([move.estimate for move in self.moves])
+
+    @property
+    def odds_intervals(self) -> str:
+        return how_interval(list(self.odds.ratios.values())) if self.odds is not None else ""
+
+    @property
+    def further_pairs(self) -> list[tuple[str, str]]:
+        """The pairs of values that are compared beside the usual ones, new and old in words."""
+        return [
+            (title_of(self.factor, new).lower(), title_of(self.factor, old).lower())
+            for old, new in self.factor.pairs
+        ]
 
 
 def factor_of(selection: Selection) -> Factor | None:
@@ -80,65 +274,65 @@ def factor_of(selection: Selection) -> Factor | None:
     return next((one for one in known if one.name == selection.filters.factor), None)
 
 
-def effects_of(selection: Selection, factor: Factor) -> Effects:
-    """The runs of the selection by what is varied."""
+def load_effects(selection: Selection, factor: Factor) -> EffectsData:
+    """Load the values of the runs of the selection on its measure."""
     metric = selection.filters.measure
-    measure = measures_here(selection.system)[metric]
-    runs = [run for run in selection.runs if run.value is not None]
-    titles = titles_of(factor, [run.value for run in runs])
-    effects, odds, left = None, None, dict[str, int]()
-    everybody, (runs, alone) = runs, _compared(runs)
-    if runs:
-        frame = measure_frame(runs, metric, selection.system)
-        by_run = {run.pk: titles[run.value] for run in runs}
-        words = common.titles_of(selection.system)
-        for run in runs:
-            for why, count in unfinished(run).items():
-                left[why] = left.get(why, 0) + count
-        for why, count in why_undefined(frame, metric).items():
-            reason = common.in_words(why, words)
-            left[reason] = left.get(reason, 0) + count
-        effects = condition_effects(
-            frame["label"].tolist(),
-            [by_run[pk] for pk in frame["run"]],
-            frame["task"].tolist(),
-            frame[metric].to_numpy(),
-            measure=measure.title,
-            order=list(titles.values()),
-            contrast="previous" if factor.steps else "baseline",
-            among=max(selection.compared, len({run.label for run in runs})),
-            scale=scale_of(selection.system, metric),
-            pairs=[
-                (titles[old], titles[new])
-                for old, new in factor.pairs
-                if old in titles and new in titles and old != next(iter(titles))
-            ],
-            seed=SEED,
-        )
-        known = frame[metric].dropna()
-        if measure.kind == "rate" and len(titles) > 1 and known.isin((0, 1)).all():
-            odds = odds_ratios(
-                frame[metric].to_numpy(dtype=float),
-                [by_run[pk] for pk in frame["run"]],
-                frame["label"].tolist(),
-                frame["task"].tolist(),
-                order=list(titles.values()),
-            )
-    return Effects(
+    everybody = [run for run in selection.runs if run.value is not None]
+    runs, alone = _compared(everybody)
+    return EffectsData(
         factor,
-        measure,
+        measures_here(selection.system)[metric],
         metric,
-        titles,
-        {(run.label, titles[run.value]): run for run in everybody},
-        effects,
-        left,
-        published_of(selection, factor, metric),
+        tuple(everybody),
+        tuple(runs),
         alone,
-        odds,
+        measure_frame(runs, metric, selection.system) if runs else None,
+        common.titles_of(selection.system),
+        scale_of(selection.system, metric),
+        selection.compared,
+        {run.agent_kind for run in selection.runs} == {"scripted"},
+        published_of(selection, factor, metric),
+        selection.filters.published != "hide",
     )
 
 
-def _compared(runs: list[ChosenRun]) -> tuple[list[ChosenRun], tuple[str, ...]]:
+def compute_effects(data: EffectsData) -> Effects:
+    """Compare the values of the factor, agent by agent, on the same tasks."""
+    frame, factor, titles = data.frame, data.factor, data.titles
+    if frame is None:
+        return Effects(data, None, None)
+    by_run = {run.pk: titles[run.value] for run in data.runs}
+    values = [by_run[pk] for pk in frame["run"]]
+    effects = condition_effects(
+        frame["label"].tolist(),
+        values,
+        frame["task"].tolist(),
+        frame[data.metric].to_numpy(),
+        measure=data.measure.title,
+        order=list(titles.values()),
+        contrast="previous" if factor.steps else "baseline",
+        among=max(data.among, len({run.label for run in data.runs})),
+        scale=data.scale,
+        pairs=[
+            (titles[old], titles[new])
+            for old, new in factor.pairs
+            if old in titles and new in titles and old != next(iter(titles))
+        ],
+    )
+    odds = None
+    known = frame[data.metric].dropna()
+    if data.measure.kind == "rate" and len(titles) > 1 and known.isin((0, 1)).all():
+        odds = odds_ratios(
+            frame[data.metric].to_numpy(dtype=float),
+            values,
+            frame["label"].tolist(),
+            frame["task"].tolist(),
+            order=list(titles.values()),
+        )
+    return Effects(data, effects, odds)
+
+
+def _compared(runs: Sequence[ChosenRun]) -> tuple[Sequence[ChosenRun], tuple[str, ...]]:
     """The runs of agents that can be compared with themselves, if any can; who cannot."""
     values: dict[str, set[Any]] = {}
     for run in runs:

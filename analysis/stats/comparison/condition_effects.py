@@ -5,7 +5,7 @@ AdaPlanBench: Figure 2 (levels), Figure 4 (tracking), Figure 6 (dual ablation), 
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -18,11 +18,17 @@ from analysis.stats.comparison.paired import (
     compare_pair,
     pair_by_task,
 )
-from analysis.stats.comparison.ranks import RESAMPLES, resampled_means, task_sums, task_units
-from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster
+from analysis.stats.comparison.ranks import task_sums
+from analysis.stats.descriptive.means import (
+    OPEN_SCALE,
+    Scale,
+    cluster_interval,
+    mean_by_cluster,
+    quotients_mean,
+)
 from analysis.stats.descriptive.trials import success_rate
-from analysis.stats.resampling import estimate_from_draws
-from analysis.stats.results import Estimate
+from analysis.stats.resampling import few_clusters
+from analysis.stats.results import Estimate, Interval
 
 Contrast = Literal["baseline", "previous"]
 Key = tuple[str, str]
@@ -30,6 +36,8 @@ Key = tuple[str, str]
 NO_ATTEMPT = "no attempt under this condition"
 NO_CHANGE = "no model has a task under both conditions"
 ONE_CONDITION = "one condition only: nothing to range over"
+ONE_TASK = "a model has one task only: no interval"
+NO_VARIATION = "all tasks change alike: no interval"
 RANGE_GROWS = "a range is never negative and grows with chance: read its upper end"
 
 
@@ -80,11 +88,11 @@ class ConditionEffects:
 
 
 @dataclass(frozen=True)
-class _EffectBootstrap:
-    seed: int
-    resamples: int
+class _Intervals:
     level: float
     scale: Scale
+    # How far two values can be apart, where that is known.
+    widest: float | None
 
 
 def condition_effects(
@@ -100,8 +108,6 @@ def condition_effects(
     among: int | None = None,
     alpha: float = 0.05,
     scale: Scale = OPEN_SCALE,
-    seed: int,
-    resamples: int = RESAMPLES,
 ) -> ConditionEffects:
     """Compare a measure between conditions, model by model, on the same tasks.
 
@@ -127,8 +133,6 @@ def condition_effects(
         Of the family; intervals of changes hold together at level 1 − alpha.
     scale
         The least and the largest value that there can be, where that is known.
-    seed, resamples
-        Of the bootstrap of overall changes and ranges.
 
     Raises
     ------
@@ -141,10 +145,12 @@ def condition_effects(
     Cells: outcomes of 0 and 1 as in `trials.success_rate`, scores as in `means.mean_by_cluster`. A
     change is on the tasks that the model has under both, so it need not be the difference of two
     cells; formulas in `paired.compare_pair`. P-values and intervals of changes are corrected over
-    the family (Bonferroni), so that an interval excludes 0 exactly where the change is clear. The
-    overall change and the ranges draw tasks for all models, or all conditions, at once (percentile
-    bootstrap). A range is at least 0 and grows with chance, so that "at most 3 points" is a
-    statement about its upper end. Overall changes speak of these models: models are not drawn.
+    the family (Bonferroni), so that an interval excludes 0 exactly where the change is clear.
+    Overall changes take tasks as independent (`means.quotients_mean`, t interval) and speak of
+    these models. The interval of a range follows from simultaneous intervals of the differences of
+    all pairs of conditions (Bonferroni): all hold at once with probability 1 − alpha, and then the
+    range lies between the largest lower and the largest upper end. A range is at least 0 and grows
+    with chance, so that "at most 3 points" is a statement about its upper end.
     """
     check_level(1 - alpha)
     if not order or len(set(order)) < len(order):
@@ -162,7 +168,6 @@ def condition_effects(
     by_key = {key: ([tasks[i] for i in mine], column[mine]) for key, mine in rows.items()}
     if contrast not in ("baseline", "previous"):
         raise ValueError(f"contrast with the baseline or the previous, not {contrast!r}")
-    drawing = _EffectBootstrap(seed, resamples, 1 - alpha, scale)
     binary = bool(np.isin(column[~np.isnan(column)], (0, 1)).all())
     before = order[:-1] if contrast == "previous" else [order[0]] * (len(order) - 1)
     bases = [*zip(order[1:], before, strict=True), *((new, old) for old, new in pairs)]
@@ -171,7 +176,8 @@ def condition_effects(
         raise ValueError(f"{len(names)} models are not among {size}")
     total = size * len(bases)
     low, high = scale
-    widest = None if low is None or high is None else high - low
+    widest = 1.0 if binary else None if low is None or high is None else high - low
+    drawing = _Intervals(1 - alpha, scale, widest)
     changes = _changes(names, bases, by_key, 1 - alpha, max(1, total), widest)
     family = adjust_family(
         {f"{name}: {base} to {condition}": found.p_value
@@ -204,9 +210,7 @@ def condition_effects(
 Columns = Mapping[Key, tuple[list[Hashable], Floats]]
 
 
-def _cell(
-    tasks: list[Hashable], values: Floats, binary: bool, drawing: _EffectBootstrap
-) -> Estimate:
+def _cell(tasks: list[Hashable], values: Floats, binary: bool, drawing: _Intervals) -> Estimate:
     if not tasks:
         return Estimate.without_value(NO_ATTEMPT)
     if binary:
@@ -235,7 +239,7 @@ def _changes(
 
 
 def _overall(
-    names: Sequence[str], condition: str, base: str, by_key: Columns, drawing: _EffectBootstrap
+    names: Sequence[str], condition: str, base: str, by_key: Columns, drawing: _Intervals
 ) -> Estimate:
     labels: list[str] = []
     tasks: list[Hashable] = []
@@ -248,12 +252,22 @@ def _overall(
     if not tasks:
         return Estimate.without_value(NO_CHANGE)
     known, sums, counts, _ = task_sums(labels, tasks, differences)
-    means = sums.sum(axis=0) / counts.sum(axis=0)
-    drawn = _draw(sums, counts, drawing).mean(axis=1)
-    return _resampled(float(means.mean()), len(known), drawn, sums, counts, drawing)
+    value = float((sums.sum(axis=0) / counts.sum(axis=0)).mean())
+    if (counts == counts.sum(axis=0)).any():
+        return Estimate(value, len(known), no_interval=ONE_TASK)
+    value, error, df = quotients_mean(sums, counts)
+    if error <= 1e-9 * max(1.0, abs(value)):
+        return Estimate(value, len(known), no_interval=NO_VARIATION)
+    clusters = len(counts)
+    interval = cluster_interval(
+        value, error, df, clusters=clusters, unit="task", level=drawing.level, rate=False
+    )
+    estimate = Estimate(value, len(known), interval, warnings=few_clusters(clusters, "task"))
+    wide = drawing.widest
+    return estimate if wide is None else estimate.within(-wide, wide)
 
 
-def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _EffectBootstrap) -> Estimate:
+def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _Intervals) -> Estimate:
     if len(order) < 2:
         return Estimate.without_value(ONE_CONDITION)
     labels: list[str] = []
@@ -268,22 +282,25 @@ def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _EffectBoo
         return Estimate.without_value(NO_COMMON_TASK)
     # Every task with the same weight, as in the changes.
     means = sums[full] / counts[full]
-    ones = np.ones_like(means)
-    drawn = np.ptp(_draw(means, ones, drawing), axis=1)
-    value = float(np.ptp(means.mean(axis=0)))
-    estimate = _resampled(value, means.shape[0], drawn, means, ones, drawing)
-    return replace(estimate, warnings=(RANGE_GROWS, *estimate.warnings))
-
-
-def _draw(sums: Floats, counts: Floats, drawing: _EffectBootstrap) -> Floats:
-    drawn: Floats = resampled_means(
-        sums[:, :, None], counts, seed=drawing.seed, resamples=drawing.resamples
-    )[:, :, 0]
-    return drawn
-
-
-def _resampled(
-    value: float, n: int, drawn: Floats, sums: Floats, counts: Floats, drawing: _EffectBootstrap
-) -> Estimate:
-    units = task_units(sums, counts)
-    return estimate_from_draws(value, n, drawn, units, level=drawing.level, seed=drawing.seed)
+    value, size = float(np.ptp(means.mean(axis=0))), len(means)
+    places = list(range(size))
+    pairs = [(i, j) for i in range(len(order)) for j in range(i)]
+    found = [
+        compare_pair(
+            pair_by_task(places, means[:, i], places, means[:, j]),
+            level=drawing.level,
+            comparisons=len(pairs),
+            most=drawing.widest,
+        ).difference
+        for i, j in pairs
+    ]
+    known = [one.interval for one in found if one.interval is not None]
+    if not known:
+        return Estimate(value, size, no_interval=NO_VARIATION, warnings=(RANGE_GROWS,))
+    # Largest distances that are possible, and that are sure, over all pairs at once.
+    most = max(max(abs(one.low), abs(one.high)) for one in known)
+    least = max(max(one.low, -one.high, 0.0) for one in known)
+    method = f"from intervals of all pairs, {known[0].method.partition(', ')[0]}"
+    details = {"clusters": size}
+    interval = Interval(min(least, value), max(most, value), drawing.level, method, details, "task")
+    return Estimate(value, size, interval, warnings=(RANGE_GROWS, *few_clusters(size, "task")))

@@ -186,6 +186,35 @@ def cluster_quotient(above: Any, below: Any) -> tuple[float, float, float]:
     return value, sqrt(variance), df
 
 
+def quotients_mean(sums: Floats, counts: Floats) -> tuple[float, float, float]:
+    """Compute the mean of several means over the same clusters: value, CR2 standard error and df.
+
+    Parameters
+    ----------
+    sums, counts
+        A row per cluster, a column per mean, such as one per model: the total of its values in the
+        cluster, and their number, which may be 0. No cluster may hold all values of a mean.
+
+    Notes
+    -----
+    The value is (1/M)·Σ_m Σ_t s_tm/C_m with C_m = Σ_t c_tm. With h_tm = c_tm/C_m, cluster t adds
+    e_t = (1/M)·Σ_m (s_tm − h_tm·S_m)/(C_m·√(1 − h_tm)); the variance is Σ e², and the degrees of
+    freedom are tr(Ω)²/tr(Ω²), Ω being the covariance of the e under independent values: Bell and
+    McCaffrey's CR2 of a mean of group means (2002; Pustejovsky & Tipton 2018). With one column it
+    is `cluster_quotient`; with K clusters that have every mean once it is s²/K of the clusters'
+    means, with K − 1.
+    """
+    totals, sizes = sums.sum(axis=0), counts.sum(axis=0)
+    h = counts / sizes
+    weights = 1 / (sizes.size * sizes * np.sqrt(1 - h))
+    parts = (weights * (sums - h * totals)).sum(axis=1)
+    # Independent values of variance 1: those of a mean hang together through the mean alone.
+    omega = np.diag((weights**2 * counts).sum(axis=1))
+    omega -= np.einsum("tm,sm,tm,sm,m->ts", weights, weights, counts, counts, 1 / sizes)
+    df = float(np.trace(omega)) ** 2 / float((omega**2).sum())
+    return float((totals / sizes).mean()), sqrt(float((parts**2).sum())), df
+
+
 def cluster_wilson(rate: float, error: float, t: float) -> tuple[float, float]:
     """Return Wilson's interval for a rate between 0 and 1 whose standard error is known.
 

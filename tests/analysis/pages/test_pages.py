@@ -184,8 +184,20 @@ def member(client: Client, study: Study) -> None:
 def test_page_figures_and_tables(reader: Client, study: Study, subtests: pytest.Subtests) -> None:
     member(reader, study)
     for name in PAGES:
-        with subtests.test(name):
+        with subtests.test(name), taken_back():
+            if name == "refinement":
+                make_refined(Dataset.objects.get(name="Tests"))
             check_page(reader, name)
+
+
+def make_refined(dataset: Dataset) -> None:
+    """A run that grants extra turns with feedback on the rubric."""
+    run = make_run(dataset, "ada", condition="refinement=1", finished=20)
+    run.settings = {"refinement": 1}
+    run.save()
+    trajectory = make_trajectory(run, 1)
+    trajectory.payload = {"states": [{"valid": True, "passed": False}] * 2}
+    trajectory.save()
 
 
 def check_page(reader: Client, name: str) -> None:

@@ -27,12 +27,10 @@ TEXTS = ["burning oven flame", "missing hammer wrench"] * 6
 JOBS: dict[str, Callable[[int], Any]] = {
     "models": lambda _: compare_models(MODELS, TASKS, VALUES, measure="accuracy"),
     "no models": lambda _: compare_models([], [], [], measure="accuracy"),
-    "conditions": lambda seed: condition_effects(
-        MODELS, ["off", "on"] * 4, TASKS, VALUES, measure="x", order=("off", "on"), seed=seed
+    "conditions": lambda _: condition_effects(
+        MODELS, ["off", "on"] * 4, TASKS, VALUES, measure="x", order=("off", "on")
     ),
-    "no conditions": lambda seed: condition_effects(
-        [], [], [], [], measure="x", order=("off", "on"), seed=seed
-    ),
+    "no conditions": lambda _: condition_effects([], [], [], [], measure="x", order=("off", "on")),
     "stability": lambda seed: threshold_stability(
         MODELS, TASKS, VALUES, [[3 + i / 3] for i in range(8)], seed=seed
     ),

@@ -6,11 +6,11 @@ from django.test import Client
 
 from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
-from analysis.pages.effects.page import effects_report
 from analysis.reports.content import Report, Table
 from annotation.models import Study
 from benchmarks.models import Agent, Constraint, Dataset, Endpoint, Profile, Run
 from tests.analysis.human_rows import answer, make_item, make_kind_study
+from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_dataset, make_person, make_run, make_trajectory
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 
@@ -19,7 +19,8 @@ pytestmark = pytest.mark.django_db
 
 def report(**words: str) -> Report:
     reader = make_person(f"reader-{User.objects.count()}", superuser=True)
-    return effects_report(select(PAGES["effects"], Filters(**words), reader))  # type: ignore[arg-type]
+    selection = select(PAGES["effects"], Filters(**words), reader)  # type: ignore[arg-type]
+    return report_of("effects", selection)
 
 
 def lines(table: Table | None) -> list[dict[str, object]]:
@@ -77,9 +78,10 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
     assert overall[1]["mean change n"] == 2
     # Medium and low of Bob: 0.5 − 0.4.
     assert [row["range"] for row in lines(made.table("ranges"))] == pytest.approx([0.8, 0.1])
+    # Bob loses one of ten tasks: the tasks' means are −0.5 once and 0, ± 2.262 · 0.05.
     assert made.sentence.startswith(
-        "Acc, on average over 2 agents, falls from “Low” to “Mid” by 5.0 points (95 % "
-        "interval 0.0 to 15.0) and falls from “Mid” to “High” by 40.0 points (95 % interval "
+        "Acc, on average over 2 agents, falls from “Low” to “Mid” by 5 points (95 % "
+        "interval −6.3 to 16.3) and falls from “Mid” to “High” by 40.0 points (95 % interval "
     )
     assert (
         "1 of 4 changes is clear (Bonferroni over 4 changes); the largest is that of Ada"
@@ -89,7 +91,7 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
         "−80.0 points (95 % simultaneous interval" in made.sentence
         and "p = 0.019)." in made.sentence
     )
-    assert [figure.name for figure in made.figures] == ["values", "changes"]
+    assert [figure.name for figure in made.figures] == ["changes", "values"]
     assert any("mid to high" in line.lower() for line in made.how)
 
 
