@@ -277,7 +277,12 @@ def _position(one: CurvePoint) -> Cell:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
-    figure=FigureOf("slopes", "Change per turn of every agent, by mixed models", draw_slopes),
+    figure=FigureOf(
+        "slopes",
+        "Change per turn of every agent, by mixed models",
+        draw_slopes,
+        fits=lambda result: result.slopes is not None,
+    ),
     table=TableOf(
         "slopes",
         "Change per turn, by mixed models",

@@ -242,6 +242,7 @@ def _folded(page: PageResult) -> Sequence[Part[PageResult]]:
             "values",
             lambda page: f"{page.effects.measure.title} by {page.effects.factor.title.lower()}",
             draw_values,
+            fits=lambda page: page.effects.effects is not None,
         ),
         TableOf(
             "values",
@@ -285,6 +286,7 @@ def _folded(page: PageResult) -> Sequence[Part[PageResult]]:
                 f"Published: {page.effects.measure.title} by {page.effects.factor.title.lower()}"
             ),
             draw_published,
+            fits=lambda page: bool(page.effects.data.published),
         ),
         TableOf(
             "published",
@@ -328,6 +330,7 @@ CONTENT = DeclaredPage(
         "changes",
         lambda page: f"Change in {page.effects.measure.title} on the same tasks",
         draw_changes,
+        fits=lambda page: page.effects.varied,
     ),
     table=TableOf(
         "changes",

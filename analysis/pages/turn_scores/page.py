@@ -423,7 +423,12 @@ def point_columns(result: TurnScoresResult) -> Sequence[ColumnOf[SidePoint]]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
-    figure=FigureOf("slopes", "Change per turn of people and of judges", draw_slopes),
+    figure=FigureOf(
+        "slopes",
+        "Change per turn of people and of judges",
+        draw_slopes,
+        fits=lambda result: bool(result.side_slopes),
+    ),
     table=TableOf(
         "slopes",
         "Change per turn, by mixed models",

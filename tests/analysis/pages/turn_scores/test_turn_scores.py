@@ -11,7 +11,6 @@ from django.urls import reverse
 from analysis.filters import Filters
 from analysis.frames.ratings import rating_frame
 from analysis.pages.catalogue import PAGES, select
-from analysis.pages.ratings.page import ratings_report
 from analysis.reports.content import Report
 from annotation.models import StoredQuestionnaire, Study
 from tests.analysis.human_rows import (
@@ -158,7 +157,7 @@ def test_scores_of_turns_and_of_last_plans_are_never_mixed(reader: User) -> None
     # The judges give the last plan 5 and the first 1: only the last is held against the person's 5.
     agreement = lines(report_of("agreement", selection).table("agreement"))["Safety"]
     assert (agreement["n"], agreement["equal"]) == (1, 1)
-    rows = lines(ratings_report(selection).table("questions"))
+    rows = lines(report_of("ratings", selection).table("questions"))
     assert [row["mean"] for row in rows.values()] == [5]
 
 
