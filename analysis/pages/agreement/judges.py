@@ -1,20 +1,23 @@
 """What takes longer on the agreement page: every judge with people, by dimension, beyond chance."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
+from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.frames.ratings import rating_frame
-from analysis.pages.judges.page import table_of
+from analysis.pages.declaration import FigureOf, LaterOf, TableMade, UrlOf
+from analysis.pages.judges.page import keys_of, table_of
+from analysis.pages.links import Link
 from analysis.pages.own_table.alternative import verdict_table
 from analysis.pages.own_table.groups import across_table
 from analysis.pages.own_table.labels import Part, parts_of, skewed
 from analysis.pages.own_table.tables import against_table, chance_table, correlation_table
 from analysis.pages.people import chosen_people
 from analysis.reports import common
-from analysis.reports.content import FigureSpec, Notice, Report
-from analysis.reports.formatting import listed
+from analysis.reports.content import Table
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import tidy_report
 from analysis.tables.agreement.settings import AgreementSettings
@@ -23,93 +26,125 @@ SEED = 20260118
 WORD = "Dimension"
 
 
-def agreement_later(selection: Selection) -> Report:
-    """Kappas, alphas, AC, ICC, correlations and limits of each judge and dimension."""
+@dataclass(frozen=True)
+class JudgesWithPeople:
+    """Each judge with people, by dimension; ``every_part`` has dimensions without judges, too."""
+
+    every_part: tuple[Part, ...]
+    keys: Mapping[str, str]
+    settings: AgreementSettings
+
+    @property
+    def parts(self) -> list[Part]:
+        """The dimensions on which a judge can be compared with people."""
+        return [part for part in self.every_part if part.section.against]
+
+    @property
+    def skewed(self) -> list[tuple[str, list[str]]]:
+        """On which dimensions most scores are one and the same, by whose scores they are."""
+        groups = (
+            ("people", [(part.title, part.section.people) for part in self.parts]),
+            ("judges", [(part.title, part.section.judges) for part in self.parts]),
+        )
+        found = (
+            (who, [title.lower() for title, group in those if skewed(group)])
+            for who, those in groups
+        )
+        return [(who, names) for who, names in found if names]
+
+    @property
+    def by_task(self) -> bool:
+        """Whether intervals draw tasks."""
+        return any(part.section.unit == "task" for part in self.parts)
+
+    def links(self, parts: list[Part], rows: Callable[[Part], int]) -> list[Link]:
+        """Return the dimension of each row of a table that has so many rows of each part."""
+        return [Link(dimension=self.keys[part.title]) for part in parts for _ in range(rows(part))]
+
+
+def compute(selection: Selection) -> JudgesWithPeople | None:
+    """Compute kappas, alphas, AC, ICC, correlations and limits of each judge and dimension."""
     study = selection.study
     assert study is not None
     frame, _, _ = chosen_people(rating_frame(study, selection.runs), selection)
     settings = AgreementSettings(seed=SEED)
     parts = parts_of(tidy_report(table_of(selection, frame), settings))
-    compared = [part for part in parts if part.section.against]
-    if not compared:
-        return Report(notices=(Notice("No judge scored what people scored here.", "info"),))
-    return Report(
-        figures=tuple(_figures(compared, settings.scale)),
-        tables=(
-            against_table(compared, WORD),
-            chance_table(compared, WORD),
-            *(
-                [verdict_table(compared, WORD)]
-                if any(test.passed is not None for part in compared for test in part.family)
-                else []
-            ),
-            correlation_table(compared, WORD),
-            across_table("people", "People among themselves", parts, WORD, judges=False),
-            across_table("judges-alone", "Judges among themselves", parts, WORD, judges=True),
-        ),
-        notices=tuple(_notices(compared)),
-        how=_how(compared, settings),
-    )
+    found = JudgesWithPeople(tuple(parts), keys_of(selection), settings)
+    return found if found.parts else None
 
 
-def _figures(parts: Sequence[Part], scale: tuple[int, int]) -> list[FigureSpec]:
+def draw_beyond_chance(result: JudgesWithPeople, url: UrlOf) -> Figure:
+    """Draw the ordinal alpha of each judge with people."""
     by_judge: dict[str, list[tuple[str, Estimate]]] = {}
-    for part in parts:
+    for part in result.parts:
         for one in part.section.against:
             if one.panel == 1:
                 by_judge.setdefault(one.judge, []).append((part.title, one.alphas["ordinal"]))
+    drawn = forest(
+        [ForestRows(judge, rows) for judge, rows in by_judge.items()], title="ordinal alpha"
+    )
+    marks = {part.title: url(Link(dimension=result.keys[part.title])) for part in result.parts}
+    return common.linked(drawn, marks)
+
+
+def draw_limits(result: JudgesWithPeople, url: UrlOf) -> Figure:
+    """Draw the differences of all judges' mean and people over their mean."""
     panels = [
         DifferencePanel(part.title, part.section.against[-1].limits, part.section.against[-1].pairs)
-        for part in parts
+        for part in result.parts
     ]
-    return [
-        common.figure_spec(
+    drawn = bland_altman_plot(panels, scale=result.settings.scale)
+    # Panels stand in the order of the dimensions: x, x2, x3, …
+    axes = {f"x{n}" if n > 1 else "x": part for n, part in enumerate(result.parts, 1)}
+    for trace in drawn["data"]:
+        if trace.get("hoverinfo") != "skip":
+            key = result.keys[axes[trace.get("xaxis", "x")].title]
+            trace["customdata"] = [url(Link(dimension=key))] * len(trace["x"])
+    return drawn
+
+
+def _verdicts(result: JudgesWithPeople) -> Table | None:
+    tested = any(test.passed is not None for part in result.parts for test in part.family)
+    return verdict_table(result.parts, WORD) if tested else None
+
+
+def _per_judge(make: Callable[[list[Part], str], Table]) -> TableMade[JudgesWithPeople]:
+    return TableMade(
+        lambda result: make(result.parts, WORD),
+        lambda result: result.links(result.parts, lambda part: len(part.section.against)),
+    )
+
+
+def _across(name: str, title: str, *, judges: bool) -> TableMade[JudgesWithPeople]:
+    return TableMade(
+        lambda result: across_table(name, title, result.every_part, WORD, judges=judges),
+        lambda result: result.links(list(result.every_part), lambda _: 1),
+    )
+
+
+LATER = LaterOf(
+    compute=compute,
+    parts=(
+        FigureOf(
             "beyond-chance",
             "Each judge with people, beyond chance",
-            "Krippendorff’s alpha, ordinal metric, with 95 % intervals by task; 0 is "
-            "chance. Low where nearly all scores are the same, however often both agree.",
-            forest(
-                [ForestRows(judge, rows) for judge, rows in by_judge.items()],
-                title="ordinal alpha",
-            ),
+            draw_beyond_chance,
+            table="chance",
         ),
-        common.figure_spec(
+        FigureOf(
             "limits",
             "Difference over mean: judges − people (Bland–Altman)",
-            "The mean of all judges beside the mean of an item’s people. Circles are items, by "
-            "area; the line is the bias, the dashed lines the limits between which 95 % of "
-            "differences lie if they are normal, bands their intervals.",
-            bland_altman_plot(panels, scale=scale),
+            draw_limits,
+            table="correlations",
         ),
-    ]
-
-
-def _notices(parts: Sequence[Part]) -> list[Notice]:
-    found = []
-    for who, groups in (
-        ("people", [(part.title, part.section.people) for part in parts]),
-        ("judges", [(part.title, part.section.judges) for part in parts]),
-    ):
-        names = [title.lower() for title, group in groups if skewed(group)]
-        if names:
-            found.append(
-                Notice(
-                    f"Most scores of {who} are one and the same on {listed(names, most=8)}. Kappa "
-                    "and alpha are low there however often raters agree: read them with equal "
-                    "scores, AC2 and the counts of scores.",
-                    "info",
-                )
-            )
-    return found
-
-
-def _how(parts: Sequence[Part], settings: AgreementSettings) -> tuple[str, ...]:
-    drawn = "tasks" if any(part.section.unit == "task" for part in parts) else "items"
-    return (
-        "Shares, bias, kappa, alpha and AC are over single answers of people, each beside the "
-        "judge’s score; correlations, ICC and limits over items, the judge beside the mean of an "
-        "item’s people. The panel is the mean of all judges; it is no score of the scale and has "
-        "no kappa.",
-        f"Intervals draw {drawn}: seed {settings.seed}, {settings.resamples:,} resamples. Formulas "
-        "and sources: docs/agreement.md.",
-    )
+        _per_judge(against_table),
+        _per_judge(chance_table),
+        TableMade(
+            _verdicts,
+            lambda result: result.links(result.parts, lambda part: len(part.family)),
+        ),
+        _per_judge(correlation_table),
+        _across("people", "People among themselves", judges=False),
+        _across("judges-alone", "Judges among themselves", judges=True),
+    ),
+)
