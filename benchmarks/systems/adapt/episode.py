@@ -9,6 +9,7 @@ from benchmarks.systems.adapt.household.actions import (
     ASK,
     DONE,
     HEAT_VERBS,
+    LOOKING,
     PHYSICAL,
     TEMPLATES,
     UNREAD,
@@ -215,6 +216,7 @@ class _Play:
             "question": question,
             "preferences": rows,
             "dialogue": list(self.dialogue),
+            "t": self.world.step + 1,
             "asked": self.asked + 1,
         }  # fmt: skip
         expect = Expect("answer", {"numbers": [p.n for p in self.preferences]})
@@ -356,6 +358,10 @@ class _Play:
             "matched": self.matched,
             "invalid": self.invalid,
             "steps": self.world.step,
+            # Which step was what, for the line of turns.
+            "asked_at": [e["t"] for e in self.events if e["kind"] == ASK and e["ok"]],
+            "failed_at": [e["t"] for e in self.events if not e["ok"]],
+            "looked_at": [e["t"] for e in self.events if e["kind"] in LOOKING],
             "kitchen": kitchen_tree(self.world, self.changed),
         }
         metrics, why = outcome_metrics(record, self.settings)

@@ -32,7 +32,7 @@ MEASURES: Mapping[str, Measure] = {
         "Satisfied %, seen", "The same for personas that the agent was trained on."
     ),
     "satisfaction_unseen": Measure(
-        "Satisfied %, unseen", "The same for personas of the run’s fold."
+        "Satisfied %, unseen", "The same for personas of the run’s fold; all, without one."
     ),
     "questions": Measure("Questions", "Questions to the person per trajectory."),
     "questions_seen": Measure("Questions, seen", "The same for seen personas."),
@@ -104,7 +104,7 @@ LABELS = Labels(
     hidden="The person’s preferences, unless the method is the teacher’s.",
     choices={
         "method": {key: method.help for key, method in METHODS.items()},
-        "fold": {NO_FOLD: "All personas alike.",
+        "fold": {NO_FOLD: "All personas are unseen.",
                  **{str(n): f"Personas of fold {n} are unseen." for n in range(4)}},
         "reply_format": {
             "text": "A line of text.",

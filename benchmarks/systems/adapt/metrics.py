@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.core.means import mean_of
 from benchmarks.core.types import Json, Outcome
 from benchmarks.systems.adapt.household.rules import INAPPLICABLE
-from benchmarks.systems.adapt.settings import NO_FOLD
+from benchmarks.systems.adapt.settings import NO_FOLD, TEACHER
 
 # In percent, as the paper prints it.
 SATISFACTION, SEEN, UNSEEN = "satisfaction", "satisfaction_seen", "satisfaction_unseen"
@@ -27,7 +27,7 @@ def outcome_metrics(
     """One trajectory's metrics, and why some are undefined.
 
     ``satisfaction`` is 100 |satisfied| / (|satisfied| + |violated|); preferences that do not apply
-    do not count.
+    do not count. It stands under ``satisfaction_seen`` or ``satisfaction_unseen``, too.
     """
     undefined: dict[str, str] = {}
     metrics: dict[str, float | None] = dict.fromkeys(NAMES)
@@ -37,21 +37,22 @@ def outcome_metrics(
         metrics["disclosed"] = _disclosed(record["preferences"])
     else:
         undefined |= dict.fromkeys((SATISFACTION, "disclosed"), "no preference applies")
+    if record["method"] == TEACHER:
+        metrics["disclosed"] = None
+        undefined["disclosed"] = "the teacher knows all preferences from the start"
     metrics[QUESTIONS] = record["asked"]
-    unseen = str(record["fold"]) == settings["fold"]
+    # An agent that was trained on nobody has seen no persona.
+    unseen = settings["fold"] in (NO_FOLD, str(record["fold"]))
     for both, seen_name, unseen_name in (
         (SATISFACTION, SEEN, UNSEEN),
         (QUESTIONS, QUESTIONS_SEEN, QUESTIONS_UNSEEN),
     ):
         mine, other = (unseen_name, seen_name) if unseen else (seen_name, unseen_name)
-        if settings["fold"] == NO_FOLD:
-            why = "the run names no fold of unseen personas"
-            undefined |= dict.fromkeys((mine, other), why)
-            continue
         metrics[mine] = metrics[both]
         if metrics[both] is None:
             undefined[mine] = undefined[both]
-        undefined[other] = f"the persona is {'un' if unseen else ''}seen"
+        # A trajectory has nothing to do with the other half.
+        del metrics[other]
     metrics["completed"] = float(all(d["completed"] for d in record["dishes"].values()))
     metrics["applicable"] = applicable
     if record["asked"]:
@@ -84,7 +85,10 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "trajectories": len(outcomes),
         "terminations": dict(Counter(outcome.termination for outcome in outcomes)),
         "metrics": {
-            name: {**mean_of(outcomes, name), "se": standard_error(_values(outcomes, name))}
+            name: {
+                **mean_of(_concerned(outcomes, name), name),
+                "se": standard_error(_values(outcomes, name)),
+            }
             for name in NAMES
         },
         "by_persona": _by(played, "persona"),
@@ -93,6 +97,11 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "by_applicable": _by(played, "applicable", QUESTIONS),
         "progress": progress_curves(played),
     }
+
+
+def _concerned(outcomes: Sequence[Outcome], name: str) -> list[Outcome]:
+    """Return the outcomes that a metric is about: those of seen personas, say."""
+    return [o for o in outcomes if name in o.metrics or not name.endswith(("_seen", "_unseen"))]
 
 
 def _values(outcomes: Sequence[Outcome], name: str) -> list[float]:

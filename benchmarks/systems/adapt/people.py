@@ -377,7 +377,7 @@ def _talked(context: Json) -> list[Line]:
         lines += [
             Line(_AGENT, turn["question"], turn["t"]), Line(_PERSON, turn["answer"], turn["t"]),
         ]  # fmt: skip
-    return [*lines, Line(_AGENT, context["question"], 0)]
+    return [*lines, Line(_AGENT, context["question"], context["t"])]
 
 
 def _tell(query: str, turns: Sequence[tuple[str, str]], newest: str) -> list[Line]:
@@ -386,7 +386,8 @@ def _tell(query: str, turns: Sequence[tuple[str, str]], newest: str) -> list[Lin
     for turn, (text, feedback) in enumerate(turns, 1):
         lines.append(Line(_AGENT, text, turn))
         if feedback:
-            lines.append(Line(_HOUSE, feedback, turn))
+            came = _PERSON if parse_action(text).kind == ASK else _HOUSE
+            lines.append(Line(came, feedback, turn))
     if newest:
         lines.append(Line(_AGENT, newest, len(turns) + 1))
     return lines

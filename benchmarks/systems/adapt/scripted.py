@@ -16,9 +16,9 @@ from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adapt.household.actions import (
     ASK,
     DONE,
-    LOOK_FOR,
-    OPEN,
+    LOOKING,
     SEARCH,
+    UNREAD,
     parse_action,
 )
 from benchmarks.systems.adapt.household.dishes import COFFEE, EGGS, TEA, TOAST
@@ -64,7 +64,7 @@ _DISH_WORDS: Mapping[str, str] = {"yoghurt": "yoghurt parfait", "french_toast": 
 _FACET_QUESTIONS: Mapping[str, str] = {
     "temperature": "Do you want your {dish} hot or iced?",
     "order": "In which order should I add or serve things for your {dish}?",
-    "location": "Where should I serve your {dish}?",
+    "location": "Where should I serve breakfast?",
     "cookware": "Which cookware should I use for your {dish}?",
     "method": "Which machine should I use for your {dish}?",
     "style": "Which style of {dish} do you want?",
@@ -73,11 +73,13 @@ _FACET_QUESTIONS: Mapping[str, str] = {
     "side": "Do you want anything on the side of your {dish}?",
     "size": "Should your {dish} be simple or fancy?",
 }
+# Facets that are named in the plural.
+_PLURAL = ("vegetable", "herb", "nut", "seed", "spice", "condiment")
 # What an agent asks that has run out of questions and must ask.
 _STATE_QUESTIONS = (
     "Is the stove on?", "Do we have enough water?", "Is the counter clean?", "Is the plate ready?",
 )  # fmt: skip
-_LOOKING = (ASK, SEARCH, LOOK_FOR, OPEN, DONE, "unread")
+_BEFORE = (*LOOKING, ASK, DONE, UNREAD)
 
 
 def cook(task: Task, parameters: Json) -> Answerer:
@@ -105,8 +107,8 @@ def _as_reply(text: str, context: Json) -> str:
 def _next_action(task: Task, context: Json, rates: Rates, budgets: Mapping[str, int]) -> str:
     events = context["events"]
     questions = [event["action"] for event in events if event["kind"] == ASK]
-    acted = [event for event in events if event["kind"] not in _LOOKING and event["ok"]]
-    tried = [event for event in events if event["kind"] not in _LOOKING and not _refused(event)]
+    acted = [event for event in events if event["kind"] not in _BEFORE and event["ok"]]
+    tried = [event for event in events if event["kind"] not in _BEFORE and not _refused(event)]
     budget = budgets.get(context["method"], 0)
     may_ask = context["may_ask"] and context["questions_left"] > 0
     if may_ask and not acted and len(questions) < budget:
@@ -165,7 +167,7 @@ def _questions(task: Task, method: str) -> tuple[str, ...]:
     if key not in _asked:
         if len(_asked) > 200:
             _asked.clear()
-        _asked[key] = tuple(_make_questions(task, key[2]))
+        _asked[key] = tuple(dict.fromkeys(_make_questions(task, key[2])))
     return _asked[key]
 
 
@@ -186,7 +188,8 @@ def _make_questions(task: Task, trained: bool) -> Iterator[str]:
         ranked += [(-_entropy(held, kind, facet), place, facet, kind) for facet in facets]
     for _, _, facet, kind in sorted(ranked):
         dish = _DISH_WORDS.get(kind, kind)
-        usual = f"Would you like {facet.replace('_', ' ')} with your {{dish}}?"
+        thing = f"{facet.replace('_', ' ')}{'s' * (facet in _PLURAL)}"
+        usual = f"Would you like any {thing} with your {{dish}}?"
         yield _FACET_QUESTIONS.get(facet, usual).format(dish=dish)
 
 

@@ -29,8 +29,8 @@ SETTINGS = (
             "What the agent is told and may do. STaR-GATE and Reflection-DPO are played like the "
             "baseline: what differs is the model at the endpoint.", tuple(METHODS)),
     Setting("fold", "choice", NO_FOLD,
-            "The fold of personas that the agent was not trained on; with it, satisfaction is "
-            "reported for seen and unseen personas apart.",
+            "The fold of personas that the agent was not trained on; the others are seen. With "
+            "none, the agent was trained on nobody, and all personas are unseen.",
             (NO_FOLD, *map(str, range(FOLDS)))),
     Setting("reply_format", "choice", "text",
             "How the agent replies: a line of text, or a JSON object, to which endpoints can be "

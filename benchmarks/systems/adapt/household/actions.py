@@ -52,7 +52,9 @@ TEMPLATES: dict[str, tuple[str, str]] = {
     FREE_ON: ("VERB the object X to get Y", "X is food; to heat it, it must be on an appliance"),
     DONE: ("Declare Done", "ends the task"),
 }
-# The actions that do something to the household.
+# The actions that only look.
+LOOKING = (SEARCH, LOOK_FOR, OPEN)
+# The actions that do something to the household, or look at it.
 PHYSICAL = tuple(name for name in TEMPLATES if name not in (ASK, DONE))
 
 
