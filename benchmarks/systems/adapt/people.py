@@ -179,6 +179,10 @@ class AgentPage:
     text: str
     text_error: str
 
+    @property
+    def things(self) -> int:
+        return sum(len(stock.things) for stock in self.stocks)
+
 
 # A field of a group: its name, its label, whether known names are offered, whether it may be empty.
 _Field = tuple[str, str, bool, bool]
