@@ -147,7 +147,7 @@ def _check_household(file: _File) -> Json:
     for number, name in enumerate(value["mandatory"] or ()):
         if not isinstance(value["movable"], dict) or name not in value["movable"]:
             file.fault(("mandatory", number), "the id of a movable object", name)
-    return {**value, "odds": odds}
+    return dict(value)
 
 
 def _room(file: _File, row: Any, path: FieldPath, whole: Json) -> None:

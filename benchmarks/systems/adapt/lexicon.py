@@ -107,6 +107,9 @@ def _question(text: str, words: tuple[str, ...]) -> About:
     if " french toast " in plain and "toast" in subjects:
         subjects.discard("toast")
     facets |= {word for word in words if _plain(word) in plain}
+    if len(subjects) > 1:
+        # Each dish may be meant as something that goes with another one.
+        facets |= subjects
     return About(frozenset(subjects), frozenset(facets))
 
 

@@ -9,6 +9,7 @@ from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adapt import episode, metrics, prompts
 from benchmarks.systems.adapt.comparisons import COMPARISONS
 from benchmarks.systems.adapt.dataset import IMPORTER, load_personas
+from benchmarks.systems.adapt.demo import DEMO
 from benchmarks.systems.adapt.labels import LABELS
 from benchmarks.systems.adapt.parsers import PARSERS, SCHEMAS
 from benchmarks.systems.adapt.people import PEOPLE
@@ -41,6 +42,7 @@ class Adapt(System):
     published = PUBLISHED
     paper = PAPER
     presets = PRESETS
+    demo = DEMO
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("",)

@@ -130,7 +130,7 @@ def test_every_preset_can_be_run(sample: None) -> None:
     told = reproduce("--list", "--dataset", "Sample", "--tasks", "2")
     assert all(f"{name}: {preset.paper}" in told for name, preset in known_presets().items())
     papers = Counter(preset.of for preset in known_presets().values())
-    assert papers["PlanBench-XL"] == papers["ACPBench Hard"] == 2
+    assert papers["PlanBench-XL"] == papers["ACPBench Hard"] == papers["ADAPT"] == 2
     assert told.count("calls cannot be told yet") == papers["AdaPlanBench"]
     assert "3 runs with 6 trajectories" in told
     told = reproduce("--list", "--dataset", "Nursery demo", "--tasks", "2")

@@ -92,8 +92,8 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
     job = load()
     # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions
     # among tools, 2 planning questions x 1 agent, and one plan judged again
-    assert (job.status, job.done, job.total) == ("done", 25, 25)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 16
+    assert (job.status, job.done, job.total) == ("done", 33, 33)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 20
     full = Run.objects.filter(dataset__name="Full-size household demo")
     assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
     _, household = demo_named("Household demo")

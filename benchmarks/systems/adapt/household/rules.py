@@ -8,6 +8,7 @@ subtask failure, section 6.1). What is available is decided by the scene as it w
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from benchmarks.systems.adapt.household.dishes import BASES, EGGS, Dish, Part, find_dishes
@@ -62,10 +63,14 @@ class Judge:
         self.inventory: Inventory = world.inventory
         self.dishes: Mapping[str, Dish] = {}
         self._available: dict[int, str] = {}
+        self._active: frozenset[str] = frozenset()
+        self._missed: tuple[str, ...] = ()
 
     def judge(self, rules: Sequence[Rule]) -> list[Verdict]:
         """Return the verdicts of rules on the state as it is now."""
         self.dishes = find_dishes(self.world)
+        self._active = frozenset(self.goal.expects) | self.dishes.keys()
+        self._missed = tuple(kind for kind in self.goal.expects if not self.completed(kind))
         return [self.value(rule) for rule in rules]
 
     def completed(self, kind: str) -> bool:
@@ -77,26 +82,26 @@ class Judge:
 
     def missing(self, kinds: Sequence[str]) -> list[str]:
         """Return which kinds are expected and not completed."""
-        return [kind for kind in self.goal.expects if kind in kinds and not self.completed(kind)]
+        return [kind for kind in self._missed if kind in kinds]
 
     def value(self, rule: Rule) -> Verdict:
         """Return the verdict of one rule."""
         if rule.form in _WHOLE:
             return _WHOLE[rule.form](self, rule)
-        expected = self.goal.expects
-        kinds = [kind for kind in rule.of if kind in expected or kind in self.dishes]
-        if not kinds:
-            return Verdict(INAPPLICABLE, "the task has no such dish")
+        active = self._active
+        if active.isdisjoint(rule.of):
+            return _NO_DISH
+        kinds = [kind for kind in rule.of if kind in active]
         if lacking := self._unavailable(rule):
             return Verdict(INAPPLICABLE, lacking)
-        missing = self.missing(kinds)
+        missing = self._missed
         verdicts = [
             self._missing(rule, kind)
             if kind in missing
             else _ON_DISH[rule.form](self, rule, self.dishes[kind])
             for kind in kinds
         ]
-        return _join(verdicts)
+        return verdicts[0] if len(verdicts) == 1 else _join(verdicts)
 
     def _missing(self, rule: Rule, kind: str) -> Verdict:
         """Return the verdict on an expected dish that was not completed."""
@@ -231,14 +236,14 @@ class Judge:
         for name, t in dish.used.items():
             if name in picked:
                 return Verdict(SATISFIED, f"used for {_words(dish.kind)}", (name,), t)
-        return Verdict(VIOLATED, f"no {_or([wanted])} used for {_words(dish.kind)}")
+        return Verdict(VIOLATED, f"no {selector_words(wanted)} used for {_words(dish.kind)}")
 
     def _prefer(self, rule: Rule, dish: Dish) -> Verdict:
         wanted = self._first_present(rule.args["chain"])
         parts = self._matching(dish.added, (wanted,))
         if parts:
             return _resting(SATISFIED, parts, f"in {_words(dish.kind)}")
-        return Verdict(VIOLATED, f"no {_or([wanted])} in {_words(dish.kind)}")
+        return Verdict(VIOLATED, f"no {selector_words(wanted)} in {_words(dish.kind)}")
 
     def _together(self, rule: Rule, dish: Dish) -> Verdict:
         found = [self._matching(dish.added, (selector,)) for selector in rule.args["sel"]]
@@ -305,6 +310,7 @@ class Judge:
         return Verdict(INAPPLICABLE, f"does not apply: {value.why}", value.objects, value.step)
 
 
+_NO_DISH = Verdict(INAPPLICABLE, "the task has no such dish")
 _WHOLE: Mapping[str, Callable[[Judge, Rule], Verdict]] = {
     "location": Judge._location, "serve_order": Judge._serve_order,
     "all": Judge._all, "any": Judge._any, "if": Judge._if,
@@ -338,15 +344,18 @@ def _resting(value: str, parts: Sequence[Part], why: str) -> Verdict:
     return Verdict(value, why, tuple(part.base for part in parts), step)
 
 
+@cache
 def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _or(selectors: Sequence[str]) -> str:
+@cache
+def _or(selectors: tuple[str, ...]) -> str:
     """Return selectors as a person would name them."""
     return " or ".join(map(selector_words, selectors))
 
 
+@cache
 def selector_words(selector: str) -> str:
     """Return a selector in words: "milk+dairy-full_fat" is "dairy milk (not full fat)"."""
     found = _MARKS.split(selector)
