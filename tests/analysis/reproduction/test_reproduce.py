@@ -20,7 +20,7 @@ from analysis.reproduction.sections import ReportedRuns, sections_of
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.published import ReportPart
 from benchmarks.datasets.files import import_dataset
-from benchmarks.demo import save_question_dataset
+from benchmarks.demo import save_demo_dataset
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.systems.planbench_xl import world
 from tests.analysis.rows import (
@@ -33,6 +33,7 @@ from tests.analysis.rows import (
     make_trajectory,
 )
 from tests.factories.benchmarks import save_sample_dataset
+from tests.small_demo import demo_named
 
 SMALL = ("--dataset", "Sample", "--tasks", "2", "--agents", "careful-tracker", "forgetful")
 
@@ -126,7 +127,7 @@ def test_runs_that_are_there_are_taken(sample: None, tmp_path: Path) -> None:
 @pytest.mark.either
 def test_every_preset_can_be_run(sample: None) -> None:
     planbench_xl_dataset("Nursery demo")
-    save_question_dataset()
+    save_demo_dataset(*demo_named("Small worlds demo"))
     told = reproduce("--list", "--dataset", "Sample", "--tasks", "2")
     assert all(f"{name}: {preset.paper}" in told for name, preset in known_presets().items())
     papers = Counter(preset.of for preset in known_presets().values())
