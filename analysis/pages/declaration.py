@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.pages.few_clusters import with_few_clusters
-from analysis.pages.links import Link, Links
+from analysis.pages.links import Addresses, Link, Links, OneAddress
 from analysis.pages.prose import Prose, read_prose
 from analysis.reports import common
 from analysis.reports.content import (
@@ -129,7 +129,7 @@ class TableOf(Generic[Result, Row]):
     folded: bool | Callable[[Result], bool] = False
     most: int | None = None
 
-    def build(self, result: Result, links: Links, prose: Prose) -> Table | None:
+    def build(self, result: Result, links: Addresses, prose: Prose) -> Table | None:
         """Return the table of a result; None where it has no rows."""
         rows = self.rows(result)
         if not rows:
@@ -149,7 +149,7 @@ class TableOf(Generic[Result, Row]):
 
 
 def _cell(
-    column: ColumnOf[Row], row: Row, link: Callable[[Row], Link | None], links: Links
+    column: ColumnOf[Row], row: Row, link: Callable[[Row], Link | None], links: Addresses
 ) -> Cell:
     """Return the cell of a column in a row, with the address of what its number is about."""
     own = column.link(row) if column.link is not None else link(row)
@@ -166,7 +166,7 @@ class TableMade(Generic[Result]):
     make: Callable[[Result], Table | None]
     links: Callable[[Result], Sequence[Link]]
 
-    def build(self, result: Result, links: Links, prose: Prose) -> Table | None:
+    def build(self, result: Result, links: Addresses, prose: Prose) -> Table | None:
         """Return the table of a result, with the addresses of its numbers."""
         table = self.make(result)
         if table is None:
@@ -181,7 +181,7 @@ class TableMade(Generic[Result]):
         return replace(table, rows=rows, note=prose.text("note", table.name) or table.note)
 
 
-def _linked(cell: Cell, column: Column, link: Link | None, links: Links) -> Cell:
+def _linked(cell: Cell, column: Column, link: Link | None, links: Addresses) -> Cell:
     """Return a cell with the address of what its number is about."""
     # 0 of something is nothing to look at.
     if link is None or not column.num or cell.url or cell.text in ("", "0"):
@@ -205,7 +205,7 @@ class FigureOf(Generic[Result]):
     fits: Callable[[Result], bool] = lambda _: True
     least_width: int | Callable[[Result], int] = 0
 
-    def build(self, result: Result, links: Links, prose: Prose) -> FigureSpec | None:
+    def build(self, result: Result, links: Addresses, prose: Prose) -> FigureSpec | None:
         """Return the figure of a result."""
         drawn = self.draw(result, links.url) if self.fits(result) else None
         if drawn is None:
@@ -225,7 +225,9 @@ class FigureOf(Generic[Result]):
 class Part(Protocol[Result_contra]):
     """A figure or a table of a page."""
 
-    def build(self, result: Result_contra, links: Links, prose: Prose) -> FigureSpec | Table | None:
+    def build(
+        self, result: Result_contra, links: Addresses, prose: Prose
+    ) -> FigureSpec | Table | None:
         """Return the part of a result; None where it has nothing to show."""
 
 
@@ -335,6 +337,45 @@ class DeclaredPage(Generic[Data, Result]):
 
 
 @dataclass(frozen=True)
+class ReportOf(Generic[Result]):
+    """A report on something else than chosen runs, such as the quality of a study's answers.
+
+    Its sentences stand in ``answer.html`` and ``details.html`` of ``folder``. A page shows the
+    first figure and the first table of the report, and folds the others.
+    """
+
+    folder: str
+    figure: FigureOf[Result] | None
+    table: TableOf[Result, Any]
+    folded: tuple[FigureOf[Result] | TableOf[Result, Any], ...] = ()
+
+    def build(self, result: Result, *, address: str = "", **context: Any) -> Report:
+        """Return answer and details as one report; numbers lead to ``address``, if it is given."""
+        links = OneAddress(address)
+        context = {**context, "result": result}
+        answer, details = (
+            read_prose(f"pages/{self.folder}/{part}.html", context)
+            for part in ("answer", "details")
+        )
+        report = Report(
+            sentence=answer.text("answer"),
+            onward=answer.onward(),
+            notices=(*answer.notices(), *details.notices()),
+            banners=answer.banners(),
+            how=details.texts("how"),
+            methods=details.text("methods"),
+        )
+        first = (self.table,) if self.figure is None else (self.figure, self.table)
+        built = [part.build(result, links, answer) for part in first]
+        built += [part.build(result, links, details) for part in self.folded]
+        return _with_built(report, built)
+
+    def empty(self, **context: Any) -> Report:
+        """Return a report that says why there is nothing, by ``empty.html``."""
+        return Report(empty=read_prose(f"pages/{self.folder}/empty.html", context).empty())
+
+
+@dataclass(frozen=True)
 class WrittenPage:
     """A page whose report one function writes as a whole, because it is not declared yet.
 
@@ -403,7 +444,10 @@ def _with_parts(
 ) -> Report:
     """Return the report with these figures and tables, as far as the result has them."""
     links = Links(selection)
-    built = [part.build(result, links, prose) for part in parts]
+    return _with_built(report, [part.build(result, links, prose) for part in parts])
+
+
+def _with_built(report: Report, built: Sequence[FigureSpec | Table | None]) -> Report:
     return replace(
         report,
         figures=tuple(one for one in built if isinstance(one, FigureSpec)),

@@ -6,7 +6,7 @@ address of a list. Nothing is guessed from the words that a page shows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from analysis.filters.selection import Selection
 from analysis.reports import common
@@ -25,6 +25,24 @@ class Link:
     dimension: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
     url: str = ""
+
+
+class Addresses(Protocol):
+    """Knows the address of what a number is about."""
+
+    def url(self, link: Link) -> str:
+        """Return it; empty where there is none."""
+
+
+@dataclass(frozen=True)
+class OneAddress:
+    """One address for every number that has none of its own, such as the items of a study."""
+
+    address: str
+
+    def url(self, link: Link) -> str:
+        """Return the address of what a number is about."""
+        return link.url or self.address
 
 
 class Links:
