@@ -5,20 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from analysis.frames.outcomes import ReplicateColumns, played
+from analysis.pages.declaration import ColumnOf, ReportOf, TableOf
 from analysis.reports import common
-from analysis.reports.content import (
-    Cell,
-    Column,
-    Empty,
-    Report,
-    Table,
-    how_interval,
-    rounded,
-    text_column,
-)
-from analysis.reports.formatting import Unit, counted, ends, listed, number, plural
+from analysis.reports.content import Cell, Column, Report, how_interval, rounded, text_column
+from analysis.reports.formatting import Unit, counted, ends, number
 from analysis.stats.descriptive.means import ReplicatedMean, replicated_mean
 from benchmarks.core.labels import Measure
+from benchmarks.core.means import Replicates as RunSpread
 from benchmarks.core.published import Published
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.models import Run
@@ -60,24 +53,110 @@ class Line:
     figures: Mapping[str, ReplicatedMean]
     open: Mapping[str, int]
 
+    @property
+    def runs(self) -> list[int]:
+        return [run.pk for run in self.group.runs]
+
+    @property
+    def name(self) -> str:
+        """The agent with its level and condition, as far as these are not as usual."""
+        group = self.group
+        words = [group.title, f"level {group.level}" if group.level else ""]
+        words.append(group.condition if group.condition != "standard" else "")
+        return ", ".join(filter(None, words))
+
+
+@dataclass(frozen=True)
+class PublishedModel:
+    """The published figures of a model, by metric."""
+
+    model: str
+    by: Mapping[str, Published]
+
+
+Row = Line | PublishedModel
+
+
+@dataclass(frozen=True)
+class ReplicatesResult:
+    """All cells of an experiment, and the paper's rows under them."""
+
+    lines: tuple[Line, ...]
+    measures: Mapping[str, Measure]
+    published: tuple[PublishedModel, ...]
+
+    @property
+    def rows(self) -> list[Row]:
+        return [*self.lines, *self.published]
+
+    @property
+    def first_measure(self) -> Measure:
+        return next(iter(self.measures.values()))
+
+    @property
+    def unit(self) -> Unit:
+        """In what the first measure is given."""
+        return _unit(self.first_measure)
+
+    @property
+    def best(self) -> Line | None:
+        """The cell with the highest mean of the first measure."""
+        name = next(iter(self.measures))
+        known = (line for line in self.lines if line.figures[name].across.mean is not None)
+        return max(known, key=lambda line: line.figures[name].across.mean or 0, default=None)
+
+    @property
+    def best_across(self) -> RunSpread:
+        """The mean and the spread of that cell across its runs."""
+        assert self.best is not None
+        return self.best.figures[next(iter(self.measures))].across
+
+    @property
+    def best_deviation(self) -> str:
+        return _deviation(self.best_across.sd or 0.0, self.unit)
+
+    @property
+    def intervals(self) -> str:
+        return how_interval([one.pooled for line in self.lines for one in line.figures.values()])
+
+    @property
+    def single(self) -> list[str]:
+        """The cells with one run alone."""
+        return [line.name for line in self.lines if len(line.group.runs) < 2]
+
+    @property
+    def open(self) -> Mapping[str, int]:
+        """Trajectories that have not ended, by reason."""
+        left: dict[str, int] = {}
+        for line in self.lines:
+            for reason, n in line.open.items():
+                left[reason] = left.get(reason, 0) + n
+        return left
+
+    @property
+    def fewest_runs(self) -> int:
+        return min(len(line.group.runs) for line in self.lines)
+
+    @property
+    def most_runs(self) -> int:
+        return max(len(line.group.runs) for line in self.lines)
+
+    @property
+    def titles(self) -> list[str]:
+        return [one.title for one in self.measures.values()]
+
 
 def replicates_report(groups: Sequence[Group], system: str, *, published: bool = False) -> Report:
-    """The table of all cells; ``groups`` are those of one experiment on one system.
+    """Return the table of all cells; ``groups`` are those of one experiment on one system.
 
     ``published``: the paper's rows stand under them.
     """
     measures = find_system(system).labels.measures
-    lines = _lines(groups, measures)
+    lines = tuple(_lines(groups, measures))
     if not any(one.pooled.n for line in lines for one in line.figures.values()):
-        return Report(
-            empty=Empty("No results yet", "Figures appear when the first trajectory has ended.")
-        )
-    return Report(
-        sentence=_sentence(lines, measures),
-        tables=(_table(lines, measures, _published(system) if published else {}),),
-        how=tuple(_how(lines)),
-        methods=_methods(lines, measures),
-    )
+        return REPORT.empty()
+    entries = _published(system) if published else ()
+    return REPORT.build(ReplicatesResult(lines, measures, tuple(entries)))
 
 
 def _lines(groups: Sequence[Group], measures: Mapping[str, Measure]) -> list[Line]:
@@ -99,114 +178,91 @@ def _unit(measure: Measure) -> Unit:
     return "share" if measure.kind == "rate" else "number"
 
 
-def _named(line: Line) -> str:
-    group = line.group
-    words = [group.title, f"level {group.level}" if group.level else ""]
-    words.append(group.condition if group.condition != "standard" else "")
-    return ", ".join(filter(None, words))
-
-
-def _sentence(lines: Sequence[Line], measures: Mapping[str, Measure]) -> str:
-    """The best by the first measure, with the spread across its runs."""
-    name, measure = next(iter(measures.items()))
-    known = [line for line in lines if line.figures[name].across.mean is not None]
-    if not known:
-        return f"{measure.title} is undefined in every cell so far."
-    best = max(known, key=lambda line: line.figures[name].across.mean or 0)
-    found = best.figures[name].across
-    unit = _unit(measure)
-    said = f"{_named(best)} has the highest mean {measure.title}: {number(found.mean or 0, unit)}"
-    if found.sd is None:
-        return f"{said} of {plural(found.n, 'run')}, so nothing is known of its spread."
-    return f"{said}, standard deviation {_deviation(found.sd, unit)} over {plural(found.n, 'run')}."
-
-
 def _deviation(value: float, unit: Unit) -> str:
     """A standard deviation; of shares in points."""
     return f"{100 * value:.1f} points" if unit == "share" else number(value, unit)
 
 
-def _published(system: str) -> dict[str, dict[str, Published]]:
-    """The published figures of models that have an accuracy, by model and metric."""
+def _published(system: str) -> list[PublishedModel]:
+    """The published figures of models that have an accuracy."""
     found: dict[str, dict[str, Published]] = {}
     for entry in get_system(system).published:
         found.setdefault(entry.model, {})[entry.metric] = entry
-    return {model: by for model, by in found.items() if ACCURATE in by}
+    return [PublishedModel(model, by) for model, by in found.items() if ACCURATE in by]
 
 
-def _published_row(
-    model: str, by: Mapping[str, Published], measures: Mapping[str, Measure]
-) -> tuple[Cell, ...]:
-    first = by[ACCURATE]
-    badge = replace(common.PUBLISHED_BADGE, why=f"{first.source}; {first.note}")
-    cells = [
-        Cell(model, (model,), badges=(badge,)),
-        Cell(data=("",), reason="not stated"),
-        Cell(data=("",), reason="not stated"),
-        Cell(data=(None, None), reason="not stated for each model"),
-    ]
-    for name, measure in measures.items():
-        entry = by.get(name)
-        if entry is None:
-            cells.append(Cell(data=(None,) * 9 + ("not published",), reason="not published"))
-            continue
-        rate = measure.kind == "rate"
-        value = rounded(entry.value / 100 if rate else entry.value)
-        data = (value, *(None,) * 7, entry.n, f"published, {entry.source}")
-        cells.append(Cell(f"{entry.printed} %" if rate else entry.printed, data))
-    return tuple(cells)
-
-
-def _table(
-    lines: Sequence[Line],
-    measures: Mapping[str, Measure],
-    published: Mapping[str, Mapping[str, Published]],
-) -> Table:
-    columns = [
-        text_column("Agent"),
-        text_column("Level"),
-        text_column("Condition"),
-        Column("Runs", ("runs", "not ended"), help="Replicates: runs that differ in the seed."),
-    ]
-    parts = ("mean", "sd", "low", "high", "runs", "pooled", "pooled low", "pooled high", "n",
-             "note")  # fmt: skip
-    for measure in measures.values():
-        names = tuple(f"{measure.title} {part}" for part in parts)
-        columns.append(Column(measure.title, names, help=measure.help))
-    rows = []
-    for line in lines:
-        runs = [run.pk for run in line.group.runs]
-        cells = [
-            Cell(
-                line.group.title,
-                (line.group.title,),
-                url=common.trajectories({"run": runs}),
-                tip="The trajectories of these runs",
+def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
+    """Give each cell its runs, and every measure with its spread across them."""
+    not_stated = Cell(data=("",), reason="not stated")
+    runs = Column("Runs", ("runs", "not ended"), help="Replicates: runs that differ in the seed.")
+    return (
+        ColumnOf(text_column("Agent"), _agent),
+        ColumnOf(
+            text_column("Level"),
+            lambda row: (
+                Cell(row.group.level or "–", (row.group.level,))
+                if isinstance(row, Line)
+                else not_stated
             ),
-            Cell(line.group.level or "–", (line.group.level,)),
-            Cell(line.group.condition, (line.group.condition,)),
-            _runs_cell(line, runs),
-        ]
-        cells += [_cell(line.figures[name], one) for name, one in measures.items()]
-        rows.append(tuple(cells))
-    return Table(
-        "replicates",
-        "Mean and spread across replicates",
-        tuple(columns),
-        (*rows, *(_published_row(model, by, measures) for model, by in published.items())),
-        note="Mean of the runs ± sample standard deviation. Under it the range of the runs, the "
-        "95 % interval of all their trajectories pooled, over tasks, and how many these are.",
+        ),
+        ColumnOf(
+            text_column("Condition"),
+            lambda row: (
+                Cell(row.group.condition, (row.group.condition,))
+                if isinstance(row, Line)
+                else not_stated
+            ),
+        ),
+        ColumnOf(runs, _runs_cell),
+        *(_measure_column(name, measure) for name, measure in result.measures.items()),
     )
 
 
-def _runs_cell(line: Line, runs: Sequence[int]) -> Cell:
-    left = sum(line.open.values())
+def _agent(row: Row) -> Cell:
+    if isinstance(row, Line):
+        title = row.group.title
+        url = common.trajectories({"run": row.runs})
+        return Cell(title, (title,), url=url, tip="The trajectories of these runs")
+    first = row.by[ACCURATE]
+    badge = replace(common.PUBLISHED_BADGE, why=f"{first.source}; {first.note}")
+    return Cell(row.model, (row.model,), badges=(badge,))
+
+
+def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
+    parts = ("mean", "sd", "low", "high", "runs", "pooled", "pooled low", "pooled high", "n",
+             "note")  # fmt: skip
+    column = Column(
+        measure.title, tuple(f"{measure.title} {part}" for part in parts), help=measure.help
+    )
+    return ColumnOf(
+        column,
+        lambda row: (
+            _cell(row.figures[name], measure)
+            if isinstance(row, Line)
+            else _published_cell(row.by.get(name), measure)
+        ),
+    )
+
+
+def _published_cell(entry: Published | None, measure: Measure) -> Cell:
+    if entry is None:
+        return Cell(data=(None,) * 9 + ("not published",), reason="not published")
+    rate = measure.kind == "rate"
+    value = rounded(entry.value / 100 if rate else entry.value)
+    data = (value, *(None,) * 7, entry.n, f"published, {entry.source}")
+    return Cell(f"{entry.printed} %" if rate else entry.printed, data)
+
+
+def _runs_cell(row: Row) -> Cell:
+    if not isinstance(row, Line):
+        return Cell(data=(None, None), reason="not stated for each model")
+    left = sum(row.open.values())
     return Cell(
-        str(len(runs)),
-        (len(runs), left),
+        str(len(row.runs)),
+        (len(row.runs), left),
         sub=f"{left} not ended" if left else "",
-        url=common.address("analysis:trajectory_groups", {"run": runs}),
-        tip=counted(line.open) if left else "What failed in these runs, grouped by its words",
+        url=common.address("analysis:trajectory_groups", {"run": row.runs}),
+        tip=counted(row.open) if left else "What failed in these runs, grouped by its words",
     )
 
 
@@ -240,34 +296,14 @@ def _cell(found: ReplicatedMean, measure: Measure) -> Cell:
     return Cell(text, data, sub="\n".join(sub), tip=note, estimate=pooled, unit=unit)
 
 
-def _how(lines: Sequence[Line]) -> list[str]:
-    estimates = [one.pooled for line in lines for one in line.figures.values()]
-    told = [
-        "Across replicates each run counts once: the mean of the runs’ figures, their sample "
-        "standard deviation (n − 1; of shares in percentage points) and their range. It takes two "
-        "runs.",
-        f"Pooled: the mean over all trajectories of these runs; {how_interval(estimates)}: "
-        "tasks are taken as independent, because the runs share them.",
-        "The spread across runs is about chance in the same tasks, the interval about other tasks "
-        "like these: neither holds the other.",
-        "Metrics are those of each run’s primary judging.",
-    ]
-    single = [_named(line) for line in lines if len(line.group.runs) < 2]
-    if single:
-        told.append(f"One run alone has no spread: {listed(single)}.")
-    left: dict[str, int] = {}
-    for line in lines:
-        for reason, n in line.open.items():
-            left[reason] = left.get(reason, 0) + n
-    told.append(f"Not ended: {counted(left)}." if left else "Every trajectory has ended.")
-    return told
-
-
-def _methods(lines: Sequence[Line], measures: Mapping[str, Measure]) -> str:
-    runs = sorted({len(line.group.runs) for line in lines})
-    each = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    titles = listed([one.title for one in measures.values()], most=len(measures))
-    return (
-        f"Each cell was run {each} time{'s' * (runs != [1])} with different seeds; {titles} are "
-        "given as mean and sample standard deviation across runs."
-    )
+REPORT = ReportOf(
+    "replicates",
+    figure=None,
+    table=TableOf(
+        "replicates",
+        "Mean and spread across replicates",
+        rows=lambda result: result.rows,
+        columns=_columns,
+        link=lambda _: None,
+    ),
+)
