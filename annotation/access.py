@@ -14,7 +14,6 @@ from annotation.blinding import blind_studies
 from annotation.models import Assignment, Membership, Participant, Study
 from annotation.ratings.statements import find_own_assignment
 from annotation.steps.selectors import step_before
-from annotation.studies.setup import add_member
 from annotation.texts.selectors import has_read_information
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -129,14 +128,10 @@ def fetch_annotator(request: HttpRequest, pk: int) -> tuple[StudyAccess, Partici
 
 
 def participant_of(access: StudyAccess) -> Participant:
-    """An annotator's place in the study.
-
-    Whoever was given the role on the administration pages gets a place when they first come.
-    """
+    """Return an annotator's place in the study; `add_member` gives it together with the role."""
     participant = _participant(access.study.pk, access.user)
     if participant is None:
-        add_member(study=access.study, user=access.user, role=Role.ANNOTATOR)
-        participant = access.study.participants.get(user=access.user)
+        raise PermissionDenied("A manager of the study must add you as an annotator again.")
     participant.study, participant.user = access.study, access.user
     return participant
 

@@ -151,13 +151,24 @@ def test_messages_show_until_they_are_read(
 
 
 def test_whoever_got_the_role_from_an_administrator_gets_a_place(study: Study) -> None:
-    new = make_person("new")
-    study.memberships.create(user=new, role="annotator")
+    new, admin = make_person("new"), make_person("admin", superuser=True)
+    admin.is_staff = True
+    admin.save()
     client = Client()
+    client.force_login(admin)
+    added = {"study": study.pk, "user": new.pk, "role": "annotator"}
+    assert client.post("/admin/annotation/membership/add/", added).status_code == 302
     client.force_login(new)
     page = client.get(f"/studies/{study.pk}/annotate/").content.decode()
     assert "No items for you yet" in page
     assert place(study, new).number == 3
+
+
+def test_a_role_without_a_place_leads_nowhere(study: Study, browser: Client) -> None:
+    new = make_person("new")
+    study.memberships.create(user=new, role="annotator")
+    browser.force_login(new)
+    assert browser.get(f"/studies/{study.pk}/annotate/").status_code == 403
 
 
 def test_managers_write_texts_and_see_the_old_ones(full: Study, manager: User) -> None:
