@@ -24,7 +24,8 @@ def why_no_runs(selection: Selection) -> NothingToShow:
             "made elsewhere", {**facts, "missing": find_system(EXTERNAL).labels.not_judged}
         )
     if selection.runs and not common.judge_roles(selection.system):
-        return NothingToShow("no judges", facts)
+        accurate = "accurate" in find_system(selection.system).labels.measures
+        return NothingToShow("no judges" if accurate else "no accuracy", facts)
     if selection.left_out:
         return NothingToShow("not finished")
     return NothingToShow("none fits")

@@ -1,0 +1,119 @@
+"""Pages of ADAPT: ledger, dialogue, household, run, task, and the analysis of methods."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks.demo import save_demo_dataset
+from benchmarks.models import Agent, Dataset, Run, Trajectory
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
+from benchmarks.systems.adapt.demo import DEMO
+from tests.factories.benchmarks import TurnFactory, play
+
+HOSTILE = "<script>alert('x')</script>"
+TASKS = ("persona_02-cereal", "persona_10-tea_eggs")
+
+
+@pytest.fixture
+def breakfast(db: None) -> Dataset:
+    return save_demo_dataset("adapt", DEMO[1])
+
+
+def run_of(breakfast: Dataset, **settings: Any) -> Run:
+    """A run of the scripted cook, carried to its end."""
+    ensure_scripted_agents()
+    (run,) = start_runs(
+        dataset=breakfast,
+        agents=[Agent.objects.get(system="adapt", policy="cook")],
+        settings=settings,
+        tasks=TASKS,
+        wake=False,
+    )
+    play(run)
+    run.refresh_from_db()
+    return run
+
+
+def shown(client: Client, name: str, *args: Any, **query: Any) -> str:
+    response = client.get(reverse(name, args=args), query, follow=True)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_trajectory_and_its_run(researcher: Client, breakfast: Dataset) -> None:
+    run = run_of(breakfast, method="baseline", fold="0")
+    row = run.trajectories.get(task__external_id=TASKS[1])
+    page = shown(researcher, "analysis:trajectory", row.pk)
+    for words in (
+        "Preferences of Persona 10", "Squeeze some lemon into my tea.", "Do not apply here",
+        "The agent asks", "The person answers", "Told: “", "Household at the end", "Outdoor patio",
+        "Search fridge_0", "provisional",
+    ):  # fmt: skip
+        assert words in page, words
+    assert (
+        f"{row.payload['satisfied']} of {row.payload['applicable']} preferences that apply" in page
+    )
+    page = shown(researcher, "benchmarks:run", run.pk)
+    for words in (
+        "Satisfied %", "Progress over time", "By persona", "By type of preference",
+        "Questions by applicable preferences", "not levels with Table 1",
+    ):  # fmt: skip
+        assert words in page, words
+    page = shown(researcher, "benchmarks:task", row.task_id)
+    assert "persona_10" in page and "tea, eggs" in page
+
+
+def test_text_of_agents_and_people_is_escaped(researcher: Client, breakfast: Dataset) -> None:
+    ensure_scripted_agents()
+    agent = Agent.objects.get(system="adapt", policy="cook")
+    (run,) = start_runs(dataset=breakfast, agents=[agent], tasks=TASKS[:1], wake=False)
+    row = run.trajectories.get()
+    asked = {"question": HOSTILE, "answer": HOSTILE, "disclosed": [], "ok": True, "prefs": {}}
+    TurnFactory(trajectory=row, index=1, text=HOSTILE, payload=asked, is_final=False)
+    acted = {"action_text": HOSTILE, "message": HOSTILE, "thought": HOSTILE, "ok": False}
+    changes = [{"node": HOSTILE, "field": "made", "before": HOSTILE, "after": HOSTILE}]
+    TurnFactory(
+        trajectory=row, index=2, text=HOSTILE, feedback=HOSTILE * 20, is_final=False,
+        payload={**acted, "changes": changes, "prefs": {HOSTILE: HOSTILE}},
+    )  # fmt: skip
+    Trajectory.objects.filter(pk=row.pk).update(
+        payload={
+            "persona_name": HOSTILE,
+            "satisfied": 1,
+            "applicable": 1,
+            "preferences": [
+                {"n": 1, "text": HOSTILE, "type": HOSTILE, "value": "satisfied", "why": HOSTILE,
+                 "objects": [HOSTILE], "step": 1, "disclosed": 1},
+            ],
+        }
+    )  # fmt: skip
+    page = shown(researcher, "analysis:trajectory", row.pk)
+    assert HOSTILE not in page and "&lt;script&gt;alert" in page
+
+
+def test_methods_are_compared(researcher: Client, breakfast: Dataset) -> None:
+    for method in ("never_ask", "teacher"):
+        run_of(breakfast, method=method)
+    query = {"dataset": breakfast.pk, "factor": "method", "measure": "satisfaction"}
+    page = shown(researcher, "analysis:effects", **query)
+    assert "Teacher" in page and "Never ask" in page and "Satisfied %" in page
+    query["measure"] = "satisfaction_unseen"
+    assert "65.5" in shown(researcher, "analysis:effects", **query)
+    # No answer is right or wrong, so there is no leaderboard; the page says where to look.
+    page = shown(researcher, "analysis:leaderboard", dataset=breakfast.pk)
+    assert "Answers are not right or wrong here" in page and "See the effects" in page
+
+
+def test_a_run_that_nothing_applies_to_has_no_zero(researcher: Client, breakfast: Dataset) -> None:
+    run = run_of(breakfast)
+    metrics = json.loads(json.dumps(run.trajectories.first().metrics))
+    Trajectory.objects.filter(run=run).update(
+        metrics={**metrics, "satisfaction": None},
+        undefined={"satisfaction": "no preference applies"},
+    )
+    page = shown(researcher, "analysis:trajectory", run.trajectories.first().pk)
+    assert "no preference applies" in page
