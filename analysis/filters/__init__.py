@@ -9,7 +9,9 @@ from django.http import QueryDict
 
 # Filters that every page has, and those that some pages add; the names are those in the URL.
 SHARED = ("dataset", "level", "condition", "experiment", "judging", "agents")
-LISTS = ("agents", "dimensions")
+LISTS = ("agents", "dimensions", "runs")
+# What is kept on the way from one page on agents to another.
+KEPT = (*SHARED, "runs")
 # In place of an experiment: all runs of the dataset, by whichever experiment.
 ALL_RUNS = "all"
 LONGEST = 300
@@ -40,6 +42,7 @@ class Filters:
     among: str = ""
     beside: str = ""
     mapped: str = ""
+    runs: tuple[str, ...] = ()
 
     def only(self, names: Iterable[str]) -> "Filters":
         """These filters without all others."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import Count, F, Max, OuterRef, Q, Subquery
 
-from analysis.filters import ALL_RUNS, Filters
+from analysis.filters import ALL_RUNS, Filters, as_id
 from analysis.filters.factors import choose_factor
 from analysis.filters.options import Option
 from analysis.filters.runs import FINISHED, SHOWN, comparing, experiments_of, is_judged
@@ -20,6 +20,9 @@ from analysis.filters.selection import Selection, narrow
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.models import COUNTED, Dataset, Run
 from benchmarks.visibility import EVERYTHING, Visibility
+
+# So many runs are offered to be chosen one by one.
+MOST_RUNS = 12
 
 
 def select_runs(
@@ -54,6 +57,8 @@ def select_runs(
         .order_by(F("comparing").desc(nulls_last=True), F("newest").desc(nulls_last=True), "-pk")
     )
     fitting = fits or (lambda system: (system == EXTERNAL) is imported)
+    if filters.runs and not filters.dataset:
+        filters = replace(filters, dataset=_dataset_of(filters.runs, seen))
     if imported and not filters.dataset:
         datasets = [dataset for dataset in datasets if fitting(dataset.system)]
     if not datasets:
@@ -63,6 +68,9 @@ def select_runs(
     rows = list(runs_in_order(seen.of(Run.objects.filter(COUNTED).filter(dataset=dataset))))
     if about is not None:
         rows = [run for run in rows if about(run)] or rows
+    choices = run_options(rows, filters)
+    if filters.runs:
+        filters, rows = _with_runs(filters, rows, notes)
     factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None
     if not every_condition and factor is None:
         filters = _with_experiment(filters, rows, notes)
@@ -80,6 +88,7 @@ def select_runs(
     options = {
         "dataset": tuple(Option(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets),
         **selection.options,
+        "runs": choices,
     }
     if not every_condition and factor is None and options["experiment"]:
         every = Option(ALL_RUNS, "All runs of the dataset")
@@ -109,6 +118,53 @@ def _newest_comparing(seen: Visibility) -> Subquery:
         .filter(agents__gt=1)
     )
     return Subquery(compare.values("experiment")[:1])
+
+
+def _with_runs(
+    filters: Filters, rows: Sequence[Run], notes: list[str]
+) -> tuple[Filters, list[Run]]:
+    """The runs that an address names, in place of an experiment; the page says which they are."""
+    wanted = {as_id(pk) for pk in filters.runs}
+    chosen = [run for run in rows if run.pk in wanted]
+    gone = sorted(pk for pk in wanted - {run.pk for run in chosen} if pk is not None)
+    if gone:
+        notes.append(f"No such runs here: {', '.join(map(str, gone))}.")
+    if not chosen:
+        return replace(filters, runs=()), list(rows)
+    names = ", ".join(f"{run.agent.title or run.agent.name} (run {run.pk})" for run in chosen[:8])
+    more = f" and {len(chosen) - 8} more" if len(chosen) > 8 else ""
+    notes.append(f"{SHOWN}your choice of runs, in place of an experiment: {names}{more}.")
+    apart = {(run.level, run.condition) for run in chosen}
+    if len(apart) > 1:
+        notes.append(
+            "The runs of your choice differ in level or condition; those that differ from the "
+            "level and condition shown are left out."
+        )
+    kept = tuple(str(run.pk) for run in chosen)
+    return replace(filters, runs=kept, experiment=ALL_RUNS), chosen
+
+
+def _dataset_of(runs: Sequence[str], seen: Visibility) -> str:
+    """The dataset of the first of these runs that may be seen; empty without any."""
+    found = seen.of(Run.objects.filter(COUNTED, pk__in=filter(None, map(as_id, runs))))
+    dataset = found.order_by("pk").values_list("dataset", flat=True).first()
+    return str(dataset) if dataset is not None else ""
+
+
+def run_options(rows: Sequence[Run], filters: Filters) -> tuple[Option, ...]:
+    """The runs that can be chosen: those of the address, and the newest finished ones beside."""
+    wanted = {as_id(pk) for pk in filters.runs}
+    finished = [run for run in rows if run.status in FINISHED and run.pk not in wanted]
+    newest = sorted(finished, key=lambda run: -run.pk)[:MOST_RUNS]
+    shown = [*(run for run in rows if run.pk in wanted), *newest]
+    return tuple(
+        Option(
+            str(run.pk),
+            f"{run.agent.title or run.agent.name}, run {run.pk}"
+            f"{f', {run.level}' if run.level else ''}",
+        )
+        for run in shown
+    )
 
 
 def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) -> Filters:

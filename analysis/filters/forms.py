@@ -28,6 +28,7 @@ LABELS = {
     "counted": "Dimensions that count",
     "among": "Among",
     "beside": "Beside it",
+    "runs": "Runs, in place of an experiment",
     "mapped": "Map onto people",
     "simulated": "Simulated annotators",
     "unblinded": "Answers after unblinding",
@@ -59,7 +60,7 @@ OPEN_IN_STUDIES = {
     "condition": "All of the study",
     "judging": "Primary judging",
 }
-SEVERAL = ("agents", "dimensions")
+SEVERAL = ("agents", "dimensions", "runs")
 
 
 class FilterForm(forms.Form):

@@ -112,20 +112,20 @@ PAGES: Mapping[str, Page] = {
     for page in (
         Page(
             "leaderboard", "Leaderboard", "Which agent is better?",
-            ("published",), beside_published=True,
+            ("published", "runs"), beside_published=True,
         ),
         Page(
             "compare-models", "Compare models",
             "Which of these agents is better, and is that real?",
-            ("measure", "against", "published"), beside_published=True,
+            ("measure", "against", "published", "runs"), beside_published=True,
         ),
         Page(
             "rubric", "Rubric", "On which dimensions are agents good or bad?",
-            ("turns", "published"), fits=is_judged, beside_published=True,
+            ("turns", "published", "runs"), fits=is_judged, beside_published=True,
         ),
         Page(
             "decline", "Decline", "Do plans get worse from turn to turn?",
-            ("align", "dimensions"), fits=is_judged, later=True,
+            ("align", "dimensions", "runs"), fits=is_judged, later=True,
         ),
         Page(
             "agreement", "Agreement", "How far are the judges from people?",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from analysis.filters import SHARED, Filters, with_query
+from analysis.filters import KEPT, SHARED, Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, Page, pages_of
 from benchmarks.core.registry import EXTERNAL
@@ -136,7 +136,7 @@ def answers(page: Page, system: str) -> bool:
 def _kept(found: Page, chosen: Filters) -> Filters:
     if found.of_study:
         return Filters(dataset=chosen.dataset, agents=chosen.agents)
-    return chosen.only(SHARED)
+    return chosen.only(KEPT)
 
 
 def _groups(query: Callable[[Page], str], here: set[str], current: str) -> list[PlaceGroup]:

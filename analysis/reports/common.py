@@ -8,7 +8,7 @@ from django.urls import NoReverseMatch, reverse
 from analysis.figures.elements import label as escaped
 from analysis.figures.narrow import narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
-from analysis.filters import SHARED, with_query
+from analysis.filters import KEPT, with_query
 from analysis.filters.runs import SHOWN
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.reports.content import Badge, Banner, Cell, FigureSpec, Notice
@@ -68,7 +68,7 @@ def trajectories(query: Mapping[str, Any]) -> str:
 
 def page_of(name: str, selection: Selection, **more: Any) -> str:
     """Another page of analysis about the same runs."""
-    shared = selection.filters.only(SHARED)
+    shared = selection.filters.only(KEPT)
     return address(f"analysis:{name}", shared.query(**more))
 
 

@@ -50,6 +50,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import counted, ends
+from analysis.stats.comparison.model_comparisons import PairwiseRank, compare_models
 from analysis.stats.rater_agreement.correlation import pearson
 from analysis.stats.resampling import FEW_CLUSTERS
 from analysis.stats.results import Estimate
@@ -95,6 +96,7 @@ class LeaderboardResult:
     published: tuple[Row, ...]
     pairs: int
     ahead: Estimate | None
+    ranks: Mapping[str, PairwiseRank]
 
     @property
     def every_row(self) -> list[Row]:
@@ -263,7 +265,25 @@ def compute(data: LeaderboardData) -> LeaderboardResult:
     if len(placed) > 1:
         ahead = paired_difference(data.frame, placed[0].run, placed[1].run, comparisons=pairs)
     published = published_rows(data.system, data.measures) if data.with_published else []
-    return LeaderboardResult(data, tuple(rows), tuple(published), pairs, ahead)
+    return LeaderboardResult(
+        data, tuple(rows), tuple(published), pairs, ahead, rank_intervals(data, placed)
+    )
+
+
+def rank_intervals(data: LeaderboardData, placed: Sequence[Row]) -> dict[str, PairwiseRank]:
+    """Return the ranks that the differences of all pairs leave to each agent that has one."""
+    if len(placed) < 2:
+        return {}
+    runs = {row.run.pk for row in placed if row.run is not None}
+    frame = data.frame[data.frame["run"].isin(runs)]
+    found = compare_models(
+        frame["label"].tolist(),
+        frame["task"].tolist(),
+        frame[ACCURATE].to_numpy(),
+        measure=data.measures[ACCURATE].title,
+        among=max(data.among, len(placed)),
+    )
+    return {rank.model: rank for rank in found.ranks}
 
 
 def draw_board(result: LeaderboardResult, url: UrlOf) -> Figure:
@@ -300,7 +320,14 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
     best = next((row.run for row in result.every_row if row.run is not None), None)
     columns = [
         ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), _agent),
-        ColumnOf(number_column("Rank"), lambda row: count_cell(row.rank, reason=row.no_rank)),
+        ColumnOf(
+            Column(
+                "Rank",
+                ("rank", "rank low", "rank high"),
+                help="1 is best; under it the ranks that all pairs leave, which hold together",
+            ),
+            lambda row: _rank(row, result.ranks.get(row.label)),
+        ),
         ColumnOf(
             number_column("n", "trajectories", "Trajectories that Acc counts"),
             lambda row: count_cell(row.accuracy.n, url=_counted(row)),
@@ -355,6 +382,16 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
 
 def _agent(row: Row) -> Cell:
     return common.agent_cell(row.run) if row.run is not None else _published_cell(row)
+
+
+def _rank(row: Row, found: PairwiseRank | None) -> Cell:
+    if row.rank is None:
+        return Cell(data=(None, None, None), reason=row.no_rank)
+    if found is None or found.low is None or found.high is None:
+        return Cell(f"{row.rank}", (row.rank, None, None))
+    low, high = found.low, found.high
+    sub = f"{low} to {high}" if low != high else f"{low}"
+    return Cell(f"{row.rank}", (row.rank, low, high), sub=sub)
 
 
 def _wald(row: Row) -> Cell:

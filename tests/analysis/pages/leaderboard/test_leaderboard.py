@@ -211,3 +211,38 @@ def test_people_stand_among_agents_and_are_marked() -> None:
     row = cells(board(report()), "People")
     assert (row["acc"], row["trajectories"]) == (1, 3)
     assert row["left out"] == "1 (mixed: somebody else took a role over on the way)"
+
+
+def test_ranks_have_the_ranks_that_pairs_leave() -> None:
+    dataset = make_dataset(tasks=30)
+    for name, right in (("ada", 30), ("bob", 29), ("cleo", 0)):
+        run = make_run(dataset, name)
+        for task in range(1, 31):
+            make_trajectory(run, task, accurate=float(task <= right))
+    made = report()
+    found = {name: cells(board(made), name) for name in ("Ada", "Bob", "Cleo")}
+    # Ada and Bob differ on one task of thirty; Cleo is behind both on nearly all.
+    assert [found["Ada"][part] for part in ("rank", "rank low", "rank high")] == [1, 1, 2]
+    assert [found["Bob"][part] for part in ("rank", "rank low", "rank high")] == [2, 1, 2]
+    assert [found["Cleo"][part] for part in ("rank", "rank low", "rank high")] == [3, 3, 3]
+    assert "95 % for all agents together, Bonferroni over 3 pairs" in board(made).note
+
+
+def test_runs_that_are_chosen_stand_in_place_of_an_experiment() -> None:
+    dataset = make_dataset()
+    runs = [make_run(dataset, name) for name in ("ada", "bob", "cleo")]
+    for run in runs:
+        make_trajectory(run, 1, accurate=1.0)
+    other = make_run(make_dataset("Other"), "dan")
+    make_trajectory(other, 1, accurate=0.0)
+    # The dataset follows from the runs.
+    made = report(runs=(str(runs[0].pk), str(runs[2].pk), "999"))
+    assert {row[0].text for row in board(made).rows if row[0].data[1] != "published"} == {
+        "Ada", "Cleo",
+    }  # fmt: skip
+    said = " ".join(notice.text for notice in made.notices)
+    assert f"Ada (run {runs[0].pk}), Cleo (run {runs[2].pk})" in said
+    assert "in place of an experiment" in said and "No such runs here: 999." in said
+    # Nothing that can be found: the page is what it would be without.
+    everything = report(runs=("999",), dataset=str(dataset.pk))
+    assert len([row for row in board(everything).rows if row[0].data[1] != "published"]) == 3
