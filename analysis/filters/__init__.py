@@ -43,6 +43,7 @@ class Filters:
     beside: str = ""
     mapped: str = ""
     runs: tuple[str, ...] = ()
+    by: str = ""
 
     def only(self, names: Iterable[str]) -> "Filters":
         """These filters without all others."""

@@ -29,6 +29,7 @@ LABELS = {
     "among": "Among",
     "beside": "Beside it",
     "runs": "Runs, in place of an experiment",
+    "by": "By",
     "mapped": "Map onto people",
     "simulated": "Simulated annotators",
     "unblinded": "Answers after unblinding",

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 
 from analysis.filters import SHARED, Filters
 from analysis.filters.datasets import select_runs, with_published
+from analysis.filters.groups import with_group
 from analysis.filters.judgings import with_beside
 from analysis.filters.measures import with_measure
 from analysis.filters.people import with_people
@@ -148,6 +149,11 @@ PAGES: Mapping[str, Page] = {
             ("published",), every_condition=True, beside_published=True,
         ),
         Page(
+            "breakdown", "Breakdown", "On which kinds of task are agents right or wrong?",
+            ("by",), every_condition=True,
+            fits=lambda system: bool(find_system(system).comparisons.groups),
+        ),
+        Page(
             "effects", "Effects", "What do levels, ablations and other variations change?",
             ("factor", "measure", "published"),
             fits=lambda system: bool(find_system(system).comparisons.factors), beside_people=True,
@@ -220,6 +226,8 @@ def select(page: Page, filters: Filters, user: User, seen: Visibility | None = N
     )
     if "measure" in page.filters:
         selection = with_measure(selection)
+    if "by" in page.filters:
+        selection = with_group(selection)
     if "beside" in page.filters:
         selection = with_beside(selection)
     if "published" in page.filters:

@@ -83,6 +83,18 @@ class Factor:
     roles: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Grouping:
+    """Something that tasks differ in; ``values`` are titles of what outcomes have there.
+
+    An outcome has its value in its payload under ``groups``, by the grouping's name. A name such as
+    ``task+domain`` crosses two of them.
+    """
+
+    title: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
 def filled(roles: Iterable[str]) -> str:
     """Roles that people fill, as the value of a factor; empty for none."""
     return " + ".join(roles)
@@ -94,7 +106,8 @@ class Comparisons:
 
     ``factors`` are what runs are varied in, ``contrasts`` what conditions vary. ``refinement`` is
     the setting that grants extra turns with feedback on the rubric. ``feedback_ratings`` are
-    questions to people on how good the feedback to agents is, by key.
+    questions to people on how good the feedback to agents is, by key. ``groups`` are what tasks
+    differ in, by name.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -102,3 +115,4 @@ class Comparisons:
     tool_use: ToolUse | None = None
     refinement: str = ""
     feedback_ratings: Mapping[str, Measure] = field(default_factory=dict)
+    groups: Mapping[str, Grouping] = field(default_factory=dict)

@@ -312,9 +312,13 @@ analysis:judgings_table           GET  login    403      403      403      403  
 analysis:judgings_latex           GET  login    403      403      403      403      403      403      404      403      404
 analysis:judgings_pdf             GET  login    403      403      403      403      403      403      404      403      404
 analysis:judgings_file            GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:breakdown                GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:conditions               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:breakdown_details        GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:conditions_details       GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:breakdown_figure         GET  login    403      403      403      403      403      403      404      403      404
 analysis:conditions_figure        GET  login    403      403      403      403      403      403      404      403      404
+analysis:breakdown_table          GET  login    403      403      403      403      403      403      404      403      404
 analysis:conditions_table         GET  login    403      403      403      403      403      403      404      403      404
 analysis:effects                  GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:effects_details          GET  login    403      403      403      403      403      403      moved    403      moved
@@ -414,8 +418,11 @@ analysis:judges_file              GET  login    403      403      403      403  
 analysis:dispersion_latex         GET  login    403      403      403      403      403      403      404      403      404
 analysis:dispersion_pdf           GET  login    403      403      403      403      403      403      404      403      404
 analysis:dispersion_file          GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:breakdown_latex          GET  login    403      403      403      403      403      403      404      403      404
 analysis:conditions_latex         GET  login    403      403      403      403      403      403      404      403      404
+analysis:breakdown_pdf            GET  login    403      403      403      403      403      403      404      403      404
 analysis:conditions_pdf           GET  login    403      403      403      403      403      403      404      403      404
+analysis:breakdown_file           GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:conditions_file          GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:effects_latex            GET  login    403      403      403      403      403      403      404      403      404
 analysis:effects_pdf              GET  login    403      403      403      403      403      403      404      403      404

@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.comparisons import Comparisons, Contrasts, Factor, Named
+from benchmarks.core.comparisons import (
+    Comparisons,
+    Contrasts,
+    Factor,
+    Grouping,
+    Named,
+)
 from benchmarks.systems.acpbench_hard.settings import BOTH, CONTEXTS, CORRECTED, NL, PDDL, REFERENCE
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
@@ -66,4 +72,12 @@ CONTRASTS = Contrasts(
     published={f"accurate@context={form}": Named(named.title) for form, named in _FORMS.items()},
 )
 
-COMPARISONS = Comparisons(factors=FACTORS, contrasts=CONTRASTS)
+_TASKS = {key: task.title for key, task in TASKS.items()}
+GROUPS = {
+    "task": Grouping("Task", _TASKS),
+    "domain": Grouping("Domain"),
+    "task+domain": Grouping("Task and domain", _TASKS),
+    "distance": Grouping("Next action, by length of a shortest plan"),
+}
+
+COMPARISONS = Comparisons(factors=FACTORS, contrasts=CONTRASTS, groups=GROUPS)

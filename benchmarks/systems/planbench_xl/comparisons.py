@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.comparisons import Comparisons, Contrasts, Named, ToolUse
+from benchmarks.core.comparisons import Comparisons, Contrasts, Grouping, Named, ToolUse
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.catalogue import world_of
 from benchmarks.systems.planbench_xl.evaluation import Tally
-from benchmarks.systems.planbench_xl.labels import CATEGORIES
+from benchmarks.systems.planbench_xl.labels import CATEGORIES, GROUPS
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, WORDS
 from benchmarks.systems.planbench_xl.tools import TRUSTED
 
@@ -75,4 +75,8 @@ TOOL_USE = ToolUse(
     found_where={"provenance": TRUSTED},
 )
 
-COMPARISONS = Comparisons(contrasts=CONTRASTS, tool_use=TOOL_USE)
+COMPARISONS = Comparisons(
+    contrasts=CONTRASTS,
+    tool_use=TOOL_USE,
+    groups={name: Grouping(title) for name, title in GROUPS.items()},
+)

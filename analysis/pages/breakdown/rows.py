@@ -1,0 +1,151 @@
+"""Shares of every agent under every condition, by kind of task."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analysis.filters.selection import ChosenRun
+from analysis.frames.outcomes import why_undefined
+from analysis.reports.content import exclusions, how_interval
+from analysis.stats.descriptive.trials import success_rate
+from analysis.stats.results import Estimate
+from benchmarks.core.comparisons import Grouping
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NONE_HERE = "no task of this kind"
+Value = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BreakdownData:
+    """Outcomes with their kind of task; ``measures`` are shares by metric with their titles."""
+
+    runs: tuple[ChosenRun, ...]
+    frame: "DataFrame"
+    values: Mapping[int, Value]
+    grouping: Grouping
+    measures: Mapping[str, str]
+    conditions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class BreakdownRow:
+    """One agent under one condition on one kind of task."""
+
+    value: Value
+    title: str
+    agent: str
+    condition: str
+    run: ChosenRun
+    shares: Mapping[str, Estimate]
+
+    @property
+    def first(self) -> Estimate:
+        return next(iter(self.shares.values()))
+
+
+@dataclass(frozen=True)
+class BreakdownResult:
+    """All rows, ordered by kind of task; ``left_out`` counts trajectories of no kind."""
+
+    data: BreakdownData
+    rows: tuple[BreakdownRow, ...]
+    left_out: int
+
+    @property
+    def titles(self) -> list[str]:
+        """The kinds of task, in their order."""
+        return list(dict.fromkeys(row.title for row in self.rows))
+
+    @property
+    def conditions(self) -> list[str]:
+        return list(dict.fromkeys(row.condition for row in self.rows))
+
+    @property
+    def name(self) -> str:
+        """What tasks are grouped by, in a sentence."""
+        return self.data.grouping.title.lower()
+
+    @property
+    def measure(self) -> str:
+        """The title of the share that the figure shows."""
+        return next(iter(self.data.measures.values()))
+
+    @property
+    def others(self) -> list[str]:
+        """The titles of the other shares."""
+        return list(self.data.measures.values())[1:]
+
+    @property
+    def pooled(self) -> list[tuple[str, float, int]]:
+        """Each kind of task with its share over all agents and conditions, the lowest first."""
+        hits: Counter[str] = Counter()
+        seen: Counter[str] = Counter()
+        for row in self.rows:
+            if row.first.value is not None:
+                hits[row.title] += round(row.first.value * row.first.n)
+                seen[row.title] += row.first.n
+        found = [(title, hits[title] / seen[title], seen[title]) for title in seen]
+        return sorted(found, key=lambda one: (one[1], one[0]))
+
+    @property
+    def intervals(self) -> str:
+        return how_interval([row.first for row in self.rows])
+
+    @property
+    def excluded(self) -> Mapping[str, int]:
+        return exclusions([row.first for row in self.rows])
+
+
+def compute(data: BreakdownData) -> BreakdownResult:
+    """Estimate every share for each kind of task, agent and condition."""
+    frame = data.frame.assign(group=data.frame["trajectory"].map(data.values))
+    known = frame[frame["group"].notna()]
+    order = sorted(set(data.values.values()), key=lambda value: _order(value, data.grouping))
+    agents = list(dict.fromkeys(run.label for run in data.runs))
+    conditions = [*data.conditions, *sorted({run.condition for run in data.runs})]
+    runs = sorted(
+        data.runs, key=lambda run: (agents.index(run.label), conditions.index(run.condition))
+    )
+    rows = []
+    for value in order:
+        here = known[known["group"] == value]
+        for run in runs:
+            mine = here[here["run"] == run.pk]
+            if len(mine):
+                shares = {name: _share(mine, name) for name in data.measures}
+                title = _title(value, data.grouping)
+                condition = data.conditions.get(run.condition, run.condition)
+                rows.append(BreakdownRow(value, title, run.label, condition, run, shares))
+    return BreakdownResult(data, tuple(rows), len(frame) - len(known))
+
+
+def _share(mine: "DataFrame", metric: str) -> Estimate:
+    left = Counter(why_undefined(mine, metric))
+    known = mine[mine[metric].notna()]
+    if not len(known):
+        why = next(iter(left), NONE_HERE)
+        return Estimate.without_value(why, excluded=dict(left))
+    return success_rate(
+        known[metric].to_numpy(), known["task"].tolist(), excluded=dict(left.most_common())
+    )
+
+
+def _title(value: Value, grouping: Grouping) -> str:
+    return " · ".join(grouping.values.get(part, part) for part in value)
+
+
+def _order(value: Value, grouping: Grouping) -> list[tuple[int, Any]]:
+    """Named values in their order, then numbers by size, then the rest by name."""
+    names = list(grouping.values)
+    return [
+        (0, names.index(part))
+        if part in names
+        else (1, int(part))
+        if part.isdecimal()
+        else (2, part)
+        for part in value
+    ]

@@ -1,0 +1,82 @@
+"""The page on kinds of task: shares by group, agent and condition."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from analysis.filters import Filters
+from analysis.filters.datasets import select_runs
+from analysis.filters.groups import with_group
+from analysis.reports.content import Report, Table
+from benchmarks.datasets.files import save_task_file
+from benchmarks.models import Agent, Dataset
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
+from benchmarks.systems.acpbench_hard.samples import sample_file
+from tests.analysis.page_reports import report_of
+from tests.factories.benchmarks import play, save_sample_dataset
+
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+
+
+@pytest.fixture
+def questions() -> Dataset:
+    """Twelve questions, answered by two agents, by one of them under two context forms."""
+    file = sample_file()
+    chosen = [task for task, _ in file.tasks if task.payload["task"] in ("nexta", "val")]
+    dataset = save_task_file(system="acpbench_hard", file=file, name="Questions").dataset
+    ensure_scripted_agents()
+    tasks = [task.id for task in chosen[:4] + chosen[-4:]]
+    for name, settings in (
+        ("acp-perfect", {}),
+        ("acp-noisy", {}),
+        ("acp-noisy", {"context": "pddl"}),
+    ):
+        agent = Agent.objects.get(name=name)
+        for run in start_runs(dataset=dataset, agents=[agent], tasks=tasks, settings=settings):
+            play(run)
+    return dataset
+
+
+def report(dataset: Dataset, **words: str) -> Report:
+    chosen = select_runs(Filters(dataset=str(dataset.pk), **words), every_condition=True)
+    return report_of("breakdown", with_group(chosen))
+
+
+def lines(table: Table | None) -> list[dict[str, object]]:
+    assert table is not None
+    return [dict(zip(table.header, row, strict=True)) for row in table.records()]
+
+
+def test_shares_stand_by_task_agent_and_condition(questions: Dataset) -> None:
+    found = report(questions)
+    rows = lines(found.table("breakdown"))
+
+    assert [row["group"] for row in rows] == ["Next action"] * 3 + ["Validation"] * 3
+    perfect = [row for row in rows if "Perfect by" in str(row["agent"])]
+    assert [row["accurate"] for row in perfect] == [1.0, 1.0]
+    assert {row["accurate n"] for row in rows} == {4}
+    # 4 of 4: Wilson's lower end is 4/(4 + 1.96²).
+    assert perfect[0]["accurate low"] == pytest.approx(4 / (4 + 3.8415), abs=1e-4)
+    assert {str(row["condition"]) for row in rows} == {"Natural language", "PDDL"}
+    assert "By task, agents are right least often on" in found.sentence
+    assert [figure.name for figure in found.figures] == ["breakdown"]
+    assert any("task" in line and "95 % intervals: " in line for line in found.how)
+
+
+def test_another_grouping_and_crossed_ones(questions: Dataset) -> None:
+    distances = lines(report(questions, by="distance").table("breakdown"))
+    numbers = [int(str(row["group"])) for row in distances]
+    assert numbers == sorted(numbers)
+    assert sum(int(str(row["accurate n"])) for row in distances) == 12
+    crossed = lines(report(questions, by="task+domain").table("breakdown"))
+    assert all(" · " in str(row["group"]) for row in crossed)
+    unknown = report(questions, by="colour")
+    assert any("do not differ in colour" in notice.text for notice in unknown.notices)
+
+
+def test_a_system_without_groups_is_not_asked(client: Client) -> None:
+    dataset = save_sample_dataset()
+    client.force_login(User.objects.create_superuser("rita"))
+    page = client.get(f"/analysis/breakdown/?dataset={dataset.pk}", follow=True)
+    assert page.status_code == 200
