@@ -179,5 +179,5 @@ def test_the_public_verdicts_by_the_command() -> None:
     theirs = [one["reference_score"] for one in rows()]
     assert [one.verdict.reference for one in report.scored] == theirs
     # The table there is what the command prints with --differences.
-    readme = Path(commands.__file__).parent / "README.md"
+    readme = Path(commands.__file__).parent / "scoring" / "README.md"
     assert "\n".join(report.differences()) in readme.read_text(encoding="utf-8")
