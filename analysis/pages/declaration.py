@@ -29,7 +29,6 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import Unit
-from analysis.reports.leading import lead
 from analysis.stats.results import Estimate
 
 Data = TypeVar("Data")
@@ -274,7 +273,7 @@ class DeclaredPage(Generic[Data, Result]):
     figure: FigureOf[Result] | None
     table: TableOf[Result, Any]
     folded: tuple[Part[Result], ...] | Callable[[Result], Sequence[Part[Result]]] = ()
-    later: Callable[[Selection], Report] | LaterOf[Any] | None = None
+    later: LaterOf[Any] | None = None
     waits: Callable[[Result], bool] = lambda _: False
 
     def answer(self, folder: str, selection: Selection) -> Report:
@@ -331,9 +330,7 @@ class DeclaredPage(Generic[Data, Result]):
     def deferred(self, folder: str, selection: Selection) -> Report:
         """Return what takes too long for a request."""
         assert self.later is not None
-        if isinstance(self.later, LaterOf):
-            return self.later.build(folder, selection)
-        return lead(self.later(selection), selection)
+        return self.later.build(folder, selection)
 
 
 @dataclass(frozen=True)
@@ -373,60 +370,6 @@ class ReportOf(Generic[Result]):
     def empty(self, **context: Any) -> Report:
         """Return a report that says why there is nothing, by ``empty.html``."""
         return Report(empty=read_prose(f"pages/{self.folder}/empty.html", context).empty())
-
-
-@dataclass(frozen=True)
-class WrittenPage:
-    """A page whose report one function writes as a whole, because it is not declared yet.
-
-    It shows the figure and the table of these names with its answer, the first ones by default;
-    everything else is in its details.
-    """
-
-    write: Callable[[Selection], Report]
-    figure: str = ""
-    table: str = ""
-    later: Callable[[Selection], Report] | None = None
-
-    def answer(self, folder: str, selection: Selection) -> Report:
-        """Return the sentence with its figure and its table."""
-        whole = self._whole(selection)
-        return replace(
-            whole,
-            figures=tuple(one for one in whole.figures if one.name == self._figure(whole)),
-            tables=tuple(one for one in whole.tables if one.name == self._table(whole)),
-            how=(),
-            methods="",
-        )
-
-    def details(self, folder: str, selection: Selection) -> Report:
-        """Return the other figures and tables, and how all of it was computed."""
-        whole = self._whole(selection)
-        return Report(
-            figures=tuple(one for one in whole.figures if one.name != self._figure(whole)),
-            tables=tuple(one for one in whole.tables if one.name != self._table(whole)),
-            how=whole.how,
-            methods=whole.methods,
-            waits=whole.waits,
-        )
-
-    def deferred(self, folder: str, selection: Selection) -> Report:
-        """Return what takes too long for a request."""
-        assert self.later is not None
-        return with_few_clusters(lead(self.later(selection), selection))
-
-    def _whole(self, selection: Selection) -> Report:
-        whole = lead(self.write(selection), selection)
-        # Figures and their numbers may come apart, so each figure names its table.
-        figures = [(one, whole.numbers_of(one)) for one in whole.figures]
-        named = (replace(one, table=table.name) if table else one for one, table in figures)
-        return with_few_clusters(replace(whole, figures=tuple(named)))
-
-    def _figure(self, whole: Report) -> str:
-        return self.figure or next((one.name for one in whole.figures), "")
-
-    def _table(self, whole: Report) -> str:
-        return self.table or next((one.name for one in whole.tables), "")
 
 
 def _prose(folder: str, part: str, selection: Selection, result: object) -> Prose:

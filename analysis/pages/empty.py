@@ -2,9 +2,7 @@
 
 from analysis.filters.selection import Selection
 from analysis.pages.declaration import NothingToShow
-from analysis.pages.prose import read_prose
 from analysis.reports import common
-from analysis.reports.content import Empty
 from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, find_system
 
@@ -29,10 +27,3 @@ def why_no_runs(selection: Selection) -> NothingToShow:
     if selection.left_out:
         return NothingToShow("not finished")
     return NothingToShow("none fits")
-
-
-def no_runs(purpose: str, selection: Selection) -> Empty:
-    """Return the same for a page that is written as a whole."""
-    nothing = why_no_runs(selection)
-    context = {"purpose": purpose, "reason": nothing.reason, **nothing.facts}
-    return read_prose("pages/_runs_empty.html", context).empty()

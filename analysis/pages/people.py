@@ -2,16 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
-
-from django.template.loader import render_to_string
+from typing import TYPE_CHECKING, Literal
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
 from analysis.pages.declaration import NothingToShow
-from analysis.pages.prose import Prose, read_prose
 from analysis.reports import common
-from analysis.reports.content import Banner, Empty, Notice, Onward
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 
@@ -114,53 +110,3 @@ def why_no_answers(everyone: People, selection: Selection) -> NothingToShow:
 def votes_needed(wanted: Iterable[int]) -> int:
     """Return the votes that make a majority of the annotators whom each item is meant to have."""
     return max(wanted, default=1) // 2 + 1
-
-
-# What pages that are written as a whole say of people, from the same templates.
-
-
-def who(people: People) -> str:
-    """Such as ``2 people and 1 simulated annotator``."""
-    return render_to_string("pages/_who.html", {"people": people}).strip()
-
-
-def simulated_banner(people: People) -> tuple[Banner, ...]:
-    return _read("people_notices", people=people).banners()
-
-
-def after_unblinding(people: People, selection: Selection) -> tuple[Notice, ...]:
-    return _read("people_notices", people=people).notices()
-
-
-def few_items(people: People) -> tuple[str, ...]:
-    return tuple(one.text for one in _read("few_items", people=people).notices())
-
-
-def how_people(people: People, everyone: People, selection: Selection) -> list[str]:
-    found = _read("people_details", people=people, everyone=everyone, selection=selection)
-    return list(found.texts("how"))
-
-
-def own_table() -> tuple[Onward, ...]:
-    return _read("own_table").onward()
-
-
-def no_study(purpose: str) -> Empty:
-    return _why(purpose, NothingToShow("no study"))
-
-
-def other_page(purpose: str, study: Study, title: str = "", remedy: str = "") -> Empty:
-    return _why(purpose, why_not_asked(study), title=title, remedy=remedy)
-
-
-def no_answers(purpose: str, everyone: People, selection: Selection) -> Empty:
-    return _why(purpose, why_no_answers(everyone, selection))
-
-
-def _why(purpose: str, nothing: NothingToShow, **more: str) -> Empty:
-    context = {"purpose": purpose, "reason": nothing.reason, **nothing.facts, **more}
-    return _read("people_empty", **context).empty()
-
-
-def _read(name: str, **context: Any) -> Prose:
-    return read_prose(f"pages/_{name}.html", context)

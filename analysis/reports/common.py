@@ -306,11 +306,6 @@ def figure_spec(
     return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"], table)
 
 
-def run_links(selection: Selection) -> dict[str, str]:
-    """Where a mark of an agent leads: the trajectories of its run."""
-    return {run.label: trajectories_of(run) for run in selection.runs}
-
-
 def linked(figure: dict[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
     """Give the points of a figure the addresses of what they count.
 

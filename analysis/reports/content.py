@@ -56,8 +56,7 @@ class Column:
 class Table:
     """One table; the first cell of a row names it. ``open``: shown at once, not on request.
 
-    A page shows at most ``most`` rows, if that is given; the CSV has all. Numbers without an
-    address lead to ``url``, if that is given, else where `analysis.reports.leading` finds.
+    A page shows at most ``most`` rows, if that is given; the CSV has all.
     """
 
     name: str
@@ -67,7 +66,6 @@ class Table:
     note: str = ""
     open: bool = True
     most: int | None = None
-    url: str = ""
 
     @property
     def lines(self) -> list[list[tuple[Cell, Column]]]:

@@ -15,9 +15,9 @@ from analysis.exports.figure_pdf import chromium
 from analysis.exports.latex import TableSource, latex_table
 from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.exports.table_csv import table_csv
+from analysis.reports.common import PUBLISHED_BADGE
 from analysis.reports.content import FigureSpec, Report
 from analysis.reports.formatting import plural
-from analysis.reports.leading import PUBLISHED
 from analysis.reproduction.manifest import banners_of, metrics_of, product_now, run_record
 from analysis.reproduction.presets import known_presets, parts_of
 from analysis.reproduction.sections import ReportedRuns, reports_of, sections_of
@@ -153,7 +153,7 @@ def _notes(sections: Sequence[FileSection]) -> Iterator[tuple[str, str]]:
     for section in sections:
         note = " ".join(f"{mark.title}. {mark.text}" for mark in banners_of([section]))
         for name, _ in _figures([section]):
-            if not name.startswith(f"{section.name}-{PUBLISHED}"):
+            if not name.startswith(f"{section.name}-{PUBLISHED_BADGE.text}"):
                 yield name, note
 
 

@@ -1,7 +1,6 @@
 """Groups of similar failures: their words, sizes, models, and the turns that are most typical."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from html import unescape
+from collections.abc import Mapping
 
 from analysis.browser.groups.failure_groups import FAILED, MOST_TEXTS, TEXTS, Asked, Chosen, drawn
 from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
@@ -31,7 +30,6 @@ from analysis.reports.content import (
 )
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import counted, listed, number, plural
-from analysis.reports.leading import lead_by
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.text_groups import TextGroup, TextGroups, group_texts
 
@@ -64,36 +62,19 @@ def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
     keep_groups(
         key, [SimilarGroup(g.number, g.words, tuple(members[g.number])) for g in found.groups]
     )
-    report = Report(
+    by_trajectory = {text.trajectory: text for text in texts}
+    return Report(
         sentence=_sentence(asked, chosen, found, len(texts)),
-        figures=_figures(found, len(texts)),
+        figures=_figures(found, key, len(texts)),
         tables=(
             _groups(found, key, len(texts)),
-            _models(found),
-            _typical(found, {text.trajectory: text for text in texts}, agent_of),
+            _models(found, key, common.address("analysis:trajectory_list", asked.query)),
+            _typical(found, key, by_trajectory, agent_of),
         ),
         notices=_notices(asked, chosen, found),
         banners=banners,
         how=how,
     )
-    return lead_by(report, GroupLeads(found, key, asked.query))
-
-
-class GroupLeads:
-    """What names a group leads to its trajectories, all else to the list that was grouped."""
-
-    def __init__(self, found: TextGroups, key: str, query: str) -> None:
-        self._groups: dict[str, str] = {}
-        for group in found.groups:
-            url = _group_url(key, group.number)
-            self._groups |= {f"Group {group.number}": url, _name(group): url}
-        self._whole = common.address("analysis:trajectory_list", query)
-
-    def url(self, words: Iterable[str], instead: str = "") -> str:
-        return next((self._groups[w] for w in words if w in self._groups), instead or self._whole)
-
-    def marks(self, marks: Sequence[Sequence[str]]) -> list[str]:
-        return [self.url(map(unescape, words)) for words in marks]
 
 
 def _what(asked: Asked) -> str:
@@ -145,9 +126,9 @@ def _groups(found: TextGroups, key: str, texts: int) -> Table:
                 url=_group_url(key, group.number),
             ),
             text_cell(", ".join(group.words)),
-            count_cell(group.size),
-            estimate_cell(share(group.size, texts), "share"),
-            number_cell(group.cohesion, "points"),
+            count_cell(group.size, url=_group_url(key, group.number)),
+            estimate_cell(share(group.size, texts), "share", url=_group_url(key, group.number)),
+            number_cell(group.cohesion, "points", url=_group_url(key, group.number)),
         )
         for group in found.groups
     )
@@ -166,7 +147,8 @@ def _groups(found: TextGroups, key: str, texts: int) -> Table:
     )
 
 
-def _models(found: TextGroups) -> Table:
+def _models(found: TextGroups, key: str, whole: str) -> Table:
+    """Each agent's share in every group; ``whole`` is the list that was grouped."""
     first = found.groups[0]
     totals = {owner: first.shares[owner].n for owner in first.shares}
     columns = [text_column("Agent"), number_column("Texts")]
@@ -177,8 +159,11 @@ def _models(found: TextGroups) -> Table:
     rows = tuple(
         (
             text_cell(owner),
-            count_cell(totals[owner]),
-            *(estimate_cell(group.shares[owner], "share") for group in found.groups),
+            count_cell(totals[owner], url=whole),
+            *(
+                estimate_cell(group.shares[owner], "share", url=_group_url(key, group.number))
+                for group in found.groups
+            ),
         )
         for owner in _largest_first(totals)
     )
@@ -196,7 +181,9 @@ def _largest_first(totals: Mapping[str, int]) -> list[str]:
     return sorted(totals, key=lambda owner: (-totals[owner], owner))
 
 
-def _typical(found: TextGroups, texts: Mapping[int, EndText], agent_of: Mapping[int, str]) -> Table:
+def _typical(
+    found: TextGroups, key: str, texts: Mapping[int, EndText], agent_of: Mapping[int, str]
+) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in found.groups:
         terms = [SearchTerm((word,)) for word in group.words]
@@ -215,7 +202,7 @@ def _typical(found: TextGroups, texts: Mapping[int, EndText], agent_of: Mapping[
                         url=f"{url}#turn-{turn}",
                     ),
                     text_cell(agent_of[trajectory]),
-                    number_cell(typical.similarity, "points"),
+                    number_cell(typical.similarity, "points", url=_group_url(key, group.number)),
                 )
             )
     return Table(
@@ -238,10 +225,11 @@ def _key_of(key: object) -> Key:
     return int(key[0]), int(key[1])
 
 
-def _figures(found: TextGroups, texts: int) -> tuple[FigureSpec, ...]:
+def _figures(found: TextGroups, key: str, texts: int) -> tuple[FigureSpec, ...]:
     if len(found.groups) < 2:
         return ()
     sizes = [share(group.size, texts) for group in found.groups]
+    urls = [_group_url(key, group.number) for group in found.groups]
     return (
         common.figure_spec(
             "sizes",
@@ -249,8 +237,8 @@ def _figures(found: TextGroups, texts: int) -> tuple[FigureSpec, ...]:
             f"Share of all {texts:,} texts, with 95 % Wilson intervals",
             share_dots(
                 [_name(group) for group in found.groups],
-                [Shares("all agents", sizes, "circle", ACCENT)],
-                title="share of texts",
+                [Shares("all agents", sizes, "circle", ACCENT, urls=urls)],
+                title="Share of texts",
             ),
             table="groups",
         ),

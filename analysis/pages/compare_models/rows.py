@@ -13,8 +13,7 @@ from analysis.pages.leaderboard.rows import signature
 from analysis.pages.links import Link
 from analysis.reports import common
 from analysis.reports.content import exclusions, how_interval
-from analysis.reports.formatting import Unit, ends, level, number, plural
-from analysis.reports.formatting import p_words as p_words
+from analysis.reports.formatting import Unit
 from analysis.stats.comparison.model_comparisons import (
     ModelComparisons,
     ModelPair,
@@ -324,17 +323,3 @@ def _value(run: ChosenRun, data: ComparisonData) -> AgentValue:
         else mean_by_cluster(values, tasks, excluded=excluded, scale=data.scale)
     )
     return AgentValue(run, value, Estimate.without_value("a mean, no share"))
-
-
-def difference_words(estimate: Estimate, is_rate: bool) -> str:
-    """A difference as "8.1 points (95 % interval 3.2 to 12.9", n = 240 tasks; left open."""
-    value = estimate.value or 0.0
-    if is_rate:
-        text = f"{number(100 * abs(value), 'number').removesuffix('.00')} points"
-    else:
-        text = number(abs(value), "number")
-    inside = f"n = {plural(estimate.n, 'task')}"
-    if estimate.interval is not None:
-        sides = ends(estimate.interval, "share" if is_rate else "number").removesuffix(" %")
-        inside = f"{level(estimate.interval)} interval {sides}, {inside}"
-    return f"{text} ({inside}"

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -15,8 +15,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
-from analysis.reports.content import FigureSpec, Table
-from analysis.reports.leading import is_published, leads_nowhere
+from analysis.reports.content import Cell, Column, FigureSpec, Table
 from annotation.models import Study
 from benchmarks.models import Dataset, Run, Task
 from tests.analysis.human_rows import (
@@ -239,6 +238,16 @@ def test_details_are_computed_when_they_are_opened(reader: Client, study: Study)
         assert "<html" not in part
         # Without scripts the link leads to the page with its details.
         assert reader.get(url)["Location"].endswith("details=open#details")
+
+
+def is_published(row: Sequence[Cell]) -> bool:
+    """Whether a row is from a paper, not from runs here."""
+    return any(badge.text == "published" for badge in row[0].badges)
+
+
+def leads_nowhere(cell: Cell, column: Column) -> bool:
+    """Whether a cell shows a number of something, and leads to nothing."""
+    return column.num and not cell.url and cell.text not in ("", "0")
 
 
 def check_leads(reader: Client, table: Table, counted: Collection[str]) -> None:
