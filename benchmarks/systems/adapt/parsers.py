@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.llm.replies import read_json_object
 from benchmarks.llm.schemas import list_of, object_of, one_of
-from benchmarks.systems.adapt.household.actions import TEMPLATES, VERBS, action_text
+from benchmarks.systems.adapt.household.actions import ASK, LOOK_FOR, TEMPLATES, VERBS, action_text
 
 LONGEST_REPLY = 20_000
 LONGEST_ANSWER = 2000
@@ -49,6 +49,10 @@ def parse_json_action(text: str, params: Mapping[str, Any]) -> dict[str, str]:
     parts = {part: reply.get(part) or "" for part in _PARTS}
     if not all(isinstance(part, str) for part in parts.values()):
         raise UnreadableReply(f"expected texts under {', '.join(_PARTS)}.")
+    if name in (ASK, LOOK_FOR):
+        parts["x"] = reply.get("text") or parts["x"]
+        if not isinstance(parts["x"], str):
+            raise UnreadableReply('expected words under "text".')
     thought = reply.get("thought")
     return {
         "thought": thought if isinstance(thought, str) else "",
@@ -76,15 +80,14 @@ def parse_answer(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def action_schema(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Things that an action may name are those that the agent knows; results are free."""
+    """Return a schema by which actions name known things only; questions and results are free."""
     text = {"type": "string"}
     verbs = one_of(["", *VERBS])
-    # A question stands under x, so that one stays free.
+    known = one_of(["", *params["known"]])
     return object_of(
         {
-            "thought": text, "action": one_of(list(params["actions"])), "x": text,
-            "y": one_of(["", *params["known"]]), "z": one_of(["", *params["known"]]),
-            "verb": verbs, "result": text, "tool": one_of(["", *params["known"]]),
+            "thought": text, "action": one_of(list(params["actions"])), "text": text, "x": known,
+            "y": known, "z": known, "verb": verbs, "result": text, "tool": known,
         }
     )  # fmt: skip
 

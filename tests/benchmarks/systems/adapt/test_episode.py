@@ -5,6 +5,7 @@ from statistics import fmean
 
 import pytest
 
+from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.types import Ask
 from benchmarks.systems.adapt.metrics import resample, summarise
 from benchmarks.systems.adapt.settings import METHODS
@@ -179,3 +180,9 @@ def test_replies_that_endpoints_can_be_held_to():
     assert "fridge_0" in made["properties"]["y"]["enum"]
     assert set(made["required"]) == set(made["properties"])
     assert "ask" in made["properties"]["action"]["enum"]
+    asked = {"action": "ask", "text": "Nuts?", "x": ""}
+    parse = SYSTEM.parsers["json_action"]
+    assert parse(json.dumps(asked), seen[0].expect.params)["action"] == "Ask Nuts?"
+    for wrong in ({"action": "dance"}, {"action": "open", "x": 3}, {"action": "ask", "text": [1]}):
+        with pytest.raises(UnreadableReply):
+            parse(json.dumps(wrong), seen[0].expect.params)
