@@ -40,8 +40,8 @@ class Labels:
     ``endings`` are by termination code, ``measures`` by metric and in the order in which pages show
     them. ``verdicts`` are the yes-or-no metrics of a trajectory with their titles, ``columns`` the
     metrics that lists of trajectories show. ``hidden`` says in a sentence what agents are not told
-    beside constraints. ``choices`` explains the choices of settings, by setting and choice;
-    ``first_settings`` are the settings that forms do not fold away. ``explain`` says why a
+    beside constraints, ``disclosure`` how agents come to know of constraints. ``choices`` explains
+    the choices of settings, by setting and choice; ``first_settings`` are the settings that forms do not fold away. ``explain`` says why a
     trajectory ended, ``explain_reason`` rewords why a metric is undefined. ``replies`` describes,
     by kind of reply, what form a reply needs and gives an example. ``answer_verdicts`` are people's
     verdicts on recorded answers, best first. ``not_judged`` is what pages about judges and hidden
@@ -55,6 +55,10 @@ class Labels:
     )
     columns: tuple[str, ...] = ()
     hidden: str = ""
+    disclosure: str = (
+        "The agent learns of a constraint only after violating it. Each level includes the "
+        "constraints of the level before."
+    )
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     first_settings: Sequence[str] = ()
     explain: Callable[[Outcome, Mapping[str, Any]], str] | None = None

@@ -126,6 +126,7 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
     found = fetch(request, Task.objects.select_related("dataset__made_by"), pk=task_id)
     seen = visibility(request)
     candidates = task_candidates(found)
+    labels = find_system(found.dataset.system).labels
     context = {
         **datasets.task_neighbours(found, seen),
         "task": found,
@@ -133,7 +134,8 @@ def task(request: HttpRequest, task_id: int) -> HttpResponse:
         "candidates": candidates,
         "grew": candidates is not None and candidates.by_round,
         "caution": made_caution(found.dataset),
-        "hidden": find_system(found.dataset.system).labels.hidden,
+        "hidden": labels.hidden,
+        "disclosure": labels.disclosure,
         "template": own_template(found.dataset.system, "_task.html"),
         "played": seen.of(found.trajectories.all()).count(),
     }

@@ -102,6 +102,7 @@ LABELS = Labels(
     verdicts={"completed": "Completed"},
     columns=("satisfaction", "questions", "disclosed"),
     hidden="The person’s preferences, unless the method is the teacher’s.",
+    disclosure="The agent learns of a preference by asking; the teacher is told all of them.",
     choices={
         "method": {key: method.help for key, method in METHODS.items()},
         "fold": {NO_FOLD: "All personas are unseen.",

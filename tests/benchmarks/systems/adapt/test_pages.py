@@ -66,6 +66,7 @@ def test_a_trajectory_and_its_run(researcher: Client, breakfast: Dataset) -> Non
         assert words in page, words
     page = shown(researcher, "benchmarks:task", row.task_id)
     assert "persona_10" in page and "tea, eggs" in page
+    assert "learns of a preference by asking" in page and "only after violating" not in page
 
 
 def test_text_of_agents_and_people_is_escaped(researcher: Client, breakfast: Dataset) -> None:
