@@ -41,11 +41,12 @@ class Labels:
     them. ``verdicts`` are the yes-or-no metrics of a trajectory with their titles, ``columns`` the
     metrics that lists of trajectories show. ``hidden`` says in a sentence what agents are not told
     beside constraints, ``disclosure`` how agents come to know of constraints. ``choices`` explains
-    the choices of settings, by setting and choice; ``first_settings`` are the settings that forms do not fold away. ``explain`` says why a
-    trajectory ended, ``explain_reason`` rewords why a metric is undefined. ``replies`` describes,
-    by kind of reply, what form a reply needs and gives an example. ``answer_verdicts`` are people's
-    verdicts on recorded answers, best first. ``not_judged`` is what pages about judges and hidden
-    constraints say of a system without them, ``no_verdict`` why a trajectory has no violations.
+    the choices of settings, by setting and choice; ``first_settings`` are the settings that forms
+    do not fold away. ``explain`` says why a trajectory ended, ``explain_reason`` rewords why a
+    metric is undefined. ``replies`` describes, by kind of reply, what form a reply needs and gives
+    an example. ``answer_verdicts`` are people's verdicts on recorded answers, best first.
+    ``not_judged`` is what pages about judges and hidden constraints say of a system without them,
+    ``no_verdict`` why a trajectory has no violations.
     """
 
     endings: Mapping[str, Ending] = field(default_factory=dict)

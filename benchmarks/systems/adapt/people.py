@@ -195,13 +195,13 @@ _GROUPS: tuple[tuple[str, str, str, tuple[_Field, ...], tuple[str, ...]], ...] =
         (("x", "Room, furniture or thing", True, False),), (SEARCH, LOOK_FOR, OPEN, CLOSE),
     ),
     (
+        "heat", "Heat", "Things must be on or in a cooking appliance.",
+        (("x", "What", True, False),), (HEAT, TURN_ON, TURN_OFF),
+    ),
+    (
         "move", "Move", "Food from a package goes into a vessel as a portion.",
         (("x", "What", True, False), ("y", "From (needed to pour)", True, True),
          ("z", "To", True, False)), (MOVE, POUR),
-    ),
-    (
-        "heat", "Heat", "Things must be on or in a cooking appliance.",
-        (("x", "What", True, False),), (HEAT, TURN_ON, TURN_OFF),
     ),
     (
         "make", "Make something", "All food in a vessel becomes one thing, which you name.",
