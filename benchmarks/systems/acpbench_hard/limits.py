@@ -16,8 +16,8 @@ class Limits:
     search gave up, has ``planner_seconds`` of CPU and ``planner_megabytes`` of memory.
     """
 
-    nodes: int = 50_000
-    work: int = 20_000_000
+    nodes: int = 200_000
+    work: int = 40_000_000
     operators: int = 30_000
     steps: int = 3_000_000
     planner_seconds: int = 30

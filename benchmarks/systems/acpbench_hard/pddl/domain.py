@@ -183,9 +183,9 @@ def _read_predicates(
             raise PddlError(f"domain, :predicates: expected (NAME …), found {show(part)}")
         name = read_name(part[0], "domain, :predicates")
         where = f"predicate {name}"
-        if name in found:
-            raise PddlError(f"{where}: declared twice")
-        found[name] = tuple(types for _, types in read_parameters(part[1:], ancestors, where))
+        wanted = tuple(types for _, types in read_parameters(part[1:], ancestors, where))
+        if found.setdefault(name, wanted) != wanted:
+            raise PddlError(f"{where}: declared twice with different parameters")
     return found
 
 

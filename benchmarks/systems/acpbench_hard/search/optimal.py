@@ -7,6 +7,7 @@ from benchmarks.systems.acpbench_hard.search.landmark_cut import LandmarkCut
 from benchmarks.systems.acpbench_hard.search.plans import Link, plan_of
 from benchmarks.systems.acpbench_hard.search.result import Result
 from benchmarks.systems.acpbench_hard.search.space import Space
+from benchmarks.systems.acpbench_hard.search.stubborn import StubbornSets
 
 
 class Distances:
@@ -15,6 +16,7 @@ class Distances:
     def __init__(self, space: Space, limits: Limits = DEFAULTS) -> None:
         self.space, self.nodes = space, limits.states(len(space.operators))
         self.cuts = LandmarkCut(space.operators, space.goal, space.width)
+        self.stubborn = StubbornSets(space.operators, space.width)
         self.places = {id(one): 1 << place for place, one in enumerate(space.operators)}
 
     def within(self, state: int, bound: int) -> Result:
@@ -40,8 +42,15 @@ class Distances:
             if looked > self.nodes:
                 return Result("gave_up", nodes=looked)
             below = depth + 1
+            # Every plan needs an action of each cut. Without cuts, all that is missing is what
+            # negated conditions ask for, of which the cuts know nothing.
+            enough = -1
+            if cuts:
+                enough = self.stubborn.closed(here, min(cuts, key=int.bit_count))
             for one in space.applicable(here):
                 mark = places[id(one)]
+                if not mark & enough:
+                    continue
                 left = [cut for cut in cuts if not cut & mark]
                 if below + len(left) > bound:
                     continue
