@@ -11,11 +11,11 @@ from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.graph import Graph
 from benchmarks.systems.sda_planner.steps import SKILLS, Step
 
-WIDTH, HEIGHT, ROW = 132, 26, 36
-COLUMNS = (80, 360, 640)
+WIDTH, HEIGHT, ROW = 116, 26, 36
+COLUMNS = (76, 300, 524)
 MARGIN = 18
 TREE_NODES = 60
-TREE_COLUMN, TREE_ROW, TREE_WIDTH = 190, 30, 158
+TREE_COLUMN, TREE_ROW, TREE_WIDTH = 172, 30, 146
 
 _STATE_TITLES = {
     "agent.pos": "robot at", "agent.hold": "in the hand", "item.loc": "thing is in",

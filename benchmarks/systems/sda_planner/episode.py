@@ -7,11 +7,12 @@ from typing import Any
 
 from benchmarks.core.types import Batch, Episode, Json, Outcome, Reply, Task, Turn
 from benchmarks.systems.sda_planner.asks import graph_ask
+from benchmarks.systems.sda_planner.diagnosis import ENVIRONMENT, PRECONDITION
 from benchmarks.systems.sda_planner.goals import TWO
 from benchmarks.systems.sda_planner.graph import BASE_STATES, Graph, builtin_graph
 from benchmarks.systems.sda_planner.graph_files import differences, join_edges
 from benchmarks.systems.sda_planner.metrics import no_metrics, outcome_metrics
-from benchmarks.systems.sda_planner.planners import DECLINED, Stopped, run
+from benchmarks.systems.sda_planner.planners import DECLINED, UNREADABLE, Stopped, run
 from benchmarks.systems.sda_planner.play import Play
 from benchmarks.systems.sda_planner.settings import BUILTIN, DATASET, MODEL, SDA
 from benchmarks.systems.sda_planner.steps import SKILLS
@@ -56,9 +57,20 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
         "events": [event.to_json() for event in play.env.events],
         "graph": about,
         "reason": reason,
+        "failure_category": _failure(ending, met == all, play.last_cause),
         "groups": _groups(task.payload, settings),
     }
     return Outcome(ending, *metrics, payload)
+
+
+def _failure(ending: str, success: bool, cause: str) -> str | None:
+    """Return the class of a failure by the last step that failed; None for a success."""
+    if success or ending == DECLINED:
+        return None
+    if ending == UNREADABLE:
+        return "no_plan"
+    classes = {ENVIRONMENT: "environment_state_error", PRECONDITION: "action_precondition_error"}
+    return classes.get(cause, "incomplete_plan")
 
 
 def _groups(trial: Json, settings: Mapping[str, Any]) -> dict[str, str]:

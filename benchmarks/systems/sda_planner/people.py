@@ -226,10 +226,10 @@ END_MESSAGES: Mapping[str, str] = {
 def dialogue(context: Json) -> list[Line]:
     """Return what was said so far: the task, what was done, and what failed."""
     lines = [Line("Task", context["instruction"])]
-    executed = [Step.of(one) for one in context["executed"]]
-    if executed:
-        lines.append(Line("Robot", f"Done so far:\n{number_plan(executed)}", 1))
     if failure := context["failure"]:
+        executed = [Step.of(one) for one in context["executed"]]
+        if executed:
+            lines.append(Line("Robot", f"Done so far:\n{number_plan(executed)}", 1))
         lines.append(
             Line(
                 "Robot", f"Step {failure['t']}, {failure['text']}, failed: {failure['message']}", 1

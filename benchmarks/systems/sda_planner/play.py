@@ -63,6 +63,7 @@ class Play:
              ENVIRONMENT, PRECONDITION, "tree_empty", "tree_limited"), 0
         )  # fmt: skip
         self.turns = 0
+        self.last_cause = ""
         self.records: list[dict[str, Any]] = []
         self.last: Observation | None = None
 
@@ -168,7 +169,8 @@ class Play:
 
     def count_error(self, seen: Observation) -> None:
         """Count a failed step by its true cause: an injected error, or the plan."""
-        self.counts[ENVIRONMENT if seen.cause else PRECONDITION] += 1
+        self.last_cause = ENVIRONMENT if seen.cause else PRECONDITION
+        self.counts[self.last_cause] += 1
 
     def back_to(self, start: int, belief: Belief) -> None:
         """Forget the steps of the plan from number ``start`` (from 0) on; ``belief`` holds now."""

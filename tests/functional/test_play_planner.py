@@ -1,0 +1,140 @@
+"""A person plans for SDA-Planner's robot live, in a real browser; and the pages of episodes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.live.setup.sessions import make_session
+from annotation.models import LiveSession
+from benchmarks.datasets.services import save_dataset
+from benchmarks.models import Agent, Dataset
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
+from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from tests.annotation.live_sessions import carry, make_live_study
+from tests.annotation.rows import make_person
+from tests.factories.benchmarks import play
+from tests.functional.axe import looks, violations
+from tests.functional.test_annotation_loop import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+TASK = "fork-in-bowl-on-table"
+# The bowl is taken before the fork, as in the paper's figure 2.
+PLAN = (
+    ("find", "bowl"), ("pick up", "bowl"), ("find", "fork"), ("pick up", "fork"), ("find", "bowl"),
+    ("put down", "fork"), ("pick up", "bowl"), ("find", "dining table"), ("put down", "bowl"),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs move when a test moves them."""
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", lambda run_ids: None)
+
+
+@pytest.fixture
+def house(db: None) -> Dataset:
+    tasks = sample_tasks()
+    ensure_scripted_agents()
+    return save_dataset(
+        system="sda_planner", name="Small house", version="", source="tests", licence="",
+        checksum="house", tasks=[(task, ()) for task in tasks], shared=tasks[0].shared,
+    ).dataset  # fmt: skip
+
+
+@pytest.fixture
+def quiet(page: Page) -> Iterator[Page]:
+    """A page on which scripts and the security policy have nothing to complain of."""
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console",
+        lambda m: complaints.append(m.text) if "Security Policy" in m.text else None,
+    )
+    yield page
+    assert complaints == []
+
+
+def check(page: Page) -> None:
+    for look in looks(page):
+        assert violations(page) == [], look
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def fill(page: Page, *steps: tuple[str, str]) -> None:
+    for number, (skill, thing) in enumerate(steps, 1):
+        page.get_by_label(f"{number}. Skill", exact=True).select_option(label=skill)
+        page.get_by_label(f"Thing of step {number}", exact=True).select_option(label=thing)
+
+
+def send(page: Page, session: LiveSession, button: str) -> None:
+    page.get_by_role("button", name=button).click()
+    expect(page.get_by_role("button", name=button)).to_have_count(0)
+    carry(session)
+    page.goto(page.url.partition("#")[0])
+
+
+def test_a_person_plans_and_repairs_live_to_the_end(
+    live_server: Any, quiet: Page, house: Dataset
+) -> None:
+    pia = make_person("pia")
+    session = make_session(
+        study=make_live_study(system="sda_planner", mode="agent"),
+        agent=Agent.objects.filter(kind=Agent.Kind.HUMAN).order_by("pk")[0],
+        task=house.tasks.get(external_id=TASK), level="", settings={}, players=[pia], by=None,
+    )  # fmt: skip
+    page = quiet
+    sign_in(page, live_server.url, "pia")
+    page.goto(f"{live_server.url}/sessions/{session.pk}/")
+    page.get_by_role("button", name="I am ready").click()
+    page.wait_for_load_state()
+    carry(session)
+    page.goto(page.url.partition("#")[0])
+
+    check(page)
+    page.get_by_role("button", name="Send the plan").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    fill(page, *PLAN)
+    send(page, session, "Send the plan")
+    expect(page.get_by_text("Robot is currently holding bowl").first).to_be_visible()
+    expect(page.get_by_text("Missing: what is held: needed none, is bowl")).to_be_visible()
+    check(page)
+    send(page, session, "Send the steps")
+    expect(page.get_by_role("heading", name="Choose how to go on")).to_be_visible()
+    check(page)
+    page.get_by_label("Plan 1", exact=False).first.check()
+    send(page, session, "Send the choice")
+    expect(page.get_by_text("Your plan was carried out to its end.").first).to_be_visible()
+    session.refresh_from_db()
+    assert session.trajectory.metrics["accurate"] == 1
+    assert session.trajectory.metrics["corrections"] == 1
+
+
+def test_the_pages_of_an_episode_show_plan_diagnosis_subtree_and_house(
+    live_server: Any, quiet: Page, house: Dataset
+) -> None:
+    (run,) = start_runs(
+        dataset=house, agents=[Agent.objects.get(name="errors-100", system="sda_planner")],
+        tasks=[task.external_id for task in house.tasks.all()[:8]], wake=False,
+    )  # fmt: skip
+    play(run)
+    make_person("rita", superuser=True)
+    page = quiet
+    sign_in(page, live_server.url, "rita")
+    trajectory = next(
+        one for one in run.trajectories.order_by("pk") if one.payload["repairs"].get("rebuild")
+    )
+    page.goto(f"{live_server.url}/trajectories/{trajectory.pk}/")
+    expect(page.get_by_role("img", name="State-dependency graph").first).to_be_visible()
+    expect(page.get_by_role("img", name="Subtree of the repair").first).to_be_attached()
+    check(page)
+    page.get_by_role("link", name="From the start").click()
+    expect(page.locator("#house + p")).to_contain_text("At the start")
+    page.get_by_role("link", name="Step 1 →").click()
+    expect(page.locator("#house + p")).to_contain_text("After step 1")
+    for address in (f"runs/{run.pk}", f"tasks/{trajectory.task_id}"):
+        page.goto(f"{live_server.url}/{address}/")
+        check(page)
