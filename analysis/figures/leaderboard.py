@@ -49,14 +49,15 @@ def leaderboard_figure(
     if all(row.valid_rate is None for row in rows):
         del shown["valid_rate"]
     panels = Panels(len(shown), 2, list(shown.values()))
+    both = len({row.published for row in rows}) > 1
     traces: list[Trace] = []
     for i, attribute in enumerate(shown):
         y = {**categories(names, downwards=True), "showticklabels": i == 0}
-        panel = panels.axes(i, {**share_axis(), "range": [0, 1]}, y)
+        panel = panels.axes(i, {**share_axis("share of trajectories"), "range": [0, 1.02]}, y)
         for published in (False, True):
             chosen = [row for row in rows if row.published is published]
             if chosen:
-                traces += _marks(chosen, attribute, looks, panel, legend=i == 0)
+                traces += _marks(chosen, attribute, looks, panel, legend=both and i == 0)
         estimates = [getattr(row, attribute) for row in rows]
         panels.layout["annotations"] += undefined_marks(
             names, estimates, 0, "x", xanchor="left", xref=panel.x, yref=panel.y

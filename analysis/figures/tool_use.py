@@ -58,7 +58,7 @@ def panel_dots(
     height = 26 * len(names) + 18
     total = rows * height + (rows - 1) * GAP
     grid = Panels(
-        len(panels), columns, list(panels), gap_x=0.03 * columns, gap_y=GAP / max(total, 1)
+        len(panels), columns, list(panels), gap_x=0.045 * columns, gap_y=GAP / max(total, 1)
     )
     traces: list[Trace] = []
     for i, marks in enumerate(panels.values()):

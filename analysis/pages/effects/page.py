@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from analysis.figures.theme import Figure
+from analysis.figures.theme import NEUTRAL, Figure, Style
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here
@@ -143,14 +143,14 @@ def draw_changes(page: PageResult, url: UrlOf) -> Figure | None:
         name = f"{one.change.base} → {one.change.condition}"
         mark = PointRow(one.change.model, one.difference, one.change.model, url(one.link))
         moved.setdefault(name, []).append(mark)
-    title = "change in points of 100" if result.is_rate else f"change{_unit(result)}"
+    title = "change (points)" if result.is_rate else f"change{_unit(result)}"
     return panel_dots(
         moved,
         unit="share" if result.is_rate else "points",
         title=title,
         columns=min(3, len(moved)),
         span=_around_zero(moved, result.is_rate),
-        styles=common.styles([*result.agents, OVERALL]),
+        styles={**common.styles(list(result.agents)), OVERALL: Style(NEUTRAL, "diamond", "solid")},
     )
 
 

@@ -445,7 +445,7 @@ def _beside(row: Row, best: ChosenRun | None) -> Cell:
     if row.run.pk == best.pk:
         return Cell(data=(None,), reason="the others are held against this one")
     url = common.address("analysis:compare_runs", {"a": best.pk, "b": row.run.pk})
-    return Cell(f"with {best.label}", (best.pk,), url=url)
+    return Cell("Compare", (best.pk,), url=url, tip=f"With {best.label}, task by task")
 
 
 def _published_cell(row: Row) -> Cell:
