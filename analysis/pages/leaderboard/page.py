@@ -324,9 +324,11 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
             Column(
                 "Rank",
                 ("rank", "rank low", "rank high"),
-                help="1 is best; under it the ranks that all pairs leave, which hold together",
+                help="1 is best; under it the ranks that all pairs leave, which hold together. "
+                "Leads to the tasks beside those of the first",
             ),
             lambda row: _rank(row, result.ranks.get(row.label)),
+            lambda row: _beside(row, best),
         ),
         ColumnOf(
             number_column("n", "trajectories", "Trajectories that Acc counts"),
@@ -376,8 +378,7 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
                 _differ,
             )
         )
-    beside = Column("Task by task", ("compared with run",), num=False)
-    return [*columns, ColumnOf(beside, lambda row: _beside(row, best))]
+    return columns
 
 
 def _agent(row: Row) -> Cell:
@@ -438,14 +439,13 @@ def _counted(row: Row) -> str:
     return common.trajectories_of(row.run, accurate=["yes", "no"]) if row.run is not None else ""
 
 
-def _beside(row: Row, best: ChosenRun | None) -> Cell:
-    """Where the agent at the top and this one are compared task by task."""
+def _beside(row: Row, best: ChosenRun | None) -> Link | None:
+    """The page where the agent at the top and this one are compared task by task."""
     if row.run is None or best is None:
-        return Cell(data=(None,), reason="published rows have no tasks here")
+        return None
     if row.run.pk == best.pk:
-        return Cell(data=(None,), reason="the others are held against this one")
-    url = common.address("analysis:compare_runs", {"a": best.pk, "b": row.run.pk})
-    return Cell("Compare", (best.pk,), url=url, tip=f"With {best.label}, task by task")
+        return row_link(row)
+    return Link(url=common.side_by_side(best, row.run, ACCURATE))
 
 
 def _published_cell(row: Row) -> Cell:
