@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from analysis.browser.comparison.run_measures import Attempt, RunMeasure, TaskText
+from analysis.pages.prose import Prose, read_prose
 from analysis.reports.content import Notice, how_interval
-from analysis.reports.formatting import Unit, counted, ends, level, number, plural
-from analysis.stats.results import Estimate
+from analysis.reports.formatting import Unit, ends, number
 
 if TYPE_CHECKING:
     from analysis.stats.comparison.paired import PairComparison, PairedTasks
@@ -46,7 +46,9 @@ class TaskRow:
 class FlipReport:
     """Everything that the page on two runs says of one measure.
 
-    ``counts`` are tasks by flip, those included that only one run has.
+    ``counts`` are tasks by flip, those included that only one run has; ``without_value`` are
+    trajectories by the reason why they have none. Sentences stand in ``answer.html`` and
+    ``details.html``.
     """
 
     measured: RunMeasure
@@ -54,9 +56,67 @@ class FlipReport:
     rows: tuple[TaskRow, ...]
     paired: "PairedTasks"
     comparison: "PairComparison"
-    sentence: str
-    how: tuple[str, ...]
     counts: Mapping[str, int]
+    without_value: Mapping[str, int]
+
+    @property
+    def sentence(self) -> str:
+        """Who succeeds where the other does not, and by how much the two differ."""
+        return self._prose("answer").text("answer")
+
+    @property
+    def how(self) -> tuple[str, ...]:
+        """How the difference was computed, and what was left out."""
+        return self._prose("details").texts("how")
+
+    def _prose(self, part: str) -> Prose:
+        context = {"report": self, "first": self.names[0], "second": self.names[1]}
+        return read_prose(f"pages/compare_runs/{part}.html", context)
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks both have a value of."""
+        return len(self.paired.tasks)
+
+    @property
+    def what(self) -> str:
+        """The measure within a sentence; abbreviations keep their capitals."""
+        title = self.measured.title
+        return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+    @property
+    def difference(self) -> str:
+        """The first run minus the second, with its sign; shares differ by points."""
+        text = value_words(self.comparison.difference.value or 0.0, self.measured, signed=True)
+        return f"{text.removesuffix(' %')} points" if self.measured.binary else text
+
+    @property
+    def ends(self) -> str:
+        """Both ends of the interval of the difference, with their signs."""
+        interval = self.comparison.difference.interval
+        return (
+            ends(interval, self.unit, signed=True).removesuffix(" %")
+            if interval is not None
+            else ""
+        )
+
+    @property
+    def means(self) -> tuple[str, str]:
+        """The mean of each run on the common tasks."""
+        values = (self.comparison.first, self.comparison.second)
+        return (
+            value_words(values[0] or 0.0, self.measured),
+            value_words(values[1] or 0.0, self.measured),
+        )
+
+    @property
+    def interval_method(self) -> str:
+        return how_interval([self.comparison.difference])
+
+    @property
+    def left_out(self) -> int:
+        """How many tasks have a value on one side only."""
+        return self.paired.excluded.get("task that only one of the two has", 0)
 
     @property
     def unit(self) -> Unit:
@@ -114,16 +174,8 @@ def flips_report(
     comparison = compare_pair(paired, most=4.0 if measured.scores else None)
     rows = _rows(measured, first, second, texts)
     counts = dict(Counter[str](row.flip for row in rows))
-    return FlipReport(
-        measured,
-        names,
-        rows,
-        paired,
-        comparison,
-        _sentence(measured, names, paired, comparison, counts),
-        _how(measured, names, paired, comparison, (first, second)),
-        counts,
-    )
+    gone = Counter(one.why for one in (*first, *second) if one.value is None)
+    return FlipReport(measured, names, rows, paired, comparison, counts, dict(gone.most_common()))
 
 
 def _rows(
@@ -184,109 +236,3 @@ def value_words(value: float, measured: RunMeasure, *, signed: bool = False) -> 
     if measured.binary:
         return number(value, "share", signed=signed)
     return number(value, "points" if measured.scores else "number", signed=signed)
-
-
-def p_words(p: float) -> str:
-    """A p-value in a sentence: = 0.012, < 0.001."""
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
-
-
-def _sentence(
-    measured: RunMeasure,
-    names: tuple[str, str],
-    paired: "PairedTasks",
-    comparison: "PairComparison",
-    counts: Mapping[str, int],
-) -> str:
-    n = len(paired.tasks)
-    if not n:
-        return _nothing(names, counts, measured)
-    a, b = names
-    lost, won = comparison.losses, comparison.wins
-    p = f"p {p_words(comparison.p_value)}" if comparison.p_value is not None else ""
-    ahead = f"Difference ({a} − {b}): {_points(comparison.difference, measured, p)}"
-    table = comparison.table
-    if table is not None:
-        text = (
-            f"{b} {measured.verb} on {plural(lost, 'task')} where {a} {measured.verb_not}, "
-            f"{a} on {won:,} where {b} {measured.verb_not}; of {plural(n, 'common task')} "
-            f"both succeed on {table.both:,} and neither on {table.neither:,}."
-        )
-    elif measured.binary:
-        text = (
-            f"On {plural(lost, 'task')} {b} succeeds in a larger share of its attempts than {a}, "
-            f"on {won:,} {a} than {b}; on {comparison.ties:,} of {plural(n, 'common task')} the "
-            "shares are equal."
-        )
-    else:
-        what = measured.title[:1].lower() + measured.title[1:]
-        what = measured.title if what[1:2].isupper() else what
-        text = (
-            f"On {what}, {b} is higher on {plural(lost, 'task')}, {a} on {won:,}; on "
-            f"{comparison.ties:,} of {plural(n, 'common task')} they are equal."
-        )
-    return f"{text} {ahead}."
-
-
-def _points(estimate: Estimate, measured: RunMeasure, p: str) -> str:
-    """A difference with its interval and p-value; shares differ by percentage points."""
-    value, interval = estimate.value or 0.0, estimate.interval
-    unit: Unit = "share" if measured.binary else "points" if measured.scores else "number"
-    text = number(value, unit, signed=True)
-    if measured.binary:
-        text = f"{text.removesuffix(' %')} points"
-    if interval is None:
-        why = estimate.no_interval
-        return f"{text} ({'; '.join(filter(None, (why, p)))})"
-    inside = ends(interval, unit, signed=True).removesuffix(" %")
-    return f"{text} ({level(interval)} interval {inside}, {p})"
-
-
-def _nothing(names: tuple[str, str], counts: Mapping[str, int], measured: RunMeasure) -> str:
-    """Why the two cannot be compared."""
-    undefined = counts.get("undefined", 0)
-    if undefined:
-        return (
-            f"{names[0]} and {names[1]} share {plural(undefined, 'task')}, but on none of them do "
-            f"both have a value of “{measured.title}” yet."
-        )
-    return f"{names[0]} and {names[1]} have no task in common, so they cannot be compared."
-
-
-def _how(
-    measured: RunMeasure,
-    names: tuple[str, str],
-    paired: "PairedTasks",
-    comparison: "PairComparison",
-    sides: tuple[Sequence[Attempt], Sequence[Attempt]],
-) -> tuple[str, ...]:
-    if not paired.tasks:
-        return ()
-    lines = [
-        f"{measured.title}{': ' + measured.help if measured.help else ''} {names[0]}: "
-        f"{value_words(comparison.first or 0.0, measured)}, {names[1]}: "
-        f"{value_words(comparison.second or 0.0, measured)}, both on the "
-        f"{plural(len(paired.tasks), 'common task')}.",
-    ]
-    if not paired.single:
-        lines.append(
-            f"Some tasks have several attempts ({paired.attempts:,} in all): a task's value is the "
-            "mean of its attempts, and every task has the same weight."
-        )
-    interval = how_interval([comparison.difference])
-    lines.append(
-        f"Difference: mean over common tasks of {names[0]} minus {names[1]}"
-        + (f"; {interval}." if interval else ".")
-    )
-    if interval:
-        lines.append(
-            "The test is the score test that the interval inverts: the interval excludes 0 exactly "
-            "where p < 0.05. With one attempt at each task it is McNemar's χ² without correction."
-        )
-    gone = Counter(one.why for side in sides for one in side if one.value is None)
-    if gone:
-        lines.append(f"Trajectories without a value: {counted(dict(gone.most_common()))}.")
-    alone = paired.excluded.get("task that only one of the two has", 0)
-    if alone:
-        lines.append(f"Left out: {plural(alone, 'task')} with a value on one side only.")
-    return tuple(lines)
