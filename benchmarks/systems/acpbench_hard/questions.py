@@ -122,8 +122,8 @@ def _read_file(path: Path, found: dict[tuple[str, int], Question], problems: Pro
 
 
 def split_of(path: Path) -> str:
-    """Return ``dev`` or ``test``, from the name of the file or of a folder; else nothing."""
-    for part in reversed(path.parts):
+    """Return ``dev`` or ``test``, from the name of the file or of its folder; else nothing."""
+    for part in (path.name, path.parent.name):
         if found := _SPLIT.search(part.lower()):
             return found.group(1)
     return ""

@@ -17,7 +17,7 @@ _GROUP = re.compile(r"\(([^()]*)\)")
 _CALL = re.compile(r"([A-Za-z][\w-]*)\(([^()]*)\)")
 # Beyond this a response is not mended: the cause is told as that of a reading.
 LONGEST_MENDED = 20_000
-_NONE_FIRST = re.compile(rf"(?<![A-Za-z0-9_-]){NONE}[\s\S]*?\(")
+_NONE_WORD = re.compile(rf"(?<![A-Za-z0-9_-]){NONE}[A-Za-z0-9_-]*")
 
 Rule = Callable[[str], int | None]
 
@@ -56,9 +56,9 @@ def _respell_none(work: Work, response: str, finding: Finding) -> str:
 
 
 def _drop_none(work: Work, response: str, finding: Finding) -> str:
-    if work.question.task not in ("reach", "areach", "land") or not _NONE_FIRST.search(response):
+    if work.question.task not in ("reach", "areach", "land") or finding.read == NONE:
         return response
-    return response.replace(NONE, "")
+    return _NONE_WORD.sub("", response)
 
 
 def _keep_newlines(work: Work, response: str, finding: Finding) -> str:
@@ -95,7 +95,9 @@ def _rewrite_calls(work: Work, response: str, finding: Finding) -> str:
 
 
 def _add_parentheses(work: Work, response: str, finding: Finding) -> str:
-    return response if "(" in response or work.question.task == "val" else finding.read
+    if "(" in response or work.question.task == "val" or not finding.read:
+        return response
+    return finding.read
 
 
 def _restore_lists(work: Work, response: str, finding: Finding) -> str:
