@@ -1,6 +1,7 @@
-"""A web server and workers as on machines of their own: nothing in common but database and broker.
+"""Workers as on machines of their own: nothing in common but PostgreSQL and Redis.
 
-On SQLite with the embedded broker they share a folder, as processes of one machine do.
+On SQLite with the embedded broker there is one machine; its workers are killed in
+test_kill_worker.py and test_killed_sessions.py.
 """
 
 import time
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from django.conf import settings
 
 from tests.installations import Install, Installation
 from tests.servers import kill_whole
@@ -35,8 +37,6 @@ def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
 
 def machine(place: Installation, name: str) -> Installation:
     """Another machine of the same installation."""
-    if not place.database_url:
-        return place
     folder = place.folder / name
     folder.mkdir()
     return replace(place, folder=folder)
@@ -52,6 +52,10 @@ def owners(place: Installation) -> set[str]:
     return {owner.rpartition(":")[0] for (owner,) in rows}
 
 
+@pytest.mark.skipif(
+    not settings.TEST_DATABASE_URL,
+    reason="needs PostgreSQL and Redis; on SQLite workers are killed in test_kill_worker.py",
+)
 def test_a_machine_that_dies_is_made_up_for(install: Install) -> None:
     place = install("shared")
     assert place.fork("manage.py", "shell", "-v0", "-c", PREPARE).wait() == 0
