@@ -2,8 +2,6 @@
 
 import lzma
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -148,12 +146,8 @@ def rows(file: Path, table: str, columns: list[str]) -> Counter[tuple[object, ..
 
 def run_python(there: Installation, *command: str) -> str:
     """Run a command of the product in this installation and return what it printed."""
-    done = subprocess.run(
-        [sys.executable, *command],
-        env=there.environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    before = len(there.log.read_text()) if there.log.exists() else 0
+    code = there.fork(*command).wait(timeout=300)
+    said = there.log.read_text()[before:]
+    assert code == 0, said
+    return said
