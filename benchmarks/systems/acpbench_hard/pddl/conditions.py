@@ -13,7 +13,7 @@ Term = int | str
 Template = tuple[Any, ...]
 Pair = tuple[Term, Term]
 
-MOST_CASES = 64
+MOST_CASES = 1_000
 
 
 @dataclass(frozen=True)

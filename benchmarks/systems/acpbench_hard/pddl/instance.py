@@ -29,6 +29,7 @@ from benchmarks.systems.acpbench_hard.pddl.expressions import (
 )
 
 MOST_OBJECTS = 20_000
+MOST_REASONS = 3
 State = frozenset[Atom]
 _ATOM = re.compile(r"\(\s*([^\s()]+(?:\s+[^\s()]+)*)\s*\)")
 
@@ -99,7 +100,7 @@ class Instance:
     def unmet(self, action: Atom, state: State) -> str:
         """Say what keeps a well-formed action from being applicable; empty where nothing does."""
         found = [_unmet(case, action[1:], state) for case in self._schema(action).cases]
-        return "" if "" in found or not found else " and ".join(found)
+        return "" if "" in found else _join(found) or "its condition never holds"
 
     def apply(self, action: Atom, state: State) -> State:
         """Return the state after an action, whether or not it is applicable."""
@@ -115,7 +116,7 @@ class Instance:
     def unmet_goal(self, state: State) -> str:
         """Say what is missing for the goal; empty where it holds."""
         found = [_unmet(case, (), state) for case in self.goal]
-        return "" if "" in found else " and ".join(found) or "the goal never holds"
+        return "" if "" in found else _join(found) or "the goal never holds"
 
     def first_inapplicable(self, plan: Sequence[Atom]) -> tuple[int, str]:
         """Return the place of the first action that cannot be applied, from 0, and why.
@@ -151,6 +152,12 @@ class Instance:
 
 def _bind(template: Template, arguments: Sequence[str]) -> Atom:
     return tuple(arguments[term] if isinstance(term, int) else term for term in template)
+
+
+def _join(reasons: Sequence[str]) -> str:
+    """Say why every alternative fails; the first few are enough."""
+    shown = list(dict.fromkeys(reasons))
+    return " and ".join(shown[:MOST_REASONS]) + (" …" if len(shown) > MOST_REASONS else "")
 
 
 def _unmet(case: Case, arguments: Sequence[str], state: State) -> str:

@@ -80,8 +80,8 @@ def test_what_is_wrong_with_a_problem_is_said(old: str, new: str, message: str) 
 
 
 def test_too_many_alternatives_are_refused() -> None:
-    many = " ".join(["(or (at b s) (at b t))"] * 8)
-    with pytest.raises(PddlError, match="at most 64 alternatives"):
+    many = " ".join(["(or (at b s) (at b t))"] * 12)
+    with pytest.raises(PddlError, match="at most 1000 alternatives"):
         read_instance(DOMAIN, PROBLEM.replace("(:goal (at b t))", f"(:goal (and {many}))"))
 
 
@@ -124,6 +124,14 @@ def test_faults_of_actions_and_plans_are_told() -> None:
     assert "(at b t) does not hold" in instance.fault_of_plan(parse_plan("(move b t s)"))
     assert "the goal is not reached" in instance.fault_of_plan(())
     assert not instance.fault_of_plan(parse_plan("(move b s t)"))
+
+
+def test_a_condition_without_alternatives_never_holds() -> None:
+    domain = DOMAIN.replace(":precondition (at ?b ?s)", ":precondition (or)")
+    instance = read_instance(domain, PROBLEM)
+    (action,) = parse_plan("(move b s t)")
+    assert instance.unmet(action, instance.init) == "its condition never holds"
+    assert not ground(instance).names and shortest_plan(ground(instance)).solved is False
 
 
 def test_untyped_domains_and_constants() -> None:
