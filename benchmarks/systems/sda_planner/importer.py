@@ -10,7 +10,15 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.importer import Importer, ImportOption, TaskFile, TaskFormat
 from benchmarks.core.problems import Problems, Said
 from benchmarks.core.types import Json, Task
-from benchmarks.systems.sda_planner.files import is_archive, read_json, read_lines, read_members
+from benchmarks.systems.sda_planner.files import (
+    LARGEST_MEMBER,
+    is_archive,
+    read_json,
+    read_lines,
+    read_members,
+    refuse,
+)
+from benchmarks.systems.sda_planner.goals import TASK_TYPES
 from benchmarks.systems.sda_planner.graph_files import read_graph_file
 from benchmarks.systems.sda_planner.traj_data import (
     LAYOUT,
@@ -31,7 +39,6 @@ from benchmarks.systems.sda_planner.trials import (
 )
 
 MOST_WARNINGS = 100
-CITATION = "ALFRED (Shridhar et al., CVPR 2020)"
 LESS_SURE = (
     "No scenes file was given: fixed receptacles are those that the trials themselves touch, so "
     "where objects start is less sure."
@@ -128,8 +135,6 @@ def _read_scenes(paths: Sequence[Path], problems: Problems) -> dict[str, Json]:
 def _members(path: Path) -> Any:
     if path.is_file() and not is_archive(path):
         with path.open("rb") as file:
-            from benchmarks.systems.sda_planner.files import LARGEST_MEMBER, refuse
-
             data = file.read(LARGEST_MEMBER + 1)
         if len(data) > LARGEST_MEMBER:
             raise refuse(path.name, f"a file of at most {LARGEST_MEMBER >> 20} MB", "a larger one")
@@ -178,7 +183,7 @@ def task_file(
 def make_task(row: Json, shared: Json) -> Task:
     """Return a trial as a task; its first annotation is the prompt."""
     prompt = row["anns"][0]["task_desc"]
-    return Task(row["task_id"], prompt, row["task_type"], row, shared=shared)
+    return Task(row["task_id"], prompt, TASK_TYPES[row["task_type"]], row, shared=shared)
 
 
 def _is_prepared(paths: Sequence[Path]) -> bool:

@@ -14,7 +14,6 @@ from typing import Any
 from benchmarks.core.problems import Problems, Said, text_fault
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.affordances import (
-    CONTAINERS,
     FIXED_RECEPTACLES,
     PICKUPABLE,
     TOGGLEABLE,
@@ -343,8 +342,3 @@ def _is_point(value: Any, places: int) -> bool:
     if not (isinstance(value, list) and len(value) == 4 and all(map(_is_number, value))):
         return False
     return isinstance(value[3], int) and 0 <= value[3] < places
-
-
-def uses_containers(trial: Json) -> bool:
-    """Tell whether a demonstration opens anything."""
-    return any(step[0] == "open" and step[1] in CONTAINERS for step in trial["gold"])

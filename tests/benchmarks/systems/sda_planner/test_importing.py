@@ -9,12 +9,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
-from benchmarks.core.problems import FileRefused, Problems
-from benchmarks.models import Dataset
+from benchmarks.core.problems import Problems
+from benchmarks.jobs.services import perform
+from benchmarks.models import Dataset, Job
 from benchmarks.systems.sda_planner import files
 from benchmarks.systems.sda_planner.graph import builtin_graph
 from benchmarks.systems.sda_planner.importer import IMPORTER
@@ -354,5 +356,20 @@ def test_the_command_imports_both_forms_and_nothing_twice(tmp_path, prepared):
     assert Dataset.objects.count() == 2
 
 
-def test_a_refusal_is_one_error_of_the_core():
-    assert issubclass(FileRefused, CoreError)
+@pytest.mark.django_db
+@pytest.mark.either
+def test_the_import_page_takes_an_archive_with_its_scenes(tmp_path, prepared, researcher):
+    """Files are recognised by their names and read in a process of its own."""
+    archive = write_zip(tmp_path / "alfred.zip", original_files())
+    sent = [
+        SimpleUploadedFile(path.name, path.read_bytes()) for path in (archive, prepared()[1])
+    ]  # fmt: skip
+    form = researcher.get("/datasets/import/").content.decode()
+    assert "SDA-Planner: original alfred trials" in form
+    page = researcher.post("/datasets/import/", {"file": sent, "name": "Uploaded"})
+    assert page.status_code == 302
+    perform(job_id=Job.objects.get().pk, owner="test")
+
+    dataset = Dataset.objects.get(name="Uploaded")
+    assert (dataset.system, dataset.tasks.count()) == ("sda_planner", 24)
+    assert "less sure" not in dataset.notes

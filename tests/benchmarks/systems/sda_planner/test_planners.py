@@ -299,7 +299,7 @@ def test_two_object_tasks_can_be_left_out():
     task = sample("two-keys-in-safe")
     played = play(task, "demonstration", exclude_two_obj=True)
 
-    assert task.category == TWO
+    assert task.payload["task_type"] == TWO
     assert played.outcome.termination == "left_out"
     assert set(played.outcome.metrics.values()) == {None}
     row = summarise([played.outcome, play(sample("fork-in-sink"), "demonstration").outcome])
