@@ -97,16 +97,16 @@ def test_figures_are_drawn_and_axe_is_content(at: str, page: Page) -> None:
 def test_filters_change_the_page_in_place_and_the_address(at: str, page: Page) -> None:
     page.goto(f"{at}/leaderboard/")
     expect(page.locator("#report tbody").first).to_contain_text("Ada")
-    page.get_by_label("Bob").check()
+    page.get_by_label("Bob", exact=True).check()
     expect(page.locator("#report tbody").first).not_to_contain_text("Ada")
     assert "agents=bob" in page.url
     # The choice, the focus and the figures are still there.
-    expect(page.get_by_label("Bob")).to_be_checked()
-    expect(page.get_by_label("Bob")).to_be_focused()
+    expect(page.get_by_label("Bob", exact=True)).to_be_checked()
+    expect(page.get_by_label("Bob", exact=True)).to_be_focused()
     assert draw_all(page) == 1
     page.get_by_role("link", name="Where do agents fail?").click()
     expect(page.get_by_role("heading", name="Rubric", level=1)).to_be_visible()
-    expect(page.get_by_label("Bob")).to_be_checked()
+    expect(page.get_by_label("Bob", exact=True)).to_be_checked()
     page.go_back()
     expect(page.locator("#report tbody").first).not_to_contain_text("Ada")
 
