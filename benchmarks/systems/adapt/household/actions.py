@@ -144,6 +144,11 @@ def normalise(name: str) -> str:
     return _ARTICLE.sub("", plain)[:LONGEST_NAME].strip("_")
 
 
+def without_article(name: str) -> str:
+    """Return a name as it was written, without an article before it."""
+    return re.sub(r"^(?:the|a|an|some)\s+", "", name.strip(), flags=re.IGNORECASE)
+
+
 def action_text(kind: str, *, x: str, y: str, z: str, verb: str, result: str, tool: str) -> str:
     """Return the text of an action from its parts."""
     using = f" with {tool}" if tool else ""

@@ -30,6 +30,7 @@ from benchmarks.systems.adapt.household.actions import (
     Action,
     normalise,
     unread_message,
+    without_article,
 )
 from benchmarks.systems.adapt.household.inventory import (
     CONTAINER,
@@ -132,7 +133,7 @@ class World:
         the nearest to what was handled last counts: same furniture, same room, order of the file.
         """
         wanted = normalise(name)
-        shown = name.strip()[:LONGEST_SHOWN]
+        shown = without_article(name)[:LONGEST_SHOWN]
         pool = [self.nodes[c] for c in inside.children] if inside else list(self.nodes.values())
         if inside is None and (found := self.nodes.get(wanted)) is not None:
             return self._seen(found)

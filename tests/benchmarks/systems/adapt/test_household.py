@@ -164,6 +164,7 @@ def _parts(record):
     [
         ("Dance on the table", 'I could not understand the action: "Dance on the table"'),
         ("Open unicorn_0", "There is no unicorn_0 here."),
+        ("Open the unicorn", "There is no unicorn here."),
         ("Move egg_0 from oven_0 to bowl_0", "egg_0 is not in oven_0."),
         ("Open stove_0", "stove_0 cannot be opened."),
         ("Turn on fridge_0", "fridge_0 is not a cooking appliance."),
