@@ -262,9 +262,8 @@ def show_agent(context: Json, fields: Fields, errors: Mapping[str, str]) -> Agen
         groups=groups,
         names=sorted({row["id"] for row in context["known"]}),
         stocks=[Stock(place, things) for place, things in stocks.items()],
-        told=[row["text"] for row in context["told"]]
-        if context["method"] == TEACHER or context["told"]
-        else [],
+        # What an answer gave away stands in its words, which is all that a model gets, too.
+        told=[row["text"] for row in context["told"]] if context["method"] == TEACHER else [],
         text=fields.get("text", ""),
         text_error=errors.get("text", ""),
     )

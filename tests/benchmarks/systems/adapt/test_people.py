@@ -94,7 +94,10 @@ def test_the_agent_s_page_holds_what_it_knows():
     found = asks("Search fridge_0", "Ask Nuts?", "Declare Done")["agent"]
     page = show_agent(found[-1].context, {}, {})
     assert "fridge_0" in [stock.place for stock in page.stocks] and page.things > 10
-    assert page.told == ["Scatter nuts over anything sweet at breakfast."]
+    # An answer is in the dialogue in the persona's words; the preference behind it is not shown.
+    assert page.told == []
+    teacher = asks("Declare Done", method="teacher")["agent"][0]
+    assert len(show_agent(teacher.context, {}, {}).told) == 10
     assert page.past[0]["kind"] == "ask" and page.asked == 1
     assert [g.key for g in page.groups][-1] == "ask"
     silent = asks("Declare Done", method="never_ask")["agent"][0]
