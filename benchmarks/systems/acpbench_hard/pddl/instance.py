@@ -51,14 +51,6 @@ def parse_plan(text: str) -> tuple[Atom, ...]:
     return tuple(tuple(found.lower().split()) for found in _ATOM.findall(text))
 
 
-@dataclass(frozen=True)
-class Change:
-    """What an action does in a state: what becomes true and what becomes false."""
-
-    pos: State
-    neg: State
-
-
 @dataclass(frozen=True, eq=False)
 class Instance:
     """A problem. ``goal`` lists conjunctions of which one must hold; all objects have types."""
@@ -107,11 +99,6 @@ class Instance:
         effects = self._schema(action).effects
         gone = {_bind(template, action[1:]) for template in effects.delete}
         return state.difference(gone) | {_bind(template, action[1:]) for template in effects.add}
-
-    def change(self, action: Atom, state: State) -> Change:
-        """Return what an action makes true and false in a state."""
-        after = self.apply(action, state)
-        return Change(after - state, state - after)
 
     def unmet_goal(self, state: State) -> str:
         """Say what is missing for the goal; empty where it holds."""

@@ -15,7 +15,6 @@ class Pairs:
     def __init__(self, operators: Sequence[Operator], state: int, width: int) -> None:
         # For each fact, the facts that may hold together with it, itself included.
         self.along = [0] * width
-        self.steps = 0
         for fact in bits(state):
             self.along[fact] = state
         self.reached = state
@@ -30,7 +29,6 @@ class Pairs:
                 pos = one.pos
                 if pos & ~self.reached:
                     continue
-                self.steps += 1
                 # Facts that may hold beside the preconditions, and stay.
                 beside = self.reached
                 possible = True
@@ -63,7 +61,3 @@ class Pairs:
         """Tell whether no pair of a condition is ruled out."""
         pos = condition.pos
         return not pos & ~self.reached and not any(pos & ~self.along[fact] for fact in bits(pos))
-
-    def possible(self, operators: Sequence[Operator]) -> list[Operator]:
-        """Return the actions whose preconditions are not ruled out."""
-        return [one for one in operators if self.may_hold(Condition(one.pos))]

@@ -63,20 +63,3 @@ class Relaxation:
                 waiting |= one.pos & ~done
         found = sorted(chosen.values(), key=lambda pair: pair[0])
         return [one for _, one in found]
-
-
-def reachable_facts(operators: Sequence[Operator], state: int) -> int:
-    """Return every fact that delete relaxation reaches from a state."""
-    reached = state
-    rows = [(one.pos, one.add) for one in operators]
-    while True:
-        waiting = []
-        before = reached
-        for row in rows:
-            if row[0] & ~reached:
-                waiting.append(row)
-            else:
-                reached |= row[1]
-        if reached == before:
-            return reached
-        rows = waiting
