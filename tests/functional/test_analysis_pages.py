@@ -128,3 +128,23 @@ def test_simulated_annotators_can_be_left_out(at: str, page: Page) -> None:
     expect(page.locator(".empty")).to_contain_text("No answers by people yet")
     page.get_by_role("link", name="Count them").click()
     expect(page.locator(".lede")).to_contain_text("1 simulated annotator")
+
+
+def test_a_table_is_sorted_by_its_heads(at: str, page: Page) -> None:
+    page.goto(f"{at}/rubric/?published=hide")
+    table = page.locator("#table-means")
+    head = table.locator("thead th").nth(2)
+    names = table.locator("tbody th")
+    came = names.all_inner_texts()
+    assert len(came) == 3
+
+    def values() -> list[float]:
+        cells = table.locator("tbody td:nth-child(3)").all_inner_texts()
+        return [float(text.split()[0]) for text in cells]
+
+    for direction, downwards in (("ascending", False), ("descending", True)):
+        head.get_by_role("button").press("Enter")
+        expect(head).to_have_attribute("aria-sort", direction)
+        assert values() == sorted(values(), reverse=downwards)
+    head.get_by_role("button").press("Enter")
+    assert names.all_inner_texts() == came and head.get_attribute("aria-sort") is None
