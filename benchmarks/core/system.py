@@ -132,6 +132,7 @@ class ScriptedPolicy:
 
     A judge with ``pool_only`` knows the plans of the task's own pool; any other text it cannot
     read. ``can_decide`` says of a constraint whether a judge can decide about it (None: of each).
+    A ``machine`` computes what is right by rules that are known, and stands in for nobody.
     ``unscored`` are dimensions that a judge never scores. ``has_recordings`` says of a task whether
     a recorded agent has an answer to it, ``pool_size`` how many different ones.
     """
@@ -142,7 +143,7 @@ class ScriptedPolicy:
     version: str
     build: Callable[[Task, Json], Answerer]
     parameters: Json = field(default_factory=dict)
-    label: Literal["scripted", "lexicon", "recorded"] = "scripted"
+    label: Literal["scripted", "lexicon", "recorded", "machine"] = "scripted"
     pool_only: bool = False
     can_decide: Callable[[Constraint], bool] | None = None
     unscored: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ LABELS = {
     "scripted": "scripted",
     "lexicon": "lexicon",
     "recorded": "recorded",
+    "machine": "computed",
     "human": "person",
     "endpoint": "language model",
     "simulated": "simulated",

@@ -373,7 +373,7 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
                        has_recordings=lambda task: bool(task.payload.get("recordings")),
                        pool_size=lambda task: len(task.payload.get("recordings", ()))),
         ScriptedPolicy("validator", "validator", "Built-in validators", VALIDATOR_VERSION,
-                       validator),
+                       validator, label="machine"),
     )
 }  # fmt: skip
 # Those that need no recordings.

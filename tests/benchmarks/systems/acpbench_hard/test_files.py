@@ -10,7 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.models import Dataset
+from benchmarks.models import Agent, Dataset
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.runs.cautions import run_caution
+from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER, question_of, row_of, task_of
 from benchmarks.systems.acpbench_hard.generation import build_examples
 from benchmarks.systems.acpbench_hard.generation.space import Space, TooLarge
@@ -194,3 +197,20 @@ def test_the_worked_examples_are_those_that_would_be_written():
     shipped = {question.domain for question in sample_questions()}
     assert not any(name in example["pddl_domain"] for name in shipped
                    for found in load_examples().values() for example in found)  # fmt: skip
+
+
+@pytest.mark.django_db
+@pytest.mark.either
+def test_a_validator_stands_in_for_nobody(tmp_path):
+    """A person's answers are a person's, although a machine checks them; a script's are not."""
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps([row_of(FIRST["val"])]))
+    call_command("import_dataset", "acpbench_hard", str(path), name="One", stdout=io.StringIO())
+    ensure_scripted_agents()
+    dataset = Dataset.objects.get(name="One")
+    cautions = []
+    for name in ("person", "acp-noisy"):
+        (run,) = start_runs(dataset=dataset, agents=[Agent.objects.get(name=name)], wake=False)
+        cautions.append(run_caution(run))
+    assert cautions[0] is None
+    assert cautions[1] is not None and cautions[1].title == "Scripted agent"
