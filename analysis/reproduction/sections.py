@@ -9,6 +9,7 @@ from analysis.exports.report_file import FileSection
 from analysis.filters import Filters, with_query
 from analysis.filters.datasets import in_words_of, with_dimensions
 from analysis.filters.factors import choose_factor
+from analysis.filters.groups import with_group
 from analysis.filters.measures import with_measure
 from analysis.filters.selection import Selection, narrow
 from analysis.filters.studies import newest_study_of, selection_of_study
@@ -205,4 +206,6 @@ def select_these(page: Page, filters: Filters, about: ReportedRuns) -> Selection
     )
     if "measure" in page.filters:
         found = with_measure(found)
+    if "by" in page.filters:
+        found = with_group(found)
     return replace(found, filters=found.filters.only(page.filters))

@@ -1,13 +1,21 @@
 """On which kinds of task agents are right or wrong: shares by agent and condition."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.groups import group_values
 from analysis.frames.outcomes import outcome_frame
-from analysis.pages.breakdown.rows import BreakdownData, BreakdownResult, BreakdownRow, compute
+from analysis.pages.breakdown.rows import (
+    BreakdownData,
+    BreakdownResult,
+    BreakdownRow,
+    PublishedShare,
+    compute,
+    published_here,
+)
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -21,7 +29,15 @@ from analysis.pages.declaration import (
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import common
-from analysis.reports.content import Cell, Column
+from analysis.reports.content import (
+    Cell,
+    Column,
+    estimate_cell,
+    estimate_column,
+    text_cell,
+    text_column,
+)
+from analysis.reports.references import published_estimate
 from benchmarks.core.registry import find_system
 
 # More panels than these are not read; the table has them all.
@@ -52,6 +68,7 @@ def load(selection: Selection) -> BreakdownData | NothingToShow:
         grouping,
         measures,
         {name: one.title for name, one in named.items()},
+        published_here(system.published, selection.filters.by, grouping, labels.measures),
     )
 
 
@@ -97,6 +114,31 @@ def columns(result: BreakdownResult) -> Sequence[ColumnOf[BreakdownRow]]:
     )
 
 
+def published_columns(result: BreakdownResult) -> Sequence[ColumnOf[PublishedShare]]:
+    """Give each published figure its kind of task, measure, model and source."""
+    return (
+        text_of(result.data.grouping.title, lambda one: one.title, "group"),
+        text_of("Measure", lambda one: one.measure.title, "measure"),
+        ColumnOf(
+            text_column("Model", "model"),
+            lambda one: text_cell(
+                one.entry.model,
+                badges=(
+                    replace(common.PUBLISHED_BADGE, why=f"{one.entry.source}; {one.entry.note}"),
+                ),
+            ),
+        ),
+        ColumnOf(estimate_column("Published", "published"), _published),
+        text_of("Source", lambda one: one.entry.source, sub=lambda one: one.entry.note),
+    )
+
+
+def _published(one: PublishedShare) -> Cell:
+    rate = one.measure.kind == "rate"
+    estimate = published_estimate(one.entry, is_rate=rate)
+    return estimate_cell(estimate, "share" if rate else "number", show_n=bool(one.entry.n))
+
+
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
@@ -110,5 +152,14 @@ CONTENT = DeclaredPage(
         columns=columns,
         link=lambda row: Link(runs=(row.run.pk,)),
         most=MOST_ROWS,
+    ),
+    folded=(
+        TableOf(
+            "published",
+            lambda result: f"Published, by {result.name}",
+            rows=lambda result: result.data.published,
+            columns=published_columns,
+            link=lambda _: None,
+        ),
     ),
 )

@@ -1,7 +1,7 @@
 """Shares of every agent under every condition, by kind of task."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,23 @@ from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Grouping
+from benchmarks.core.labels import Measure, plain
+from benchmarks.core.published import Published
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 NONE_HERE = "no task of this kind"
 Value = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PublishedShare:
+    """A published figure about one kind of task."""
+
+    title: str
+    measure: Measure
+    entry: Published
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,7 @@ class BreakdownData:
     grouping: Grouping
     measures: Mapping[str, str]
     conditions: Mapping[str, str]
+    published: tuple[PublishedShare, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,20 @@ class BreakdownResult:
     @property
     def excluded(self) -> Mapping[str, int]:
         return exclusions([row.first for row in self.rows])
+
+
+def published_here(
+    entries: Iterable[Published], grouping: str, titles: Grouping, measures: Mapping[str, Measure]
+) -> tuple[PublishedShare, ...]:
+    """Return the figures of a paper by this grouping: their metric is ``NAME@GROUPING=VALUE``."""
+    found = []
+    for entry in entries:
+        name, _, where = entry.metric.partition("@")
+        group, _, value = where.partition("=")
+        if group == grouping and value:
+            measure = measures.get(name) or Measure(plain(name), "")
+            found.append(PublishedShare(titles.values.get(value, value), measure, entry))
+    return tuple(sorted(found, key=lambda one: (one.title, one.measure.title)))
 
 
 def compute(data: BreakdownData) -> BreakdownResult:

@@ -125,14 +125,16 @@ PUBLISHED = tuple(_rows())
 _TABLES = (
     ReportPart("leaderboard", "leaderboard"),
     ReportPart("compare-models", "compare-models"),
+    ReportPart("breakdown", "breakdown-task", {"by": "task"}),
+    ReportPart("breakdown", "breakdown-domain", {"by": "domain"}),
 )
 PRESETS = (
     PaperPreset(
-        "acp-main-table", "Accuracy by task", "Tables 1 and 2: accuracy of models on eight tasks",
+        "acp-main-table", "Accuracy by task", "Tables 1, 2, 7 and 8: accuracy by task and domain",
         "The accuracy of each agent on each of the eight tasks, beside the paper's models; which "
         "differences are real; accuracy by domain.",
         _TABLES,
-        ("Tables 1 and 2",),
+        ("Tables 1, 2, 5, 7 and 8",),
         PAPER,
     ),
     PaperPreset(

@@ -80,3 +80,18 @@ def test_a_system_without_groups_is_not_asked(client: Client) -> None:
     client.force_login(User.objects.create_superuser("rita"))
     page = client.get(f"/analysis/breakdown/?dataset={dataset.pk}", follow=True)
     assert page.status_code == 200
+
+
+def test_published_figures_by_domain_have_the_digits_of_the_paper(questions: Dataset) -> None:
+    found = report(questions, by="domain").table("published")
+    assert found is not None
+    texts = {
+        (row[0].text, row[1].text, row[2].text): row[3].text
+        for row in found.rows
+        if row[2].text in ("GPT-4o", "o1-preview", "random (full set)", "questions of the paper")
+    }
+    assert texts["ferry", "nexta", "GPT-4o"] == "70 %"
+    assert texts["satellite", "nexta", "random (full set)"] == "4 %"
+    assert texts["floortile", "Jaccard", "o1-preview"] == "0.73"
+    assert texts["alfworld", "Applicable", "questions of the paper"] == "66.20"
+    assert report(questions, by="task").table("published") is None
