@@ -40,7 +40,7 @@ def serve(place: Installation) -> Serve:
 
 def answer(port: int) -> int:
     """The status of the login page, waiting for the server to be there."""
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while True:
         try:
             with urllib.request.urlopen(
@@ -80,7 +80,7 @@ def stop(process: subprocess.Popen[str], number: int, least: int = 3) -> None:
     children = descendants(process.pid)
     assert len(children) >= least, "web server, its worker process, background worker"
     process.send_signal(number)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     assert not any(map(is_there, children))
 
 
@@ -123,7 +123,7 @@ def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve: Ser
     children = descendants(process.pid)
     process.kill()
     process.wait()
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while any(map(is_there, children)):
         assert time.monotonic() < limit, "children outlived the server"
         time.sleep(0.05)
@@ -133,6 +133,6 @@ def test_a_busy_port_is_named(serve: Serve, place: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
         process = serve(port)
-        assert process.wait(timeout=20) == 1
+        assert process.wait(timeout=60) == 1
     said = place.log.read_text()
     assert f"Cannot listen on 127.0.0.1 port {port}: Address already in use." in said

@@ -14,18 +14,20 @@ from django.db import OperationalError, connections, transaction
 from config.settings.services import sqlite_database
 from config.sqlite import base
 
-PATIENCE = 0.3
+# Seconds: for who is to wait in vain, and for who is to get in however busy the machine is.
+SHORT, LONG = 0.3, 60
+Connect = Callable[..., base.DatabaseWrapper]
 
 
 @pytest.fixture
-def connect(tmp_path: Path, django_db_blocker: Any) -> Iterator[Callable[[], base.DatabaseWrapper]]:
+def connect(tmp_path: Path, django_db_blocker: Any) -> Iterator[Connect]:
     """Connections to one new database, each as a thread of its own would have it."""
     opened: list[base.DatabaseWrapper] = []
-    given: dict[str, Any] = sqlite_database(tmp_path / "queue.sqlite3")
-    given["OPTIONS"] = {**given["OPTIONS"], "timeout": PATIENCE}
-    settings = connections.configure_settings({"default": given})["default"]
 
-    def make() -> base.DatabaseWrapper:
+    def make(patience: float = LONG) -> base.DatabaseWrapper:
+        given: dict[str, Any] = sqlite_database(tmp_path / "queue.sqlite3")
+        given["OPTIONS"] = {**given["OPTIONS"], "timeout": patience}
+        settings = connections.configure_settings({"default": given})["default"]
         opened.append(base.DatabaseWrapper(settings, "default"))
         opened[-1].inc_thread_sharing()
         return opened[-1]
@@ -70,7 +72,7 @@ def add_one(wrapper: base.DatabaseWrapper) -> None:
         cursor.execute("UPDATE counted SET n = n + 1")
 
 
-def test_many_write_at_once_and_each_once(connect: Callable[[], base.DatabaseWrapper]) -> None:
+def test_many_write_at_once_and_each_once(connect: Connect) -> None:
     def work(_: int) -> None:
         wrapper = connect()
         for _ in range(10):
@@ -83,7 +85,7 @@ def test_many_write_at_once_and_each_once(connect: Callable[[], base.DatabaseWra
 
 
 @pytest.mark.parametrize("end", ["commit", "rollback", "close"])
-def test_the_next_one_is_let_in(connect: Callable[[], base.DatabaseWrapper], end: str) -> None:
+def test_the_next_one_is_let_in(connect: Connect, end: str) -> None:
     first, second = connect(), connect()
     if end == "close":
         first.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
@@ -103,37 +105,35 @@ def test_the_next_one_is_let_in(connect: Callable[[], base.DatabaseWrapper], end
 
 
 def test_whoever_waits_too_long_is_told_and_holds_nobody_up(
-    connect: Callable[[], base.DatabaseWrapper],
+    connect: Connect,
 ) -> None:
-    first, second = connect(), connect()
+    first, second = connect(), connect(SHORT)
     with atomic(first):
         add_one(first)
         began = time.monotonic()
         with pytest.raises(OperationalError, match="locked"), atomic(second):
             pass
-        assert time.monotonic() - began >= PATIENCE
+        assert time.monotonic() - began >= SHORT
     with atomic(second):
         add_one(second)
     assert count(first) == 2
 
 
-def test_another_process_is_waited_for(
-    connect: Callable[[], base.DatabaseWrapper], tmp_path: Path
-) -> None:
+def test_another_process_is_waited_for(connect: Connect, tmp_path: Path) -> None:
     """It stands in no queue of ours: SQLite's own lock is what keeps us out."""
     other = sqlite3.connect(
         tmp_path / "queue.sqlite3", isolation_level=None, check_same_thread=False
     )
     other.execute("BEGIN IMMEDIATE")
-    wrapper = connect()
-    with pytest.raises(OperationalError, match="locked"), atomic(wrapper):
+    with pytest.raises(OperationalError, match="locked"), atomic(connect(SHORT)):
         pass
-    threading.Timer(PATIENCE / 4, other.rollback).start()
+    wrapper = connect()
+    threading.Timer(SHORT, other.rollback).start()
     with atomic(wrapper):
         add_one(wrapper)
     assert count(wrapper) == 1
     (patience,) = wrapper.connection.execute("PRAGMA busy_timeout").fetchone()
-    assert patience == PATIENCE * 1000
+    assert patience == LONG * 1000
 
 
 @pytest.mark.django_db(transaction=True)

@@ -41,7 +41,7 @@ def runs(pid: int) -> bool:
 
 
 def wait_for(what: Callable[[], object]) -> None:
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while not what():
         assert time.monotonic() < limit, "waited in vain"
         time.sleep(0.01)

@@ -126,7 +126,7 @@ class Trial:
     def _wait_for_ends(self) -> None:
         from annotation.models import LiveSession
 
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + PATIENCE
         open_ = LiveSession.objects.exclude(state__in=LiveSession.OVER)
         while open_.exists():
             assert time.monotonic() < limit, f"{open_.count()} sessions are not noted as ended"

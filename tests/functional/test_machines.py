@@ -77,7 +77,7 @@ def test_a_machine_that_dies_is_made_up_for(install: Install) -> None:
     assert done(place) == TASKS
     assert owners(place) == set()
     heir.terminate()
-    assert heir.wait(20) == 0
+    assert heir.wait(60) == 0
 
 
 @pytest.mark.embedded
