@@ -160,6 +160,7 @@ CONTENT = DeclaredPage(
             rows=lambda result: result.data.published,
             columns=published_columns,
             link=lambda _: None,
+            folded=True,
         ),
     ),
 )
