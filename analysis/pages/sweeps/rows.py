@@ -271,7 +271,7 @@ class StabilityResult:
 
 
 def compute_stability(selection: Selection) -> StabilityResult:
-    """Draw tasks anew, and rank the agents by every draw."""
+    """Rank the agents at every threshold, and draw tasks anew to compare the orders."""
     data = read_plans(selection)
     plans = data.plans
     found = threshold_stability(
@@ -280,6 +280,7 @@ def compute_stability(selection: Selection) -> StabilityResult:
         plans.valid,
         plans.counted(data.sets[data.chosen]),
         reference=data.reference,
+        among=selection.agents_here,
         seed=SEED,
     )
     return StabilityResult(data, found)

@@ -4,7 +4,7 @@ AdaPlanBench, Appendix D.2.3 and Table 10.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
@@ -19,6 +19,7 @@ from analysis.stats.columns import (
     check_level,
     encode,
 )
+from analysis.stats.comparison.model_comparisons import compare_models
 from analysis.stats.comparison.ranks import (
     RESAMPLES,
     ModelRank,
@@ -259,6 +260,7 @@ def threshold_stability(
     *,
     thresholds: Sequence[float] = THRESHOLDS,
     reference: float = REFERENCE,
+    among: int | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = 0.95,
@@ -270,19 +272,22 @@ def threshold_stability(
     models, valid, scores, thresholds, reference
         As in `thresholds.threshold_sweep`.
     tasks
-        Task of each trajectory: tasks are drawn.
+        Task of each trajectory.
+    among
+        As in `model_comparisons.compare_models`.
     seed, resamples, level
-        Of the bootstrap.
+        Of the bootstrap of τ_b; ``level`` of all intervals.
 
     Notes
     -----
-    The same drawn tasks serve all models and all thresholds: a draw gives every model's accuracy at
-    every τ, ranks at each (`ranks.ranked_models`), and Kendall's τ_b of each order with the
-    draw's own order at the reference. The interval of τ_b is between quantiles of these. A draw in
-    which no two models are apart has no τ_b; it is left out and counted in a warning. τ_b is
-    undefined where that is so in the data themselves; no interval from one task, nor where all
-    draws agree (as at the reference itself). Resampling adds noise to both orders, so the interval
-    may lie below the value: it says how far the stability may be luck, not that it is.
+    Accuracy at every τ gives ranks; the interval of a rank is what the differences of all pairs of
+    models leave (`model_comparisons.compare_models`), and those at one τ hold together, also with
+    few tasks. For Kendall's τ_b of each order with that at the reference tasks are drawn, the same
+    for all models and thresholds; its interval is between quantiles of the draws. A draw in which
+    no two models are apart has no τ_b; it is left out and counted in a warning. τ_b is undefined
+    where that is so in the data themselves; no interval from one task, nor where all draws agree
+    (as at the reference itself). Drawing adds noise to both orders, so the interval may lie below
+    the value: it says how far the stability may be luck, not that it is.
     """
     check_level(level)
     levels = check_thresholds(thresholds, reference)
@@ -299,6 +304,14 @@ def threshold_stability(
     points = []
     for t, tau in enumerate(levels):
         ranks = ranked_models(names, sums[:, :, t], counts, drawn[:, :, t], level)
+        pairs = compare_models(
+            models, tasks, right[t], measure=f"accuracy at {tau:g}", among=among, alpha=1 - level
+        )
+        left = {rank.model: rank for rank in pairs.ranks}
+        ranks = tuple(
+            replace(one, low=left[one.model].low, high=left[one.model].high) if one.n else one
+            for one in ranks
+        )
         values = [_values(sums[:, :, place], counts) for place in (at, t)]
         value = float(order_agreement(*values))
         agreement = order_agreement(drawn[:, :, at], drawn[:, :, t])

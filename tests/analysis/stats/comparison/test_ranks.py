@@ -14,7 +14,13 @@ from analysis.stats.comparison.ranks import (
     resampled_means,
     task_sums,
 )
-from analysis.stats.comparison.thresholds import NO_ORDER, threshold_stability, threshold_sweep
+from analysis.stats.comparison.thresholds import (
+    NO_ORDER,
+    ThresholdStability,
+    threshold_stability,
+    threshold_sweep,
+)
+from analysis.stats.results import Estimate
 
 
 @given(
@@ -66,6 +72,11 @@ def test_ranks_that_cannot_be_told_apart_are_wide(rng: np.random.Generator) -> N
     assert [r.rank for r in found] == list(rank_order([r.value for r in found]))
 
 
+def at_of(found: ThresholdStability) -> dict[float, Estimate]:
+    """Kendall's tau-b by threshold."""
+    return {point.threshold: point.kendall for point in found.points}
+
+
 def test_stability_of_thresholds(rng: np.random.Generator) -> None:
     # a is better than b than c at every τ but 5, where c alone has fives.
     level = {"a": 4.6, "b": 4.1, "c": 3.6}
@@ -87,8 +98,13 @@ def test_stability_of_thresholds(rng: np.random.Generator) -> None:
         for rank in point.ranks:
             assert rank.value == pytest.approx(curves[rank.model].points[t].accuracy.value)
             assert rank.rank == curves[rank.model].points[t].rank
+            # What the differences of all pairs leave.
+            assert (rank.low or 9) <= (rank.rank or 0) <= (rank.high or 0)
         assert point.kendall.value == pytest.approx(order.kendall)
-    at = {point.threshold: point.kendall for point in found.points}
+    # At 4.5 most of a pass and none of c: their ranks are apart for sure.
+    apart = {rank.model: rank for rank in found.points[[*at_of(found)].index(4.5)].ranks}
+    assert (apart["a"].high or 9) < (apart["c"].low or 0)
+    at = at_of(found)
     assert at[3.5].value == 1 and at[3.5].interval is None
     assert at[4.0].interval is not None and at[4.0].interval.high == 1
     # a and b tie at 0 there, both behind c: two pairs turned round, τ_b = −2/√(3·2).
