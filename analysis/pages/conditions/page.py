@@ -59,11 +59,16 @@ def draw_accuracy(result: ConditionsResult, _: UrlOf) -> Figure:
             )
             for name in result.conditions
         ]
-        for agent in result.agents
+        for agent in result.compared
     }
-    looks = common.styles(list(result.agents))
     return panel_dots(
-        panels, unit="share", title="Accuracy", span=(0, 1), lines=lines, styles=looks
+        panels,
+        unit="share",
+        title="Accuracy",
+        columns=2 if len(panels) in (1, 2, 4) else 3,
+        span=(0, 1),
+        lines=lines,
+        styles=common.styles(list(result.agents)),
     )
 
 
