@@ -22,9 +22,9 @@ from analysis.pages.quality.views import BLIND, quality_section
 from analysis.pages.reports import later_of, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
 from analysis.pages.views import holding, open_page, subject_of
-from analysis.reports.common import banners
 from analysis.reports.content import Banner
 from analysis.reports.deferred import kept_later
+from analysis.reports.run_marks import banners
 from analysis.reports.stored import kept_report
 from annotation.access import fetch_overseen_study, person
 from annotation.studies.selectors import study_banner

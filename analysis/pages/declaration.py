@@ -14,7 +14,7 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.pages.few_clusters import with_few_clusters
 from analysis.pages.links import Addresses, Link, Links, OneAddress
 from analysis.pages.prose import Prose, read_prose
-from analysis.reports import common
+from analysis.reports import chosen_runs, figure_specs, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -81,7 +81,7 @@ def text_of(
 def agent_of(run: Callable[[Row], ChosenRun]) -> ColumnOf[Row]:
     """A column of agents, each leading to the trajectories of its run."""
     column = Column("Agent", ("agent", "kind", "run"), num=False)
-    return ColumnOf(column, lambda row: common.agent_cell(run(row)))
+    return ColumnOf(column, lambda row: run_marks.agent_cell(run(row)))
 
 
 def count_of(
@@ -209,7 +209,7 @@ class FigureOf(Generic[Result]):
         drawn = self.draw(result, links.url) if self.fits(result) else None
         if drawn is None:
             return None
-        return common.figure_spec(
+        return figure_specs.figure_spec(
             self.name,
             self.title if isinstance(self.title, str) else self.title(result),
             prose.text("subtitle", self.name),
@@ -286,7 +286,7 @@ class DeclaredPage(Generic[Data, Result]):
         report = Report(
             sentence=prose.text("answer"),
             onward=prose.onward(),
-            notices=(*common.selection_notices(selection), *prose.notices()),
+            notices=(*chosen_runs.selection_notices(selection), *prose.notices()),
             banners=prose.banners(),
             waits=self.waits(result),
         )
@@ -302,7 +302,7 @@ class DeclaredPage(Generic[Data, Result]):
         prose = _prose(folder, "details", selection, result)
         report = Report(
             notices=prose.notices(),
-            how=(*common.how_runs(selection), *prose.texts("how")),
+            how=(*chosen_runs.how_runs(selection), *prose.texts("how")),
             methods=prose.text("methods"),
             waits=self.waits(result),
         )
@@ -405,5 +405,5 @@ def _without_answer(folder: str, selection: Selection, nothing: NothingToShow) -
     return Report(
         empty=prose.empty(),
         onward=prose.onward(),
-        notices=tuple(common.selection_notices(selection)),
+        notices=tuple(chosen_runs.selection_notices(selection)),
     )

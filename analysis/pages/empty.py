@@ -2,7 +2,7 @@
 
 from analysis.filters.selection import Selection
 from analysis.pages.declaration import NothingToShow
-from analysis.reports import common
+from analysis.reports import chosen_runs, system_facts
 from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, find_system
 
@@ -14,14 +14,14 @@ def why_no_runs(selection: Selection) -> NothingToShow:
     if selection.dataset is None:
         return NothingToShow("no run", {"needs": START})
     facts = {
-        "dataset_name": common.dataset_name(selection),
+        "dataset_name": chosen_runs.dataset_name(selection),
         "dataset": selection.filters.dataset,
     }
     if selection.dataset.system == EXTERNAL:
         return NothingToShow(
             "made elsewhere", {**facts, "missing": find_system(EXTERNAL).labels.not_judged}
         )
-    if selection.runs and not common.judge_roles(selection.system):
+    if selection.runs and not system_facts.judge_roles(selection.system):
         accurate = "accurate" in find_system(selection.system).labels.measures
         return NothingToShow("no judges" if accurate else "no accuracy", facts)
     if selection.left_out:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from analysis.filters.selection import Selection
-from analysis.reports import common
+from analysis.reports import addresses
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Links:
         self._all = () if whole else tuple(run.pk for run in selection.runs)
         # What people said of something else than trajectories.
         self._items = (
-            common.address("annotation:study_items", pk=self._study)
+            addresses.address("annotation:study_items", pk=self._study)
             if self._study is not None and not selection.runs
             else ""
         )
@@ -78,4 +78,4 @@ class Links:
             query["study"] = self._study
         if link.dimension:
             query["dimension"] = link.dimension
-        return common.trajectories({**query, **link.more})
+        return addresses.trajectories({**query, **link.more})

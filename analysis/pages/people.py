@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
 from analysis.pages.declaration import NothingToShow
-from analysis.reports import common
+from analysis.reports import addresses
 from annotation.models import Study
 from annotation.questionnaires import load_questionnaire
 
@@ -91,8 +91,8 @@ def why_not_asked(study: Study) -> NothingToShow:
     """Say that a study does not ask what a page is about, and which page is about what it asks."""
     questionnaire = load_questionnaire(study.questionnaire)
     other = next((page for fits, page in PAGE_OF if fits(questionnaire)), "")
-    url = common.address(f"analysis:{other}", {"study": study.pk}) if other else ""
-    url = url or common.address("annotation:study_list")
+    url = addresses.address(f"analysis:{other}", {"study": study.pk}) if other else ""
+    url = url or addresses.address("annotation:study_list")
     return NothingToShow("not asked", {"study": study, "other": other, "url": url})
 
 

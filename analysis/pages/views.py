@@ -25,9 +25,10 @@ from analysis.pages.reports import (
     report_key,
 )
 from analysis.pages.responses import answer_figure, answer_table
-from analysis.reports.common import banners, dataset_name
+from analysis.reports.chosen_runs import dataset_name
 from analysis.reports.content import Cell, Report
 from analysis.reports.deferred import Later, ask, forget, kept_later, look
+from analysis.reports.run_marks import banners
 from analysis.reports.stored import key_of
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility

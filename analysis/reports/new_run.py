@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.reports import common
+from analysis.reports import addresses
 from benchmarks.roles.services import AT
 
 
@@ -18,7 +18,7 @@ def new_run_url(
 ) -> str:
     """The form for runs of these agents with some settings changed and all else as it was."""
     if not like:
-        return common.address("benchmarks:run_new", {"dataset": selection.filters.dataset})
+        return addresses.address("benchmarks:run_new", {"dataset": selection.filters.dataset})
     first = like[0]
     pairs: list[tuple[str, str]] = [("dataset", selection.filters.dataset)]
     pairs += [("agents", name) for name in dict.fromkeys(run.agent for run in like)]
@@ -33,7 +33,7 @@ def new_run_url(
                 (f"role_{role}_{seat}", _filler(filler)) for seat, filler in enumerate(fillers, 1)
             ]
     pairs.append(("seed", str(first.seed)))
-    url = common.address("benchmarks:run_new")
+    url = addresses.address("benchmarks:run_new")
     return f"{url}?{urlencode(pairs)}" if url else ""
 
 

@@ -15,9 +15,9 @@ from analysis.exports.figure_pdf import chromium
 from analysis.exports.latex import TableSource, latex_table
 from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.exports.table_csv import table_csv
-from analysis.reports.common import PUBLISHED_BADGE
 from analysis.reports.content import FigureSpec, Report
 from analysis.reports.formatting import plural
+from analysis.reports.run_marks import PUBLISHED_BADGE
 from analysis.reproduction.manifest import banners_of, metrics_of, product_now, run_record
 from analysis.reproduction.presets import known_presets, parts_of
 from analysis.reproduction.sections import ReportedRuns, reports_of, sections_of

@@ -16,9 +16,9 @@ from analysis.filters.studies import newest_study_of, selection_of_study
 from analysis.pages.catalogue import PAGES, Page
 from analysis.pages.reports import later_of, make_report, report_key, write_later
 from analysis.pages.views import subject_of
-from analysis.reports.common import banners
 from analysis.reports.content import Report
 from analysis.reports.deferred import kept_later
+from analysis.reports.run_marks import banners
 from benchmarks.core.published import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from django import template
 
 from analysis.filters.selection import Selection
-from analysis.reports import common, formatting
+from analysis.reports import addresses, chosen_runs, formatting
 from analysis.reports.formatting import Unit
 from analysis.stats.results import Estimate, Interval
 
@@ -112,13 +112,13 @@ def p_value(p: float) -> str:
 @register.simple_tag
 def page_about(key: str, selection: Selection, **more: str) -> str:
     """The address of another page of analysis about the same runs, with further filters."""
-    return common.page_of(key, selection, **more)
+    return addresses.page_of(key, selection, **more)
 
 
 @register.simple_tag
 def dataset_name(selection: Selection) -> str:
     """The dataset in words; its version only where there is another."""
-    return common.dataset_name(selection)
+    return chosen_runs.dataset_name(selection)
 
 
 @register.filter

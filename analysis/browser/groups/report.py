@@ -9,7 +9,7 @@ from analysis.browser.search.snippets import excerpt
 from analysis.figures.shares import Shares, share_dots
 from analysis.figures.theme import ACCENT
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
-from analysis.reports import common
+from analysis.reports import addresses, figure_specs
 from analysis.reports.content import (
     Banner,
     Cell,
@@ -68,7 +68,7 @@ def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
         figures=_figures(found, key, len(texts)),
         tables=(
             _groups(found, key, len(texts)),
-            _models(found, key, common.address("analysis:trajectory_list", asked.query)),
+            _models(found, key, addresses.address("analysis:trajectory_list", asked.query)),
             _typical(found, key, by_trajectory, agent_of),
         ),
         notices=_notices(asked, chosen, found),
@@ -115,7 +115,7 @@ def _name(group: TextGroup) -> str:
 
 
 def _group_url(key: str, number: int) -> str:
-    return common.trajectories({"similar": group_value(key, number)})
+    return addresses.trajectories({"similar": group_value(key, number)})
 
 
 def _groups(found: TextGroups, key: str, texts: int) -> Table:
@@ -190,7 +190,7 @@ def _typical(
         for typical in group.typical:
             trajectory, turn = _key_of(typical.key)
             shown = excerpt(texts[trajectory].text, terms)[1]
-            url = common.address("analysis:trajectory", trajectory_id=trajectory)
+            url = addresses.address("analysis:trajectory", trajectory_id=trajectory)
             rows.append(
                 (
                     text_cell(f"Group {group.number}"),
@@ -231,7 +231,7 @@ def _figures(found: TextGroups, key: str, texts: int) -> tuple[FigureSpec, ...]:
     sizes = [share(group.size, texts) for group in found.groups]
     urls = [_group_url(key, group.number) for group in found.groups]
     return (
-        common.figure_spec(
+        figure_specs.figure_spec(
             "sizes",
             "How large the groups are",
             f"Share of all {texts:,} texts, with 95 % Wilson intervals",

@@ -16,7 +16,7 @@ from analysis.pages.own_table.groups import across_table
 from analysis.pages.own_table.labels import Part, parts_of, skewed
 from analysis.pages.own_table.tables import against_table, chance_table, correlation_table
 from analysis.pages.people import chosen_people
-from analysis.reports import common
+from analysis.reports import figure_specs
 from analysis.reports.content import Table
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import tidy_report
@@ -84,7 +84,7 @@ def draw_beyond_chance(result: JudgesWithPeople, url: UrlOf) -> Figure:
         [ForestRows(judge, rows) for judge, rows in by_judge.items()], title="ordinal alpha"
     )
     marks = {part.title: url(Link(dimension=result.keys[part.title])) for part in result.parts}
-    return common.linked(drawn, marks)
+    return figure_specs.linked(drawn, marks)
 
 
 def draw_limits(result: JudgesWithPeople, url: UrlOf) -> Figure:

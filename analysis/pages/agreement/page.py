@@ -24,7 +24,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.links import Link
 from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
-from analysis.reports import common
+from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, Column, how_interval, text_column
 from analysis.reports.formatting import counted
 from analysis.stats.descriptive.means import mean_by_cluster
@@ -179,7 +179,7 @@ def load(selection: Selection) -> AgreementData | NothingToShow:
     frame, people, everyone = chosen_people(rating_frame(study, selection.runs), selection)
     if frame.empty:
         return why_no_answers(everyone, selection)
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     return AgreementData(
         frame,
         final_scores(study, selection.runs, [dimension.key for dimension in dimensions]),
@@ -261,7 +261,7 @@ def dimension_means(result: AgreementResult) -> list[DimensionMeans]:
         kept = complete == complete
         tasks = [task for task, keep in zip(sides.tasks, kept, strict=True) if keep]
         means = (
-            mean_by_cluster(scores[kept], tasks, scale=common.RUBRIC_SCALE)
+            mean_by_cluster(scores[kept], tasks, scale=system_facts.RUBRIC_SCALE)
             for scores in (people, complete)
         )
         found.append(DimensionMeans(key, titles[key], *means))
@@ -279,7 +279,9 @@ def question_means(result: AgreementResult) -> list[QuestionMean]:
         mean = Estimate.without_value("no item was asked this")
         if len(answers):
             mean = mean_by_cluster(
-                answers["human"].to_numpy(), answers["task"].tolist(), scale=common.RUBRIC_SCALE
+                answers["human"].to_numpy(),
+                answers["task"].tolist(),
+                scale=system_facts.RUBRIC_SCALE,
             )
         found.append(QuestionMean(question, mean, published.get(question.key)))
     return found
@@ -302,7 +304,7 @@ def draw_shares(result: AgreementResult, url: UrlOf) -> Figure | None:
     if not result.compared:
         return None
     marks = {row.agreement.dimension: url(row.link) for row in result.rows}
-    return common.linked(agreement_shares([row.agreement for row in result.rows]), marks)
+    return figure_specs.linked(agreement_shares([row.agreement for row in result.rows]), marks)
 
 
 def draw_means(result: AgreementResult, url: UrlOf) -> Figure | None:
@@ -315,7 +317,7 @@ def draw_means(result: AgreementResult, url: UrlOf) -> Figure | None:
         [row.people for row in means],
         [row.judges for row in means],
     )
-    return common.linked(drawn, {row.title: url(row.link) for row in means})
+    return figure_specs.linked(drawn, {row.title: url(row.link) for row in means})
 
 
 def agreement_columns(_: Any) -> list[ColumnOf[DimensionAgreement]]:

@@ -28,7 +28,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import figure_specs, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -81,14 +81,14 @@ def draw(result: BreakdownResult, _: UrlOf) -> Figure | None:
     for row in result.rows:
         name = f"{row.agent}, {row.condition}" if several else row.agent
         panels[row.title].append(PointRow(name, row.first, row.agent))
-    looks = common.styles(list(dict.fromkeys(row.agent for row in result.rows)))
+    looks = figure_specs.styles(list(dict.fromkeys(row.agent for row in result.rows)))
     return panel_dots(panels, unit="share", title=result.measure, span=(0, 1), styles=looks)
 
 
 def _agent(row: BreakdownRow) -> Cell:
     """Name the agent with what marks it, such as that it is scripted."""
     return Cell(
-        row.agent, (row.agent, row.run.agent_kind), badges=tuple(common.agent_badges(row.run))
+        row.agent, (row.agent, row.run.agent_kind), badges=tuple(run_marks.agent_badges(row.run))
     )
 
 
@@ -124,7 +124,7 @@ def published_columns(result: BreakdownResult) -> Sequence[ColumnOf[PublishedSha
             lambda one: text_cell(
                 one.entry.model,
                 badges=(
-                    replace(common.PUBLISHED_BADGE, why=f"{one.entry.source}; {one.entry.note}"),
+                    replace(run_marks.PUBLISHED_BADGE, why=f"{one.entry.source}; {one.entry.note}"),
                 ),
             ),
         ),

@@ -11,7 +11,7 @@ from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.pages.leaderboard.rows import signature
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses, system_facts
 from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit
 from analysis.stats.comparison.model_comparisons import (
@@ -129,7 +129,7 @@ class RunPair:
         query: dict[str, str] = {"flip": flip} if flip else {}
         if not self.data.is_rate:  # where they are furthest apart is what one wants to read
             query["sort"] = {"won": "difference", "lost": "-difference"}.get(flip or "", "size")
-        return common.side_by_side(self.first, self.second, self.data.metric, **query)
+        return addresses.side_by_side(self.first, self.second, self.data.metric, **query)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def read_values(selection: Selection) -> ComparisonData:
         measure_frame(selection.runs, metric, system),
         metric,
         measures_here(system)[metric],
-        common.titles_of(system),
+        system_facts.titles_of(system),
         scale_of(system, metric),
         labels.get(selection.filters.against, ""),
         selection.agents_here,
@@ -292,7 +292,7 @@ def compare(data: ComparisonData) -> ComparisonResult:
 def scale_of(system: str, metric: str) -> Scale:
     """Return the least and the largest value of a measure: those of the rubric, or from 0 on."""
     if metric in known_dimensions(system):
-        return common.RUBRIC_SCALE
+        return system_facts.RUBRIC_SCALE
     # Rewards of trajectories made elsewhere may be below 0.
     return OPEN_SCALE if system == EXTERNAL else (0, None)
 
@@ -301,7 +301,7 @@ def _value(run: ChosenRun, data: ComparisonData) -> AgentValue:
     mine = data.frame[data.frame["run"] == run.pk]
     left = Counter(unfinished(run))
     for why, count in why_undefined(mine, data.metric).items():
-        left[common.in_words(why, data.titles)] += count
+        left[system_facts.in_words(why, data.titles)] += count
     excluded = dict(left.most_common())
     known = mine[mine[data.metric].notna()]
     values, tasks = known[data.metric].to_numpy(), known["task"].tolist()

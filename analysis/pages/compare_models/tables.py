@@ -8,7 +8,7 @@ from analysis.pages.compare_models.rows import AgentValue, ComparisonResult, Run
 from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -110,7 +110,7 @@ def pair_columns(result: ComparisonResult) -> Sequence[ColumnOf[RunPair]]:
 
 def _agent(one: RunPair, place: int) -> Cell:
     run = (one.first, one.second)[place]
-    return text_cell(run.label, url=common.trajectories_of(run))
+    return text_cell(run.label, url=addresses.trajectories_of(run))
 
 
 def _value(one: RunPair, value: float | None) -> Cell:
@@ -156,7 +156,7 @@ Ranked = tuple[AgentValue, "PairwiseRank | None"]
 def rank_columns(_: ComparisonResult) -> Sequence[ColumnOf[Ranked]]:
     """Give each agent its rank, and the ranks that the clear pairs leave to it."""
     return (
-        ColumnOf(AGENT, lambda row: common.agent_cell(row[0].run)),
+        ColumnOf(AGENT, lambda row: run_marks.agent_cell(row[0].run)),
         ColumnOf(
             number_column("Rank", help="1 for the highest value; equal ones share the better rank"),
             lambda row: count_cell(row[1].rank if row[1] is not None else None, reason=NO_RANK),
@@ -182,14 +182,14 @@ def value_columns(result: ComparisonResult) -> Sequence[ColumnOf[AgentValue]]:
     def value(row: AgentValue) -> Cell:
         url = ""
         if data.metric in ("accurate", "valid"):
-            url = common.successes(row.run, row.value, data.metric)
+            url = addresses.successes(row.run, row.value, data.metric)
         return estimate_cell(row.value, data.unit, url=url, show_n=True)
 
     wald = Column(
         "Wald", ("wald low", "wald high"), help="p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %"
     )
     return (
-        ColumnOf(AGENT, lambda row: common.agent_cell(row.run)),
+        ColumnOf(AGENT, lambda row: run_marks.agent_cell(row.run)),
         ColumnOf(
             estimate_column(data.measure.title, "value", data.measure.help),
             value,
@@ -254,7 +254,7 @@ def published_columns(result: ComparisonResult) -> Sequence[ColumnOf[PublishedIn
             text_column("Model"),
             lambda row: text_cell(
                 row.entry.model,
-                badges=(replace(common.PUBLISHED_BADGE, why=row.printed.note),),
+                badges=(replace(run_marks.PUBLISHED_BADGE, why=row.printed.note),),
             ),
         ),
         ColumnOf(

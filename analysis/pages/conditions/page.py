@@ -23,7 +23,7 @@ from analysis.pages.conditions.tables import (
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
 from analysis.pages.empty import why_no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
-from analysis.reports import common
+from analysis.reports import figure_specs
 from benchmarks.core.published import Published
 from benchmarks.core.registry import find_system, get_system
 
@@ -68,7 +68,7 @@ def draw_accuracy(result: ConditionsResult, _: UrlOf) -> Figure:
         columns=2 if len(panels) in (1, 2, 4) else 3,
         span=(0, 1),
         lines=lines,
-        styles=common.styles(list(result.agents)),
+        styles=figure_specs.styles(list(result.agents)),
     )
 
 
@@ -91,7 +91,7 @@ def draw_kinds(result: ConditionsResult, _: UrlOf) -> Figure | None:
         title="Change of accuracy, in points",
         columns=3,
         span=_span(panels),
-        styles=common.styles(list(result.agents)),
+        styles=figure_specs.styles(list(result.agents)),
     )
 
 
@@ -120,7 +120,7 @@ def draw_lengths(result: ConditionsResult, _: UrlOf) -> Figure | None:
         curves,
         contrasts.remaining_title,
         "Accuracy",
-        styles=common.styles(list(result.agents)),
+        styles=figure_specs.styles(list(result.agents)),
         urls=urls,
     )
 

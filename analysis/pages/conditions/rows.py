@@ -10,7 +10,7 @@ from analysis.filters.factors import STANDARD
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.pages.leaderboard.rows import ACCURATE, paired_difference
-from analysis.reports import common
+from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
@@ -102,12 +102,12 @@ class ConditionsResult:
     def url(self, agent: str, condition: str, **more: str) -> str:
         """Return the address of the trajectories of an agent under a condition."""
         run = self.runs.get((agent, condition))
-        return common.trajectories_of(run, **more) if run is not None else ""
+        return addresses.trajectories_of(run, **more) if run is not None else ""
 
     def flips(self, agent: str, condition: str, against: str = "") -> str:
         """Return the address of the same tasks under both conditions, one beside the other."""
         run, base = (self.runs.get((agent, one)) for one in (condition, against or self.baseline))
-        return common.side_by_side(run, base, "accurate") if run and base else ""
+        return addresses.side_by_side(run, base, "accurate") if run and base else ""
 
     @property
     def compared(self) -> list[str]:

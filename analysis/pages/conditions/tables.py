@@ -7,7 +7,7 @@ from analysis.filters.selection import ChosenRun
 from analysis.pages.conditions.rows import ConditionsResult
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Badge,
     Cell,
@@ -164,7 +164,7 @@ def published_columns(result: ConditionsResult) -> Sequence[ColumnOf[Published]]
             text_column("Model"),
             lambda entry: text_cell(
                 entry.model,
-                badges=(replace(common.PUBLISHED_BADGE, why=f"{entry.source}; {entry.note}"),),
+                badges=(replace(run_marks.PUBLISHED_BADGE, why=f"{entry.source}; {entry.note}"),),
             ),
         ),
         text_of("Condition", lambda entry: words[entry.metric].title),
@@ -194,7 +194,7 @@ def _agent(result: ConditionsResult, condition: str = "") -> ColumnOf[str]:
 
 
 def _badges(runs: Sequence[ChosenRun]) -> tuple[Badge, ...]:
-    return tuple(dict.fromkeys(badge for run in runs for badge in common.agent_badges(run)))
+    return tuple(dict.fromkeys(badge for run in runs for badge in run_marks.agent_badges(run)))
 
 
 def _condition(result: ConditionsResult) -> ColumnOf[str]:
@@ -211,7 +211,7 @@ def _accuracy(result: ConditionsResult, column: Column, condition: str) -> Colum
 
 def _accuracy_cell(result: ConditionsResult, agent: str, condition: str) -> Cell:
     accuracy, run = result.accuracy[agent, condition], result.runs.get((agent, condition))
-    url = common.successes(run, accuracy) if run is not None else ""
+    url = addresses.successes(run, accuracy) if run is not None else ""
     return estimate_cell(accuracy, "share", url=url, show_n=True)
 
 

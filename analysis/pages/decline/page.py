@@ -25,7 +25,7 @@ from analysis.pages.decline.slopes import LATER, chosen_dimensions, columns_of, 
 from analysis.pages.decline.turn_slopes import Slopes, verdict, verdict_badges
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import figure_specs, run_marks, system_facts
 from analysis.reports.content import (
     Cell,
     Column,
@@ -173,7 +173,7 @@ def load(selection: Selection) -> DeclineData | NothingToShow:
 def compute(data: DeclineData) -> DeclineResult:
     """Compute the mean score at every turn."""
     columns = columns_of(data.frame, data.dimensions)
-    curves = score_by_turn(*columns, align=data.align, scale=common.RUBRIC_SCALE)
+    curves = score_by_turn(*columns, align=data.align, scale=system_facts.RUBRIC_SCALE)
     return DeclineResult(data, tuple(curves))
 
 
@@ -218,8 +218,8 @@ def curves_of(place: int) -> FigureOf[DeclineResult]:
         shown = [one for one in points(result) if one.curve.dimension == title]
         links = {(one.curve.agent, one.point.position): url(one.link) for one in shown}
         curves = [curve for curve in result.curves if curve.dimension == title]
-        looks = common.styles([run.label for run in result.data.runs])
-        return agent_multiples(curves, common.RUBRIC_SCALE, looks, links) if curves else None
+        looks = figure_specs.styles([run.label for run in result.data.runs])
+        return agent_multiples(curves, system_facts.RUBRIC_SCALE, looks, links) if curves else None
 
     def title(result: DeclineResult) -> str:
         return f"{result.data.dimensions[place].title}: mean score by {result.where}"
@@ -239,7 +239,7 @@ def slope_columns(result: DeclineResult) -> list[ColumnOf[ChosenRun]]:
     assert slopes is not None
     titles = dict.fromkeys(one.dimension for one in slopes.models)
     return [
-        ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), common.agent_cell),
+        ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), run_marks.agent_cell),
         *(_slope_column(slopes, title) for title in titles),
     ]
 

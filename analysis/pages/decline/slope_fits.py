@@ -11,7 +11,7 @@ from django.core.cache import caches
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import turn_scores
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.deferred import KEEP_SECONDS, tell
 from analysis.reports.stored import key_of
 from analysis.stats.trends.slopes import SlopeModels, slope_models
@@ -49,7 +49,7 @@ def _of(label: str, fits: Sequence[SlopeModels]) -> tuple[SlopeModels, ...]:
 
 def _fit(system: str, run: ChosenRun) -> tuple[SlopeModels, ...]:
     """Fit every dimension of the rubric. Errors cluster by task where tasks recur."""
-    titles = common.titles_of(system)
+    titles = system_facts.titles_of(system)
     frame = turn_scores([run], list(titles), final=False)
     trajectories, tasks = frame["trajectory"].tolist(), frame["task"].tolist()
     recur = len(set(tasks)) < len(set(trajectories))

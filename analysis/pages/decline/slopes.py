@@ -29,7 +29,7 @@ from analysis.pages.decline.turn_slopes import (
     fits_title,
 )
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, number_column, text_column
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import number, plural
@@ -81,7 +81,7 @@ class DeclineLater:
 
 def chosen_dimensions(selection: Selection) -> tuple[Dimension, ...]:
     """Return the dimensions that the selection names, in the rubric's order."""
-    known = common.dimensions_of(selection.system)
+    known = system_facts.dimensions_of(selection.system)
     return tuple(d for d in known if d.key in selection.filters.dimensions)
 
 
@@ -110,7 +110,7 @@ def compute_later(selection: Selection) -> DeclineLater | None:
     fits = fit_runs(selection.system, selection.family)
     slopes = shown_slopes(fits, selection)
     tell("comparing the same trajectories")
-    matched = matched_turns(*columns_of(frame, dimensions), scale=common.RUBRIC_SCALE)
+    matched = matched_turns(*columns_of(frame, dimensions), scale=system_facts.RUBRIC_SCALE)
     return DeclineLater(selection.runs, dimensions, slopes, tuple(matched))
 
 
@@ -145,7 +145,7 @@ def draw_matched(result: DeclineLater, url: UrlOf) -> Figure | None:
         (curve.agent, curve.dimension): url(_matched_link(result, curve))
         for curve in result.matched
     }
-    looks = common.styles([run.label for run in result.runs])
+    looks = figure_specs.styles([run.label for run in result.runs])
     return matched_figure(result.matched, styles=looks, links=links)
 
 

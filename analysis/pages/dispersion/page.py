@@ -29,7 +29,7 @@ from analysis.pages.dispersion.tables import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import figure_specs, system_facts
 from analysis.reports.formatting import plural
 from analysis.stats.judges.dispersion import (
     DimensionSpread,
@@ -175,7 +175,7 @@ class DispersionResult:
 
 def load(selection: Selection) -> DispersionData | NothingToShow:
     """Load every judge's means."""
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     if not selection.runs or not dimensions:
         return why_no_runs(selection)
     final = selection.filters.turns != "all"
@@ -211,7 +211,7 @@ def compute(data: DispersionData) -> DispersionResult:
     scored = [cell for cell in result.means if cell.n]
     without: tuple[WithoutJudge, ...] = ()
     if len(result.judges) > 1:
-        without = leave_one_judge_out(scored, scale=common.RUBRIC_SCALE)
+        without = leave_one_judge_out(scored, scale=system_facts.RUBRIC_SCALE)
     return DispersionResult(data, result, without)
 
 
@@ -224,7 +224,7 @@ def spread_of(means: Sequence[JudgeMean]) -> Dispersion:
     names = list(dict.fromkeys(cell.dimension for cell in means))
     scored = {cell.dimension for cell in means if cell.n}
     result = judge_dispersion(
-        [cell for cell in means if cell.dimension in scored], scale=common.RUBRIC_SCALE
+        [cell for cell in means if cell.dimension in scored], scale=system_facts.RUBRIC_SCALE
     )
     models = list(dict.fromkeys(cell.model for cell in means))
     empty = Estimate.without_value(NOBODY, excluded={NOBODY: len(models)})
@@ -256,7 +256,7 @@ def draw_spread(result: DispersionResult, url: UrlOf) -> Figure:
 def draw_severity(result: DispersionResult, url: UrlOf) -> Figure:
     """Draw how much higher each judge scores than all judges together."""
     marks = {title: url(Link(dimension=key)) for title, key in result.keys.items()}
-    return common.linked(severity_dots(result.dispersion), {**marks, ALL: url(Link())})
+    return figure_specs.linked(severity_dots(result.dispersion), {**marks, ALL: url(Link())})
 
 
 CONTENT = DeclaredPage(

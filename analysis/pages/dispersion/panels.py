@@ -23,7 +23,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.links import Link
 from analysis.pages.prose import Prose, read_prose
-from analysis.reports import common
+from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Banner, Cell, estimate_cell, estimate_column
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import listed
@@ -143,7 +143,7 @@ class PanelsResult:
 
 def compute(selection: Selection) -> PanelsResult | None:
     """Compare judges turn by turn: spread, severity, bias, and the panel without each."""
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     final = selection.filters.turns != "all"
     tell("reading the scores")
     frame = single_scores(selection.runs, [d.key for d in dimensions], final=final)
@@ -201,7 +201,7 @@ def panel_of(
         people=told if people.means else None,
         threshold=threshold,
         tasks=dict(zip(items, rows["task"].tolist(), strict=True)),
-        scale=common.RUBRIC_SCALE,
+        scale=system_facts.RUBRIC_SCALE,
     )
 
 
@@ -218,7 +218,7 @@ def draw_spread(result: PanelsResult, url: UrlOf) -> Figure:
     rows = [(one.title, one.panel.spread) for one in result.panels]
     title = "SD between judges on a single turn (points)"
     drawn = forest([ForestRows("single turns", rows)], title=title, most=0.5)
-    return common.linked(drawn, _marks(result, url))
+    return figure_specs.linked(drawn, _marks(result, url))
 
 
 def draw_offsets(result: PanelsResult, url: UrlOf) -> Figure:

@@ -11,7 +11,7 @@ from analysis.pages.compare_models.tables import P_COLUMN, p_pair_cell
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import EffectsData
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.content import (
     Cell,
     count_cell,
@@ -111,7 +111,7 @@ def _feedback(data: EffectsData, question: str, measure: Measure, frame: "DataFr
         order=list(titles.values()),
         contrast="baseline",
         among=max(data.among, len(set(frame["label"]))),
-        scale=common.RUBRIC_SCALE,
+        scale=system_facts.RUBRIC_SCALE,
     )
     return Feedback(
         question,

@@ -57,7 +57,7 @@ from analysis.pages.effects.tables import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import chosen_runs, figure_specs, system_facts
 from analysis.reports.references import published_estimate
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import find_system
@@ -98,7 +98,7 @@ def load(selection: Selection) -> PageData | NothingToShow:
     if factor is None:
         facts = {
             "dataset": selection.filters.dataset,
-            "dataset_name": common.dataset_name(selection),
+            "dataset_name": chosen_runs.dataset_name(selection),
         }
         return NothingToShow("no factor", facts)
     data = load_effects(selection, factor)
@@ -126,7 +126,7 @@ def _unit(result: Effects) -> str:
 
 
 def _is_rubric(result: Effects) -> bool:
-    return result.data.scale == common.RUBRIC_SCALE
+    return result.data.scale == system_facts.RUBRIC_SCALE
 
 
 def draw_changes(page: PageResult, url: UrlOf) -> Figure | None:
@@ -150,7 +150,10 @@ def draw_changes(page: PageResult, url: UrlOf) -> Figure | None:
         title=title,
         columns=min(3, len(moved)),
         span=_around_zero(moved, result.is_rate),
-        styles={**common.styles(list(result.agents)), OVERALL: Style(NEUTRAL, "diamond", "solid")},
+        styles={
+            **figure_specs.styles(list(result.agents)),
+            OVERALL: Style(NEUTRAL, "diamond", "solid"),
+        },
     )
 
 
@@ -178,7 +181,7 @@ def draw_values(page: PageResult, url: UrlOf) -> Figure | None:
         title=f"{result.measure.title}{_unit(result)}",
         columns=min(3, len(panels)),
         span=_full_scale(result, panels),
-        styles=common.styles([*result.agents]),
+        styles=figure_specs.styles([*result.agents]),
     )
 
 
@@ -202,7 +205,7 @@ def draw_published(page: PageResult, _: UrlOf) -> Figure | None:
         title=f"{result.measure.title}{_unit(result)}",
         columns=min(3, len(panels)),
         span=_full_scale(result, panels),
-        styles=common.styles(list(published)),
+        styles=figure_specs.styles(list(published)),
     )
 
 
@@ -223,7 +226,7 @@ def _full_scale(result: Effects, panels: Mapping[str, Sequence[PointRow]]) -> tu
     if result.is_rate:
         return 0.0, 1.0
     if _is_rubric(result):
-        return common.RUBRIC_SCALE
+        return system_facts.RUBRIC_SCALE
     return 0.0, 1.05 * max(_ends(_values(panels))) or 1.0
 
 

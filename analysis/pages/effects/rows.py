@@ -10,7 +10,7 @@ from analysis.frames.measures import measure_frame, measures_here
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.pages.compare_models.rows import Flip, scale_of
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses, system_facts
 from analysis.reports.content import how_interval
 from analysis.reports.formatting import Unit
 from analysis.stats.comparison.condition_effects import (
@@ -107,7 +107,7 @@ class Change:
         if first is None or second is None:
             return ""
         more = {"flip": flip} if flip else {}
-        return common.side_by_side(first, second, self.effects.data.metric, **more)
+        return addresses.side_by_side(first, second, self.effects.data.metric, **more)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class Effects:
         for run in self.data.runs:
             left.update(unfinished(run))
         for why, count in why_undefined(self.data.frame, self.data.metric).items():
-            left[common.in_words(why, self.data.words)] += count
+            left[system_facts.in_words(why, self.data.words)] += count
         return dict(left)
 
     @property
@@ -287,7 +287,7 @@ def load_effects(selection: Selection, factor: Factor) -> EffectsData:
         tuple(runs),
         alone,
         measure_frame(runs, metric, selection.system) if runs else None,
-        common.titles_of(selection.system),
+        system_facts.titles_of(selection.system),
         scale_of(selection.system, metric),
         selection.compared,
         {run.agent_kind for run in selection.runs} == {"scripted"},

@@ -12,7 +12,7 @@ from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import Change, Effects, Move, title_of
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -41,7 +41,7 @@ AGENT = Column("Agent", ("agent", "kind"), num=False)
 def agent_of(result: Effects, agent: str) -> Cell:
     """An agent's name, with what its runs have to be marked with."""
     runs = [run for (name, _), run in result.runs.items() if name == agent]
-    badges = tuple(dict.fromkeys(badge for run in runs for badge in common.agent_badges(run)))
+    badges = tuple(dict.fromkeys(badge for run in runs for badge in run_marks.agent_badges(run)))
     return Cell(agent, (agent, runs[0].agent_kind), badges=badges)
 
 
@@ -205,7 +205,7 @@ class ProfileRow:
 
     @property
     def link(self) -> Link:
-        return Link(url=common.address("benchmarks:dataset", dataset_id=self.dataset))
+        return Link(url=addresses.address("benchmarks:dataset", dataset_id=self.dataset))
 
 
 def profile_rows(
@@ -288,7 +288,7 @@ def published_columns(result: Effects) -> Sequence[ColumnOf[PublishedRow]]:
     """Give the published figures, with their printed range."""
 
     def name(row: PublishedRow) -> Cell:
-        badge = replace(common.PUBLISHED_BADGE, why=row.source)
+        badge = replace(run_marks.PUBLISHED_BADGE, why=row.source)
         return text_cell(row.model, badges=(badge,))
 
     def column(value: Any) -> ColumnOf[PublishedRow]:
@@ -319,7 +319,7 @@ def said_columns(_: Effects) -> Sequence[ColumnOf[Factor]]:
     return (
         ColumnOf(
             text_column("Source"),
-            lambda factor: text_cell(factor.where, badges=(common.PUBLISHED_BADGE,)),
+            lambda factor: text_cell(factor.where, badges=(run_marks.PUBLISHED_BADGE,)),
         ),
         ColumnOf(
             words_column("What the paper reports", "reported"),
@@ -353,7 +353,7 @@ def missing_rows(result: Effects, selection: Selection) -> tuple[MissingRow, ...
             return ()
         words = f"{factor.advice[:1].upper()}{factor.advice[1:]}."
         name, view = _ELSEWHERE[factor.kind]
-        return (MissingRow(factor.title, words, f"{name} →", common.address(view)),)
+        return (MissingRow(factor.title, words, f"{name} →", addresses.address(view)),)
     rows = []
     for value in _wanted(factor, selection):
         title = title_of(factor, value)

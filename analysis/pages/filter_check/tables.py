@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.pages.filter_check.rows import Checked, FilterCheck, FilterDifference
 from analysis.pages.violation_check.tables import KIND_WORDS
-from analysis.reports import common
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     PUBLISHED,
     Cell,
@@ -103,7 +103,7 @@ def _rate(measure: str, label: str, help: str) -> ColumnOf[Row]:
 
 def _published_name(paper: PaperStatements) -> Cell:
     source = paper.checks["removed"].source
-    return text_cell("Published", badges=(common.PUBLISHED_BADGE,), sub=source)
+    return text_cell("Published", badges=(run_marks.PUBLISHED_BADGE,), sub=source)
 
 
 def _published_mean(paper: PaperStatements) -> Cell:
@@ -160,7 +160,7 @@ def difference_columns(_: FilterCheck) -> Sequence[ColumnOf[FilterDifference]]:
             text_column("Task"),
             lambda row: text_cell(
                 row.candidate.task_name,
-                url=common.address("benchmarks:task", task_id=row.candidate.task),
+                url=addresses.address("benchmarks:task", task_id=row.candidate.task),
             ),
         ),
         text_of("Kind", lambda row: KIND_WORDS.get(row.candidate.kind, row.candidate.kind)),

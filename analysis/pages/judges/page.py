@@ -42,7 +42,7 @@ from analysis.pages.own_table.figures import advantage_drawn
 from analysis.pages.own_table.labels import Cautions, Tested, cautions_of, epsilon_words
 from analysis.pages.own_table.tables import planning_table, sizes_of
 from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
-from analysis.reports import common
+from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import (
     Badge,
     Cell,
@@ -296,7 +296,7 @@ def load(selection: Selection) -> JudgesData | NothingToShow:
 def table_of(selection: Selection, frame: "DataFrame") -> TidyTable:
     """Return people’s and judges’ scores of the last plans, a section for each dimension."""
     assert selection.study is not None
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     judged = final_scores(selection.study, selection.runs, [d.key for d in dimensions])
     return study_table(
         frame,
@@ -309,7 +309,7 @@ def table_of(selection: Selection, frame: "DataFrame") -> TidyTable:
 
 def keys_of(selection: Selection) -> dict[str, str]:
     """Return the keys of the dimensions by title."""
-    return {title: key for key, title in common.titles_of(selection.system).items()}
+    return {title: key for key, title in system_facts.titles_of(selection.system).items()}
 
 
 def epsilon_of(selection: Selection) -> float:
@@ -329,7 +329,7 @@ def compute(data: JudgesData) -> JudgesResult:
         assert section.tasks is not None
         _, people = section.of_kind("human")
         compared[section.criterion] = Compared(scores, means_of(people), section.tasks)
-    biases = judge_biases(list(judges), compared, scale=common.RUBRIC_SCALE)
+    biases = judge_biases(list(judges), compared, scale=system_facts.RUBRIC_SCALE)
     return JudgesResult(data, biases, tuple(tested(data.table, data.settings)))
 
 
@@ -345,7 +345,7 @@ def panel_of(section: TableSection) -> JudgePanel:
         scores.ravel(),
         people=dict(enumerate(means_of(people))),
         tasks=dict(enumerate(section.tasks)),
-        scale=common.RUBRIC_SCALE,
+        scale=system_facts.RUBRIC_SCALE,
     )
 
 
@@ -412,7 +412,7 @@ def draw_advantage(result: JudgesResult, url: UrlOf) -> Figure | None:
     """Draw how often a judge is at least as close to the other people as a person is."""
     marks = {title: url(Link(dimension=key)) for title, key in result.data.keys.items()}
     drawn = advantage_drawn(result.parts, several=True)
-    return common.linked(drawn, marks) if drawn is not None else None
+    return figure_specs.linked(drawn, marks) if drawn is not None else None
 
 
 def verdicts(result: JudgesResult) -> Table | None:

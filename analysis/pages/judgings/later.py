@@ -40,7 +40,7 @@ from analysis.pages.judgings.panels import (
 from analysis.pages.judgings.rows import PANEL, JudgeChange, OwnReplies
 from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.deferred import tell
 from analysis.reports.formatting import plural
 from analysis.stats.judges.calibration import (
@@ -154,7 +154,7 @@ def _side(estimate: Estimate) -> int:
 
 def compute_later(selection: Selection) -> JudgingsLater | None:
     """Compare by dimension, map judges onto people, and try every panel; None without scores."""
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     final = selection.filters.turns != "all"
     tell("reading the scores")
     replies = reply_scores(selection.runs, [d.key for d in dimensions], final=final)
@@ -269,7 +269,7 @@ def choice_of(
     A judge of both judgings counts once, as in the judging that counts.
     """
     tables, names, costs = [], [], {}
-    spent = judge_costs(selection.runs, common.judge_roles(selection.system))
+    spent = judge_costs(selection.runs, system_facts.judge_roles(selection.system))
     first = replies.judges(COUNTS)
     known = {seat[:2] for seat in first}
     for which in (COUNTS, BESIDE):

@@ -24,7 +24,7 @@ from analysis.pages.judgings.tables import (
     verdict_columns,
 )
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.stats.results import Estimate
 
 MOST_TURNED = 50
@@ -32,7 +32,7 @@ MOST_TURNED = 50
 
 def load(selection: Selection) -> JudgingsData | NothingToShow:
     """Load the replies of the judging that counts, and of the one beside it."""
-    if not selection.runs or not common.dimensions_of(selection.system):
+    if not selection.runs or not system_facts.dimensions_of(selection.system):
         return why_no_runs(selection)
     return read_judgings(selection) or why_no_runs(selection)
 
@@ -42,7 +42,7 @@ def draw_scores(result: JudgingsResult, url: UrlOf) -> Figure | None:
     second = result.second
     if second is None:
         return None
-    low, high = common.RUBRIC_SCALE
+    low, high = system_facts.RUBRIC_SCALE
     groups = [
         _rows(name, [(one.judge, means) for one, means in pairs], url)
         for name, pairs in (

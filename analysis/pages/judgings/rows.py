@@ -18,7 +18,7 @@ from analysis.frames.judgings import (
 )
 from analysis.pages.links import Link
 from analysis.pages.sweeps.rows import dimension_sets
-from analysis.reports import common
+from analysis.reports import addresses, system_facts
 from analysis.reports.content import how_interval
 from analysis.stats.judges.rejudging import ScoreChange, VerdictChange, verdict_change
 from analysis.stats.judges.repeats import Consistency, repeat_consistency
@@ -45,7 +45,7 @@ class TurnedVerdict:
 
     @property
     def url(self) -> str:
-        return common.address("analysis:trajectory", trajectory_id=self.trajectory)
+        return addresses.address("analysis:trajectory", trajectory_id=self.trajectory)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class JudgingSummary:
     def url(self) -> str:
         """The run that judged again; empty for the judging during the runs."""
         made_by = self.judged.made_by
-        return common.address("benchmarks:run", run_id=made_by) if made_by else ""
+        return addresses.address("benchmarks:run", run_id=made_by) if made_by else ""
 
     @property
     def judge_names(self) -> list[str]:
@@ -220,7 +220,7 @@ class JudgingsResult:
 
 def read_judgings(selection: Selection) -> JudgingsData | None:
     """Read the replies of both judgings; None where there are none."""
-    keys = [dimension.key for dimension in common.dimensions_of(selection.system)]
+    keys = [dimension.key for dimension in system_facts.dimensions_of(selection.system)]
     final = selection.filters.turns != "all"
     replies = reply_scores(selection.runs, keys, final=final)
     if replies.frame.empty:

@@ -12,7 +12,7 @@ from analysis.pages.judgings.rows import (
     OwnReplies,
     TurnedVerdict,
 )
-from analysis.reports import common
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -146,7 +146,7 @@ def verdict_columns(_: JudgingsResult) -> Sequence[ColumnOf[AgentVerdicts]]:
     return (
         ColumnOf(
             Column("Agent", ("agent", "kind", "run"), num=False),
-            lambda row: common.agent_cell(row.run) if row.run is not None else text_cell("All"),
+            lambda row: run_marks.agent_cell(row.run) if row.run is not None else text_cell("All"),
         ),
         _passing("First", "passes first", "Share that passes in the first judging"),
         _passing("Second", "passes second", "Share that passes in the second judging"),
@@ -197,4 +197,4 @@ def rate_cell(rate: Rate, *, url: str = "", show_n: bool = False) -> Cell:
 
 
 def _list(pks: Sequence[int]) -> str:
-    return common.trajectories({"ids": pks}) if 0 < len(pks) <= MOST_IDS else ""
+    return addresses.trajectories({"ids": pks}) if 0 < len(pks) <= MOST_IDS else ""

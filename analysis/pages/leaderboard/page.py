@@ -36,7 +36,7 @@ from analysis.pages.leaderboard.rows import (
     valid_rate,
 )
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses, figure_specs, run_marks, system_facts
 from analysis.reports.content import (
     Cell,
     Column,
@@ -210,7 +210,7 @@ class LeaderboardResult:
     @property
     def judged(self) -> bool:
         """Whether judges have a part in the system."""
-        return bool(common.judge_roles(self.data.system))
+        return bool(system_facts.judge_roles(self.data.system))
 
     @property
     def rates(self) -> list[str]:
@@ -240,7 +240,7 @@ def load(selection: Selection) -> LeaderboardData | NothingToShow:
         outcome_frame(selection.runs, [*measures, DIFFER]),
         measures,
         shown,
-        common.titles_of(selection.system),
+        system_facts.titles_of(selection.system),
         pool_sizes(selection.runs),
         selection.system,
         selection.agents_here,
@@ -299,7 +299,7 @@ def draw_board(result: LeaderboardResult, url: UrlOf) -> Figure:
         )
         for row in rows
     ]
-    return leaderboard_figure(marks, common.styles([row.label for row in rows]))
+    return leaderboard_figure(marks, figure_specs.styles([row.label for row in rows]))
 
 
 def board_title(result: LeaderboardResult) -> str:
@@ -382,7 +382,7 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
 
 
 def _agent(row: Row) -> Cell:
-    return common.agent_cell(row.run) if row.run is not None else _published_cell(row)
+    return run_marks.agent_cell(row.run) if row.run is not None else _published_cell(row)
 
 
 def _rank(row: Row, found: PairwiseRank | None) -> Cell:
@@ -425,18 +425,18 @@ def _ran_dry(row: Row) -> Cell:
 
 
 def _link(row: Row, **more: str) -> str:
-    return common.trajectories_of(row.run, **more) if row.run is not None else ""
+    return addresses.trajectories_of(row.run, **more) if row.run is not None else ""
 
 
 def _successes(row: Row, metric: str) -> str:
     if row.run is None:
         return ""
-    return common.successes(row.run, row.estimates[metric], metric)
+    return addresses.successes(row.run, row.estimates[metric], metric)
 
 
 def _counted(row: Row) -> str:
     """All that accuracy counts: those that have one."""
-    return common.trajectories_of(row.run, accurate=["yes", "no"]) if row.run is not None else ""
+    return addresses.trajectories_of(row.run, accurate=["yes", "no"]) if row.run is not None else ""
 
 
 def _beside(row: Row, best: ChosenRun | None) -> Link | None:
@@ -445,14 +445,14 @@ def _beside(row: Row, best: ChosenRun | None) -> Link | None:
         return None
     if row.run.pk == best.pk:
         return row_link(row)
-    return Link(url=common.side_by_side(best, row.run, ACCURATE))
+    return Link(url=addresses.side_by_side(best, row.run, ACCURATE))
 
 
 def _published_cell(row: Row) -> Cell:
     return Cell(
         row.label,
         (row.label, "published", row.source),
-        badges=(replace(common.PUBLISHED_BADGE, why=row.source),),
+        badges=(replace(run_marks.PUBLISHED_BADGE, why=row.source),),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.references import published_estimate
 from analysis.stats.comparison import paired
 from analysis.stats.comparison.ranks import rank_order
@@ -63,7 +63,7 @@ def row_of(
     def excluded(metric: str) -> dict[str, int]:
         total = Counter(missing)
         for why, count in why_undefined(mine, metric).items():
-            total[common.in_words(why, titles)] += count
+            total[system_facts.in_words(why, titles)] += count
         return dict(total.most_common())
 
     estimates = {}

@@ -28,7 +28,7 @@ from analysis.pages.outcomes.tables import (
     pass_columns,
     reward_columns,
 )
-from analysis.reports import common
+from analysis.reports import chosen_runs, figure_specs
 from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit
 from analysis.stats.descriptive.spread import Histogram, spread
@@ -180,7 +180,7 @@ def _why_nothing(selection: Selection) -> NothingToShow:
         return NothingToShow("no rewards" if selection.runs else "none fits")
     facts = {
         "dataset": selection.filters.dataset,
-        "dataset_name": common.dataset_name(selection),
+        "dataset_name": chosen_runs.dataset_name(selection),
     }
     return NothingToShow("made here", facts)
 
@@ -205,7 +205,7 @@ def draw_rewards(result: OutcomeResult, url: UrlOf) -> Figure | None:
     if not result.known:
         return None
     marks = [RewardRow(row.label, row.reward, url(link_of(row))) for row in result.rows]
-    looks = common.styles([row.label for row in result.rows])
+    looks = figure_specs.styles([row.label for row in result.rows])
     return reward_dots(marks, unit="share" if result.scale.binary else "points", styles=looks)
 
 
@@ -214,7 +214,7 @@ def draw_passes(result: OutcomeResult, url: UrlOf) -> Figure | None:
     curves = {row.label: row.passes for row in result.rows if row.passes}
     if not curves:
         return None
-    looks = common.styles([row.label for row in result.rows])
+    looks = figure_specs.styles([row.label for row in result.rows])
     urls = {row.label: url(link_of(row)) for row in result.rows}
     return pass_lines(curves, looks, urls)
 

@@ -9,7 +9,7 @@ from analysis.figures.forest import ForestRows, forest
 from analysis.figures.ratings import score_bars
 from analysis.figures.theme import Figure
 from analysis.pages.own_table.labels import Part, Tested, judges_of, score_counts
-from analysis.reports import common
+from analysis.reports import figure_specs
 from analysis.reports.content import FigureSpec
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
@@ -29,7 +29,7 @@ def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
     figures = []
     if shown:
         figures.append(
-            common.figure_spec(
+            figure_specs.figure_spec(
                 "differences",
                 "How far each judge is from a person’s score",
                 f"Share of answers at each absolute difference, in exact parts of a point.{cut}",
@@ -37,7 +37,7 @@ def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
             )
         )
         figures.append(
-            common.figure_spec(
+            figure_specs.figure_spec(
                 "shares",
                 "Share equal and share within one point, by judge",
                 f"Single answers of people, with 95 % intervals.{cut}",
@@ -45,7 +45,7 @@ def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
             )
         )
     figures.append(
-        common.figure_spec(
+        figure_specs.figure_spec(
             "estimates",
             "Agreement beyond chance",
             "With 95 % intervals; 0 is chance and 1 perfect. People and judges are apart on "
@@ -55,7 +55,7 @@ def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
     )
     if any(one.limits.bias.value is not None for one in shown):
         figures.append(
-            common.figure_spec(
+            figure_specs.figure_spec(
                 "bland-altman",
                 "Difference over mean: judge − people (Bland–Altman)",
                 "Circles are items, by area; the line is the bias, the dashed lines the limits "
@@ -73,7 +73,7 @@ def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
         if group.ratings
     ]
     figures.append(
-        common.figure_spec(
+        figure_specs.figure_spec(
             "scores",
             "Scores given",
             "Where nearly all scores are the same, kappa and alpha are low however often raters "
@@ -157,7 +157,7 @@ def advantage_figure(parts: Sequence[Tested], *, several: bool) -> FigureSpec | 
     found = advantage_drawn(parts, several=several)
     if found is None:
         return None
-    return common.figure_spec(
+    return figure_specs.figure_spec(
         "advantage",
         "How often a judge is at least as close to the others as a person is",
         "Advantage probability, mean over people, with 95 % intervals. It counts ties for the "

@@ -21,7 +21,7 @@ from analysis.pages.own_table.tables import (
     planning_table,
     score_table,
 )
-from analysis.reports import common
+from analysis.reports import figure_specs
 from analysis.reports.content import (
     Cell,
     Notice,
@@ -104,7 +104,7 @@ def overview_page(report: TidyReport, urls: list[str], *, has_tasks: bool) -> Re
         ],
         title="coefficient",
     )  # fmt: skip
-    drawn = common.figure_spec(
+    drawn = figure_specs.figure_spec(
         "alphas",
         "Agreement of people, and of judges, by section",
         "Krippendorff’s alpha, ordinal metric, with 95 % intervals. Agreement of judges is "

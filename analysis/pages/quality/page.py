@@ -27,7 +27,7 @@ from analysis.pages.quality.tables import (
     time_columns,
     warning_columns,
 )
-from analysis.reports import common
+from analysis.reports import addresses, figure_specs
 from analysis.reports.content import Report
 from analysis.reports.formatting import plural
 from analysis.stats.annotators.drift import Drift, drift
@@ -54,7 +54,7 @@ def quality_report(study: Study) -> Report:
     data = read_submissions(study)
     if not data.submissions:
         return REPORT.empty(study=study)
-    items = common.address("annotation:study_items", pk=study.pk)
+    items = addresses.address("annotation:study_items", pk=study.pk)
     return REPORT.build(compute(study, data), address=items, study=study)
 
 
@@ -216,7 +216,7 @@ def draw_times(result: QualityResult, url: UrlOf) -> Figure | None:
     if not any(one.n for one in times):
         return None
     drawn = time_lines([one.name for one in result.raters], times)
-    return common.linked(drawn, {one.name: url(Link()) for one in result.raters})
+    return figure_specs.linked(drawn, {one.name: url(Link()) for one in result.raters})
 
 
 REPORT = ReportOf(

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from analysis.frames.submitted_answers import Rater, SubmittedAnswers
-from analysis.reports import common
+from analysis.reports import addresses
 from analysis.reports.content import Badge, Cell, text_cell
 from analysis.stats.annotators.drift import Drift
 from analysis.stats.annotators.rater_quality import Speed
@@ -59,7 +59,9 @@ class RaterSigns:
         """The name, leading to the answers."""
         return text_cell(
             self.name,
-            url=common.address("annotation:annotator", pk=self.study.pk, number=self.rater.number),
+            url=addresses.address(
+                "annotation:annotator", pk=self.study.pk, number=self.rater.number
+            ),
             badges=(SIMULATED,) if self.rater.simulated else (),
         )
 

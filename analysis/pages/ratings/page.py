@@ -24,7 +24,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.links import Link
 from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
-from analysis.reports import common
+from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, Column, how_interval
 from analysis.stats.descriptive.means import MeanTable, mean_by_cluster
 from analysis.stats.rater_agreement.reliability import Reliability, reliability
@@ -170,7 +170,7 @@ def _mean(rows: "DataFrame") -> Estimate:
     if rows.empty:
         return Estimate.without_value(NOT_ASKED)
     return mean_by_cluster(
-        rows["human"].to_numpy(), rows["task"].tolist(), scale=common.RUBRIC_SCALE
+        rows["human"].to_numpy(), rows["task"].tolist(), scale=system_facts.RUBRIC_SCALE
     )
 
 
@@ -178,7 +178,7 @@ def draw_questions(result: RatingsResult, url: UrlOf) -> Figure:
     """Draw the mean answer to each question."""
     rows = result.rows
     drawn = question_dots([row.name for row in rows], [row.mean for row in rows], result.scale)
-    return common.linked(drawn, {row.name: url(Link()) for row in rows})
+    return figure_specs.linked(drawn, {row.name: url(Link()) for row in rows})
 
 
 def draw_agents(result: RatingsResult, url: UrlOf) -> Figure | None:
@@ -196,7 +196,7 @@ def draw_agents(result: RatingsResult, url: UrlOf) -> Figure | None:
         for row in result.rows
         for run in result.agents
     }
-    return rubric_dots(table, scale=result.scale, styles=common.styles(labels), links=links)
+    return rubric_dots(table, scale=result.scale, styles=figure_specs.styles(labels), links=links)
 
 
 def question_columns(_: RatingsResult) -> Sequence[ColumnOf[QuestionRatings]]:

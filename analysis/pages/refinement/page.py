@@ -23,7 +23,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import chosen_runs, figure_specs, run_marks
 from analysis.reports.content import (
     estimate_column,
     how_interval,
@@ -226,7 +226,7 @@ def load(selection: Selection) -> RefinementData | NothingToShow:
     """Load the states of plans, of runs that grant extra turns."""
     if not selection.runs:
         return why_no_runs(selection)
-    name = common.dataset_name(selection)
+    name = chosen_runs.dataset_name(selection)
     setting = find_system(selection.system).comparisons.refinement
     if not setting:
         facts = {"dataset": selection.filters.dataset, "dataset_name": name}
@@ -273,7 +273,7 @@ def _lines(name: str) -> Callable[[RefinementResult, UrlOf], Figure | None]:
             curves,
             "extra turns",
             title,
-            styles=common.styles([row.curve.model for row in result.rows]),
+            styles=figure_specs.styles([row.curve.model for row in result.rows]),
             about="extra turns: ",
             urls={row.curve.model: url(row.link) for row in result.known},
         )
@@ -362,7 +362,7 @@ CONTENT = DeclaredPage(
             columns=lambda _: (
                 ColumnOf(
                     text_column("Source"),
-                    lambda said: text_cell(said[0], badges=(common.PUBLISHED_BADGE,)),
+                    lambda said: text_cell(said[0], badges=(run_marks.PUBLISHED_BADGE,)),
                 ),
                 ColumnOf(
                     words_column("What the paper reports", "reported"),

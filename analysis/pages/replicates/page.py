@@ -6,7 +6,7 @@ from typing import Protocol
 
 from analysis.frames.outcomes import ReplicateColumns, played
 from analysis.pages.declaration import ColumnOf, ReportOf, TableOf
-from analysis.reports import common
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import Cell, Column, Report, how_interval, rounded, text_column
 from analysis.reports.formatting import Unit, counted, ends, number
 from analysis.stats.descriptive.means import ReplicatedMean, replicated_mean
@@ -221,10 +221,10 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
 def _agent(row: Row) -> Cell:
     if isinstance(row, Line):
         title = row.group.title
-        url = common.trajectories({"run": row.runs})
+        url = addresses.trajectories({"run": row.runs})
         return Cell(title, (title,), url=url, tip="The trajectories of these runs")
     first = row.by[ACCURATE]
-    badge = replace(common.PUBLISHED_BADGE, why=f"{first.source}; {first.note}")
+    badge = replace(run_marks.PUBLISHED_BADGE, why=f"{first.source}; {first.note}")
     return Cell(row.model, (row.model,), badges=(badge,))
 
 
@@ -261,7 +261,7 @@ def _runs_cell(row: Row) -> Cell:
         str(len(row.runs)),
         (len(row.runs), left),
         sub=f"{left} not ended" if left else "",
-        url=common.address("analysis:trajectory_groups", {"run": row.runs}),
+        url=addresses.address("analysis:trajectory_groups", {"run": row.runs}),
         tip=counted(row.open) if left else "What failed in these runs, grouped by its words",
     )
 

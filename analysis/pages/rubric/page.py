@@ -19,7 +19,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses, figure_specs, run_marks, system_facts
 from analysis.reports.content import (
     Cell,
     Column,
@@ -184,7 +184,7 @@ class RubricResult:
         if self.gap is None or self.gap.low.run is None or self.gap.high.run is None:
             return ""
         key = self.gap.dimension.key
-        return common.side_by_side(self.gap.low.run, self.gap.high.run, key, sort="-difference")
+        return addresses.side_by_side(self.gap.low.run, self.gap.high.run, key, sort="-difference")
 
     @property
     def _estimates(self) -> list[Estimate]:
@@ -193,7 +193,7 @@ class RubricResult:
 
 def load(selection: Selection) -> RubricData | NothingToShow:
     """Load the scores of final turns, or of all turns."""
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     if not selection.runs or not dimensions:
         return why_no_runs(selection)
     final = selection.filters.turns != "all"
@@ -252,9 +252,9 @@ def _mean(rows: "DataFrame | None", final: bool, why: str) -> Estimate:
     if not there.any():
         return Estimate.without_value(why, excluded=excluded)
     if final:
-        return mean_t(scores[there], excluded=excluded, scale=common.RUBRIC_SCALE)
+        return mean_t(scores[there], excluded=excluded, scale=system_facts.RUBRIC_SCALE)
     tasks = rows["task"].to_numpy()[there].tolist()
-    return mean_by_cluster(scores[there], tasks, excluded=excluded, scale=common.RUBRIC_SCALE)
+    return mean_by_cluster(scores[there], tasks, excluded=excluded, scale=system_facts.RUBRIC_SCALE)
 
 
 def _why(key: str, lacking: Mapping[str, Unscored]) -> str:
@@ -339,7 +339,7 @@ def draw_dots(result: RubricResult, url: UrlOf) -> Figure:
     named = {row.label: row for row in result.rows}
     return rubric_dots(
         _table_of(named, result.data.dimensions),
-        styles=common.styles(list(named)),
+        styles=figure_specs.styles(list(named)),
         links=_links(result, url),
     )
 
@@ -362,10 +362,10 @@ def mean_columns(result: RubricResult) -> list[ColumnOf[MeansRow]]:
 
 def _name(row: MeansRow) -> Cell:
     if row.run is not None:
-        return common.agent_cell(row.run)
+        return run_marks.agent_cell(row.run)
     if row.is_average:
         return Cell(AVERAGE, (AVERAGE, "", None), tip=AVERAGE_HELP)
-    badge = replace(common.PUBLISHED_BADGE, why=row.source)
+    badge = replace(run_marks.PUBLISHED_BADGE, why=row.source)
     return Cell(row.label, (row.label, "published", row.source), badges=(badge,))
 
 

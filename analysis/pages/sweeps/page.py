@@ -30,7 +30,7 @@ from analysis.pages.sweeps.tables import (
     rank_columns,
     set_columns,
 )
-from analysis.reports import common
+from analysis.reports import figure_specs
 
 
 def load(selection: Selection) -> SweepsData | NothingToShow:
@@ -44,14 +44,14 @@ def draw_sweep(result: SweepsResult, url: UrlOf) -> Figure:
     """Draw the accuracy of each agent at every threshold."""
     curves = result.here.curves
     urls = {one.model: url(Link(runs=(result.runs[one.model].pk,))) for one in curves}
-    return threshold_figure(result.here, common.styles([one.model for one in curves]), urls)
+    return threshold_figure(result.here, figure_specs.styles([one.model for one in curves]), urls)
 
 
 def draw_published(result: SweepsResult, _: UrlOf) -> Figure | None:
     """Draw the published accuracies at every threshold."""
     if result.published is None:
         return None
-    looks = common.styles([curve.model for curve in result.published.curves])
+    looks = figure_specs.styles([curve.model for curve in result.published.curves])
     return threshold_figure(result.published, looks, published=True)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import LastPlans, last_plans
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.content import how_interval
 from analysis.reports.references import published_estimate
 from analysis.stats.comparison.ranks import reversed_pairs
@@ -203,7 +203,7 @@ def read_plans(selection: Selection) -> SweepsData:
 
 def dimension_sets(system: str) -> dict[str, tuple[str, ...]]:
     """Return the dimensions that may count: all of them, or the main ones."""
-    known = common.dimensions_of(system)
+    known = system_facts.dimensions_of(system)
     main = tuple(d.key for d in known if d.main)
     return {"all": tuple(d.key for d in known), **({"main": main} if main else {})}
 

@@ -7,7 +7,7 @@ from analysis.filters.selection import ChosenRun
 from analysis.pages.declaration import ColumnOf, agent_of, count_of, estimate_of, text_of
 from analysis.pages.links import Link
 from analysis.pages.sweeps.rows import AgentInSets, StabilityResult, SweepsResult
-from analysis.reports import common
+from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -46,8 +46,8 @@ def accuracy_columns(result: SweepsResult) -> Sequence[ColumnOf[ThresholdCurve]]
 def _passing(run: ChosenRun, sweep: ThresholdSweep, point: ThresholdPoint) -> str:
     """The trajectories behind a cell: those that passed, where the run had this threshold."""
     if run.settings.get("tau", sweep.reference) == point.threshold:
-        return common.successes(run, point.accuracy)
-    return common.trajectories_of(run)
+        return addresses.successes(run, point.accuracy)
+    return addresses.trajectories_of(run)
 
 
 def _by_threshold(
@@ -62,7 +62,7 @@ def _by_threshold(
 def published_columns(result: SweepsResult) -> Sequence[ColumnOf[ThresholdCurve]]:
     """Give the paper's accuracy at every threshold."""
     assert result.published is not None
-    badge = replace(common.PUBLISHED_BADGE, why="Table 10; n inferred; level not stated")
+    badge = replace(run_marks.PUBLISHED_BADGE, why="Table 10; n inferred; level not stated")
     return (
         ColumnOf(text_column("Model"), lambda curve: text_cell(curve.model, badges=(badge,))),
         *_by_threshold(

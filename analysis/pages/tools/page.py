@@ -14,7 +14,7 @@ from analysis.pages.empty import why_no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.tools.rows import ToolsData, ToolsResult, compute
 from analysis.pages.tools.tables import failure_columns, progress_columns, use_columns
-from analysis.reports import common
+from analysis.reports import addresses, chosen_runs, figure_specs
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import find_system
 
@@ -28,7 +28,7 @@ def load(selection: Selection) -> ToolsData | NothingToShow:
         return why_no_runs(selection)
     if use is None:
         facts = {
-            "dataset_name": common.dataset_name(selection),
+            "dataset_name": chosen_runs.dataset_name(selection),
             "dataset": selection.filters.dataset,
         }
         return NothingToShow("no tools", facts)
@@ -70,7 +70,7 @@ def draw_balance(result: ToolsResult, url: UrlOf) -> Figure:
         unit="points",
         title=("Searches per trajectory", "Calls per trajectory", "Searches ÷ calls"),
         columns=3,
-        styles=common.styles([row.label for row in result.rows]),
+        styles=figure_specs.styles([row.label for row in result.rows]),
     )
 
 
@@ -85,7 +85,7 @@ def draw_mishaps(result: ToolsResult, url: UrlOf) -> Figure:
         unit="share",
         title="Share of calls",
         columns=3,
-        styles=common.styles([row.label for row in result.rows]),
+        styles=figure_specs.styles([row.label for row in result.rows]),
     )
 
 
@@ -107,13 +107,13 @@ def draw_progress(result: ToolsResult, _: UrlOf) -> Figure | None:
     runs = {row.label: row.run for row in result.rows}
     named = [replace(curve, dimension=SERIES[curve.dimension]) for curve in result.curves]
     links = {
-        (curve.agent, point.position): common.trajectories_of(
+        (curve.agent, point.position): addresses.trajectories_of(
             runs[curve.agent], min_turns=point.position
         )
         for curve in result.curves
         for point in curve.points
     }
-    looks = common.styles([row.label for row in result.rows])
+    looks = figure_specs.styles([row.label for row in result.rows])
     return decline_figure(named, list(SERIES.values()), (0, 1), looks, links, position="step")
 
 

@@ -10,7 +10,7 @@ from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.tool_calls import KEPT, RUNNING
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.descriptive.rates import ratio_of_totals
@@ -74,10 +74,10 @@ class ToolRow:
         if not self.ends.get(kind):
             return ""
         if kind == RIGHT:
-            return common.trajectories_of(self.run, accurate="yes")
+            return addresses.trajectories_of(self.run, accurate="yes")
         if kind == UNTOLD:
-            return common.trajectories_of(self.run, accurate="no")
-        return common.trajectories_of(self.run, failure=kind)
+            return addresses.trajectories_of(self.run, accurate="no")
+        return addresses.trajectories_of(self.run, failure=kind)
 
 
 @dataclass(frozen=True)

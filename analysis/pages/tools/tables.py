@@ -6,7 +6,7 @@ from analysis.frames.tool_calls import KEPT, RUNNING
 from analysis.pages.declaration import ColumnOf, agent_of, estimate_of
 from analysis.pages.links import Link
 from analysis.pages.tools.rows import ToolRow, ToolsResult
-from analysis.reports import common
+from analysis.reports import addresses
 from analysis.reports.content import (
     Cell,
     Column,
@@ -25,7 +25,7 @@ def failure_columns(result: ToolsResult) -> Sequence[ColumnOf[ToolRow]]:
         agent_of(lambda row: row.run),
         ColumnOf(
             number_column("Scored", help="Trajectories that have an accuracy"),
-            lambda row: count_cell(row.scored, url=common.trajectories_of(row.run)),
+            lambda row: count_cell(row.scored, url=addresses.trajectories_of(row.run)),
         ),
         *(_end_column(kind, title, helps.get(kind, "")) for kind, title in result.titles.items()),
         ColumnOf(
@@ -58,7 +58,7 @@ def _end_cell(row: ToolRow, kind: str) -> Cell:
 def _left_out(row: ToolRow) -> Cell:
     total = sum(row.left_out.values())
     words = counted(row.left_out)
-    url = common.trajectories_of(row.run, accurate="undefined") if total else ""
+    url = addresses.trajectories_of(row.run, accurate="undefined") if total else ""
     return Cell(f"{total:,}", (words,), tip=words, url=url)
 
 
@@ -113,7 +113,7 @@ def _under_way(result: ToolsResult, row: ToolRow) -> ColumnOf[int]:
     def cell(step: int) -> Cell:
         point = result.point(row, RUNNING, step)
         count = point.running if point is not None else 0
-        url = common.trajectories_of(row.run, min_turns=step) if count else ""
+        url = addresses.trajectories_of(row.run, min_turns=step) if count else ""
         return count_cell(count, url=url)
 
     return ColumnOf(Column(f"{row.label}: under way", (f"{row.label} under way",)), cell)
@@ -126,7 +126,7 @@ def _recall(result: ToolsResult, row: ToolRow, series: str, label: str, part: st
         point = result.point(row, series, step)
         if point is None:
             return Cell(data=(None, None, None, 0, nothing), reason=nothing)
-        url = common.trajectories_of(row.run, min_turns=step) if series == RUNNING else ""
+        url = addresses.trajectories_of(row.run, min_turns=step) if series == RUNNING else ""
         return estimate_cell(point.mean, "share", url=url)
 
     return ColumnOf(

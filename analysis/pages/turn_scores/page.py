@@ -32,7 +32,7 @@ from analysis.pages.links import Link
 from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
 from analysis.pages.turn_scores.sides import ALL, JUDGES, PEOPLE, Sides, sides_of
 from analysis.pages.turn_scores.slopes import LATER, kept_slopes
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.content import Cell, estimate_cell, estimate_column, number_column
 from analysis.reports.formatting import plural
 from analysis.stats.rater_agreement.differences import Agreement
@@ -239,7 +239,7 @@ def load(selection: Selection) -> TurnScoresData | NothingToShow:
     frame, people, everyone = chosen_people(answers, selection)
     if frame.empty:
         return why_no_answers(everyone, selection)
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     judged = every_turn_scores(study, selection.runs, [d.key for d in dimensions])
     return TurnScoresData(
         frame,
@@ -260,7 +260,7 @@ def compute(data: TurnScoresData) -> TurnScoresResult:
     rows, overall = compare(data.frame, data.dimensions, data.judged)
     return TurnScoresResult(
         data,
-        tuple(score_by_turn(*columns, align=data.align, scale=common.RUBRIC_SCALE)),
+        tuple(score_by_turn(*columns, align=data.align, scale=system_facts.RUBRIC_SCALE)),
         tuple(within_slope(*columns)),
         rows,
         overall,

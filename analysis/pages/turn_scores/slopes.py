@@ -22,7 +22,7 @@ from analysis.pages.decline.turn_slopes import (
 from analysis.pages.links import Link
 from analysis.pages.people import chosen_people
 from analysis.pages.turn_scores.sides import sides_of
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.deferred import KEEP_SECONDS, tell
 from analysis.reports.stored import key_of
 from analysis.stats.trends.slopes import SlopeModels
@@ -53,7 +53,7 @@ def compute_later(selection: Selection) -> TurnScoresLater | None:
         return None
     slopes = kept_slopes(selection)
     if slopes is None:
-        keys = [dimension.key for dimension in common.dimensions_of(selection.system)]
+        keys = [dimension.key for dimension in system_facts.dimensions_of(selection.system)]
         sides = sides_of(study, questions, frame, every_turn_scores(study, selection.runs, keys))
         slopes = fit_slopes(TurnColumns(*sides.columns, sides.task))
         caches["kept"].set(_key(selection), slopes, KEEP_SECONDS)

@@ -18,7 +18,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import common
+from analysis.reports import system_facts
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
@@ -119,7 +119,7 @@ def load(selection: Selection) -> VerdictData | NothingToShow:
     frame = verdict_frame(selection.runs)
     if frame.empty:
         return NothingToShow("no verdicts")
-    dimensions = common.dimensions_of(selection.system)
+    dimensions = system_facts.dimensions_of(selection.system)
     keys = [dimension.key for dimension in dimensions]
     scores = turn_scores(selection.runs, keys, final=True)
     wide = scores.pivot_table(
@@ -172,7 +172,7 @@ def _mean(rows: "DataFrame", column: str, reason: str) -> Estimate:
         known[column].to_numpy(),
         known["task"].tolist(),
         excluded=excluded,
-        scale=(0, 1) if column == "valid" else common.RUBRIC_SCALE,
+        scale=(0, 1) if column == "valid" else system_facts.RUBRIC_SCALE,
     )
 
 

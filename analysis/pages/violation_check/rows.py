@@ -8,7 +8,7 @@ from typing import cast
 from analysis.frames.marked_violations import AskedItem, TurnKey
 from analysis.pages.links import Link
 from analysis.pages.people import People
-from analysis.reports import common
+from analysis.reports import addresses
 from analysis.reports.rates import how_rates, read_first
 from analysis.stats.rater_agreement.decisions import DecisionQuality
 from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnComparison, TurnState
@@ -146,7 +146,7 @@ class ViolationCheck:
 
 def turn_url(trajectory: int, turn: int) -> str:
     """Return the address of a trajectory's page, at one of its turns."""
-    url = common.address("analysis:trajectory", trajectory_id=trajectory)
+    url = addresses.address("analysis:trajectory", trajectory_id=trajectory)
     return f"{url}#turn-{turn}" if url else ""
 
 

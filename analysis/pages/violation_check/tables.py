@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.pages.violation_check.rows import Checked, ViolationCheck, ViolationDifference
-from analysis.reports import common
+from analysis.reports import run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -92,7 +92,7 @@ def _mean(label: str, help: str, estimate: Callable[[Checked], Estimate]) -> Col
 
 def _published_name(paper: PaperStatements) -> Cell:
     source = paper.checks["exact"].source
-    return text_cell("Published", badges=(common.PUBLISHED_BADGE,), sub=source)
+    return text_cell("Published", badges=(run_marks.PUBLISHED_BADGE,), sub=source)
 
 
 def state_columns(result: ViolationCheck) -> Sequence[ColumnOf[tuple[TurnState, int, int]]]:

@@ -8,7 +8,7 @@ from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.studies import select_study
 from analysis.pages.catalogue import PAGES, select
-from analysis.reports.common import selection_notices
+from analysis.reports.chosen_runs import selection_notices
 from annotation.models import Assignment, Membership
 from benchmarks.models import Dataset, Experiment, Judging, Run, Task, Trajectory
 from tests.analysis.rows import (

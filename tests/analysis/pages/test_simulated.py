@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.reports.common import LABEL_WORDS, banners
+from analysis.reports.run_marks import LABEL_WORDS, banners
 
 
 def selection(roles: dict[str, str], *, is_demo: bool = False) -> Any:

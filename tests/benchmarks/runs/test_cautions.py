@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.reports.common import banners
+from analysis.reports.run_marks import banners
 from analysis.trajectory_index.runs import CONSTRUCTED, run_rows
 from benchmarks.models import Run
 from benchmarks.runs.cautions import run_caution, runs_caution, tasks_cautions

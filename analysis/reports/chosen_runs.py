@@ -1,0 +1,119 @@
+"""What reports say of the chosen runs: dataset, what was left out, and how they were made."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from analysis.filters.runs import SHOWN
+from analysis.filters.selection import ChosenRun, Selection
+from analysis.reports.content import Notice
+from analysis.reports.formatting import listed
+from analysis.reports.system_facts import judge_roles
+from benchmarks.core.registry import SYSTEMS, get_system
+
+REPLACED = "; shown is "
+
+
+def dataset_name(selection: Selection) -> str:
+    """The dataset in words; its version only where there was another."""
+    dataset = selection.dataset
+    if dataset is None:
+        return ""
+    return dataset.name if dataset.version == "1" else f"{dataset.name}, version {dataset.version}"
+
+
+def selection_notices(selection: Selection) -> list[Notice]:
+    """What the address asked for and did not get, and runs that are not finished."""
+    notices = [
+        Notice(note, "info" if note.startswith(SHOWN) else "warning") for note in selection.notes
+    ]
+    replaced = [line for line in selection.left_out if REPLACED in line]
+    if replaced:
+        text = "; ".join(replaced[:5]) + (f"; and {len(replaced) - 5} more" * (len(replaced) > 5))
+        notices.append(
+            Notice(f"Several runs of one agent fit here, and one of each is shown. {text}.")
+        )
+    if any(run.judging != run.primary for run in selection.runs):
+        text = (
+            "Scores, and metrics that follow from them, are those of the judging "
+            f"“{selection.filters.judging}”. Lists of trajectories, and what compares two of them, "
+            "show each run's primary judging."
+        )
+        notices.append(Notice(text, "info"))
+    open_runs = [run for run in selection.runs if not run.finished]
+    if open_runs:
+        names = [f"{run.label} ({run.done} of {run.total})" for run in open_runs]
+        notices.append(
+            Notice(
+                f"Not finished, so the figures will still move: {listed(names, most=5)}.", "info"
+            )
+        )
+    return notices
+
+
+def how_runs(selection: Selection) -> list[str]:
+    """Dataset, level, condition, runs, seeds, judging and versions, to copy."""
+    runs = selection.runs
+    if not runs:
+        return []
+    by_label: dict[str, list[str]] = {}
+    for run in runs:
+        by_label.setdefault(run.label, []).append(str(run.pk))
+    numbers = ", ".join(
+        f"{label} (run{'s' if len(pks) > 1 else ''} {', '.join(pks)})"
+        for label, pks in by_label.items()
+    )
+    levels = sorted({run.level or "none" for run in runs})
+    # A setting that is itself called condition need not be named twice.
+    conditions = sorted({run.condition.removeprefix("condition=") for run in runs})
+    if all(run.imported for run in runs):
+        return [
+            f"Dataset {dataset_name(selection)}, made elsewhere and imported. Runs: {numbers}.",
+            *_left_out(selection),
+        ]
+    leveled = f" level {', '.join(levels)};" if levels != ["none"] else ""
+    judged = (
+        f"Judging: {_same(run.judging_name or 'none' for run in runs)}; judges: "
+        f"{_same(_judges(run, selection.system) for run in runs)}. "
+    )
+    lines = [
+        f"Dataset {dataset_name(selection)};{leveled} condition {'; '.join(conditions)}.",
+        f"Runs: {numbers}. Seed of the runs: {_same(str(run.seed) for run in runs)}.",
+        f"{judged if judge_roles(selection.system) else 'Nobody judges. '}"
+        f"Scorer version {_same(run.pins.get('scorer', 'unknown') for run in runs)}, protocol "
+        f"{_same(run.pins.get('protocol', 'unknown') for run in runs)}, prompts "
+        f"{_same(run.pins.get('prompts', 'unknown') for run in runs)}.",
+    ]
+    return [*lines, *_left_out(selection)]
+
+
+def _left_out(selection: Selection) -> list[str]:
+    lines = []
+    if selection.left_out:
+        lines.append(f"Runs left out: {'; '.join(selection.left_out)}.")
+    if selection.filters.agents:
+        lines.append("Only the chosen agents are counted.")
+    return lines
+
+
+def _judges(run: ChosenRun, system: str) -> str:
+    if run.imported or system not in SYSTEMS:
+        return "as imported"
+    words = []
+    for role in get_system(system).roles:
+        if role.judges and run.casting.get(role.name):
+            fillers = [_filler(filler, system) for filler in run.casting[role.name]]
+            words.append(f"{role.title.lower()}: {', '.join(fillers)}")
+    return "; ".join(words) or "none"
+
+
+def _filler(filler: Mapping[str, Any], system: str) -> str:
+    """Who fills a role, by title, with the version."""
+    policy = str(filler.get("policy") or "")
+    known = get_system(system).scripted.get(policy)
+    name = known.title if known is not None else policy or filler.get("label")
+    return f"{name} {filler.get('version', '')}".strip()
+
+
+def _same(values: Iterable[str]) -> str:
+    """One word for all where they agree, else each that occurs."""
+    return " / ".join(dict.fromkeys(values))

@@ -1,0 +1,35 @@
+"""What reports need to know of a benchmark system: its dimensions, their scale, and its judges."""
+
+from collections.abc import Mapping
+
+from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.system import Dimension
+
+# Two ways to say one thing: without a single turn there is no record of what had run out.
+SAME_REASONS = {
+    "ended as pool_exhausted": ("the pool of recorded answers ran out before the trajectory ended"),
+}
+# Of rubric scores, and of people's ratings.
+RUBRIC_SCALE: tuple[float, float] = (1, 5)
+
+
+def dimensions_of(system: str) -> tuple[Dimension, ...]:
+    return get_system(system).dimensions if system in SYSTEMS else ()
+
+
+def titles_of(system: str) -> dict[str, str]:
+    return {dimension.key: dimension.title for dimension in dimensions_of(system)}
+
+
+def in_words(reason: str, titles: Mapping[str, str]) -> str:
+    """A reason with dimensions by title instead of key, and codes without underscores."""
+    reason = SAME_REASONS.get(reason, reason)
+    for key, title in titles.items():
+        reason = reason.replace(key, title.lower())
+    return reason.replace("judge scored: ", "judge scored ").replace("_", " ")
+
+
+def judge_roles(system: str) -> list[str]:
+    """The judging roles of a system; those of systems that are not known are not."""
+    known = get_system(system).roles if system in SYSTEMS else ()
+    return [role.name for role in known if role.judges]
