@@ -4,8 +4,11 @@ Dev and test files, and those that ``generate_acpbench`` writes, are alike. File
 answers (JSON lines) may come along.
 """
 
+import gzip
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,9 @@ from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 LONGEST_RESPONSE = 1 << 20
 LONGEST_MODEL = 200
+PUBLISHED_NAMES = (".gen.json", ".gen.json.gz")
+# Bytes of a file, and files of a folder, that are looked at to tell what they hold.
+BEGINNING, FILES_LOOKED_AT = 1 << 18, 8
 _LINES = (".jsonl", ".jsonl.gz")
 _FIELDS = ("task", "split", "group", "context", "question", "answer", "pddl_domain", "pddl_problem")
 
@@ -158,11 +164,24 @@ def _read_answers(
 
 
 def recognises(paths: Sequence[Path]) -> bool:
-    """Whether files may be questions of ACPBench Hard: folders, or JSON files."""
+    """Return whether files may be questions of ACPBench Hard, by their names or beginnings."""
     files = [path for path in paths if not is_answers(path)]
-    return bool(files) and all(
-        path.is_dir() or path.name.lower().endswith((".json", ".json.gz")) for path in files
-    )
+    return bool(files) and all(map(_holds_questions, files))
+
+
+def _holds_questions(path: Path) -> bool:
+    if path.name.lower().endswith(PUBLISHED_NAMES):
+        return True
+    if path.is_dir():
+        found = (each for each in sorted(path.rglob("*.json*")) if each.is_file())
+        return any(map(_holds_questions, islice(found, FILES_LOOKED_AT)))
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    try:
+        with opened(path, "rb") as file:
+            beginning = file.read(BEGINNING)
+    except (OSError, EOFError, zlib.error):
+        return False  # the reader says what is wrong with it, where the format is named
+    return beginning.lstrip().startswith(b"[") and b'"PDDL_' in beginning
 
 
 IMPORTER = Importer(
