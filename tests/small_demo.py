@@ -1,6 +1,6 @@
 """The demo as it is loaded, over a few of its tasks and agents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import pytest
@@ -23,20 +23,27 @@ def save_household() -> Dataset:
 
 
 def shrink_demo(
-    monkeypatch: pytest.MonkeyPatch, *, tasks: int = 3, agents: int = 3, rejudged: bool = False
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    tasks: int = 3,
+    agents: int = 3,
+    full_levels: Collection[str] = ("low", "mid", "high"),
+    rejudged: bool = False,
 ) -> None:
     """Keep so many tasks and agents, one task of the full size, and two of other systems.
 
     Nothing is varied; the trajectories of one agent are re-judged where that is asked for.
     """
-    sizes = {"Household demo": (tasks, agents), "Full-size household demo": (1, agents)}
+    full = "Full-size household demo"
+    sizes = {"Household demo": (tasks, agents), full: (1, agents)}
     found = []
     for system, whole in demo.demo_datasets():
         most, fewer = sizes.get(whole.name, (2, 1))
         runs = tuple(
             replace(one, agents=one.agents[:fewer])
             for one in whole.runs
-            if system != "adaplanbench" or not one.settings
+            if (system != "adaplanbench" or not one.settings)
+            and (whole.name != full or one.level in full_levels)
         )
         again = whole.rejudging and replace(whole.rejudging, agents=whole.rejudging.agents[:1])
         small = replace(

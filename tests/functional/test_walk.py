@@ -61,8 +61,7 @@ class Links(HTMLParser):
 @pytest.fixture
 def small_demo(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo as it is loaded, over eight of its tasks at one level: one for each annotator."""
-    shrink_demo(monkeypatch, tasks=8, agents=5)
-    monkeypatch.setattr(study_demo, "FULL_LEVELS", ("high",))
+    shrink_demo(monkeypatch, tasks=8, agents=5, full_levels=("high",))
     monkeypatch.setattr(demo_plans, "QUERIES_EACH", 1)
     study_demo.ensure_demo()
     job = Job.objects.get()
