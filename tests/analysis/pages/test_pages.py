@@ -17,7 +17,11 @@ from analysis.filters import Filters
 from analysis.pages.catalogue import PAGES, select
 from analysis.reports.content import Cell, Column, FigureSpec, Table
 from annotation.models import Study
-from benchmarks.models import Dataset, Run, Task
+from benchmarks.datasets.files import save_task_file
+from benchmarks.models import Agent, Dataset, Run, Task
+from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.runs.services import start_runs
+from benchmarks.systems.acpbench_hard.samples import sample_file
 from tests.analysis.human_rows import (
     make_filter_check,
     make_people,
@@ -37,6 +41,7 @@ from tests.analysis.rows import (
 )
 from tests.analysis.tool_rows import make_query, make_tool_run, make_world
 from tests.databases import taken_back
+from tests.factories.benchmarks import play
 
 pytestmark = pytest.mark.django_db
 
@@ -186,7 +191,21 @@ def test_page_figures_and_tables(reader: Client, study: Study, subtests: pytest.
         with subtests.test(name), taken_back():
             if name == "refinement":
                 make_refined(Dataset.objects.get(name="Tests"))
+            if name == "breakdown":
+                make_questions()
             check_page(reader, name)
+
+
+def make_questions() -> None:
+    """Two questions of each of two kinds, answered by an agent."""
+    file = sample_file()
+    chosen = [task for task, _ in file.tasks if task.payload["task"] in ("nexta", "val")]
+    dataset = save_task_file(system="acpbench_hard", file=file, name="Questions").dataset
+    ensure_scripted_agents()
+    agents = [Agent.objects.get(name="acp-perfect")]
+    tasks = [task.id for task in chosen[:2] + chosen[-2:]]
+    for run in start_runs(dataset=dataset, agents=agents, tasks=tasks):
+        play(run)
 
 
 def make_refined(dataset: Dataset) -> None:
