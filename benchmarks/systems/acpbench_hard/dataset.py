@@ -25,7 +25,7 @@ LONGEST_RESPONSE = 1 << 20
 LONGEST_MODEL = 200
 PUBLISHED_NAMES = (".gen.json", ".gen.json.gz")
 # Bytes of a file, and files of a folder, that are looked at to tell what they hold.
-BEGINNING, FILES_LOOKED_AT = 1 << 18, 8
+BEGINNING, FILES_LOOKED_AT = 1 << 10, 8
 _LINES = (".jsonl", ".jsonl.gz")
 _FIELDS = ("task", "split", "group", "context", "question", "answer", "pddl_domain", "pddl_problem")
 
@@ -181,7 +181,7 @@ def _holds_questions(path: Path) -> bool:
             beginning = file.read(BEGINNING)
     except (OSError, EOFError, zlib.error):
         return False  # the reader says what is wrong with it, where the format is named
-    return beginning.lstrip().startswith(b"[") and b'"PDDL_' in beginning
+    return beginning.lstrip().startswith(b"[")
 
 
 IMPORTER = Importer(
