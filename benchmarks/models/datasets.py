@@ -90,7 +90,7 @@ class Constraint(models.Model):
     """One hidden condition, known to judges by its key."""
 
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="constraints")
-    kind = models.CharField(max_length=10)
+    kind = models.CharField(max_length=30)
     key = models.CharField(max_length=60)
     text = models.TextField()
     about = models.CharField(max_length=200, blank=True)

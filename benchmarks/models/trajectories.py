@@ -117,7 +117,7 @@ class Violation(models.Model):
     )
     constraint = models.ForeignKey(Constraint, null=True, on_delete=models.SET_NULL, db_index=False)
     key = models.CharField(max_length=60)
-    kind = models.CharField(max_length=10)
+    kind = models.CharField(max_length=30)
     text = models.TextField()
     revealed = models.BooleanField()
     new = models.BooleanField()
