@@ -17,8 +17,8 @@ from benchmarks.core.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problems, Said
 from benchmarks.core.types import Json, Task
 from benchmarks.formats.source import File, read_line
+from benchmarks.systems.acpbench_hard.question_pddl import pddl_fault
 from benchmarks.systems.acpbench_hard.questions import Question, find_files, read_questions
-from benchmarks.systems.acpbench_hard.reading import pddl_fault
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 LONGEST_RESPONSE = 1 << 20

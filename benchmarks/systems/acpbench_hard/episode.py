@@ -16,7 +16,7 @@ from benchmarks.systems.acpbench_hard.labels import (
 )
 from benchmarks.systems.acpbench_hard.metrics import outcome_metrics
 from benchmarks.systems.acpbench_hard.prompts import fill, load_examples, load_forms
-from benchmarks.systems.acpbench_hard.reading import vocabulary_of
+from benchmarks.systems.acpbench_hard.question_pddl import vocabulary_of
 from benchmarks.systems.acpbench_hard.settings import NL, PDDL
 from benchmarks.systems.acpbench_hard.verdicts import EMPTY
 

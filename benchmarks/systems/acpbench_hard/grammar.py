@@ -3,7 +3,7 @@
 The reference's grammar is figure 8 of the paper. Its parser skips whatever does not fit at its
 place: a whole word where the grammar has names, otherwise one character. At the end of the text it
 supplies one missing token. What that does to odd responses is kept exactly, because the reference
-score depends on it; ``corrected`` readings are in ``readings.py``.
+score depends on it; ``corrected`` readings are in ``corrected_reading.py``.
 """
 
 import re

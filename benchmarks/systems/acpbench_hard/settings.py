@@ -15,7 +15,7 @@ SETTINGS = (
             minimum=0, maximum=MOST_SHOTS),
     Setting("counts", "choice", REFERENCE,
             "Which score is the accuracy. Both are computed and shown for every answer.", SCORES),
-    Setting("nodes", "int", 50_000,
+    Setting("nodes", "int", 200_000,
             "States that one search may visit before it gives up without a verdict.",
             minimum=100, maximum=5_000_000),
 )  # fmt: skip

@@ -4,7 +4,7 @@ The stored lists are those of an incomplete method: some propositions that are s
 are landmarks, so that None counts as right where it is not. The corrected score goes by proof.
 """
 
-from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard import corrected_reading
 from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
@@ -28,7 +28,7 @@ def landmark_reference(work: Work, reading: Reference) -> Ruling:
 
 
 def landmark(work: Work, response: str) -> Finding:
-    given = readings.read_first(response, work.propositions)
+    given = corrected_reading.read_first(response, work.propositions)
     if given is None:
         return Finding(0, "The response names no proposition.", failure="unparsed")
     if given == "none":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard import corrected_reading
 from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case
 from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
@@ -51,9 +51,9 @@ def justification_reference(work: Work, reading: Reference) -> Ruling:
 
 
 def justification(work: Work, response: str) -> Finding:
-    given = readings.read_plan(response, work.actions)
+    given = corrected_reading.read_plan(response, work.actions)
     plan = work.quoted_plan
-    read = readings.show(given)
+    read = corrected_reading.show(given)
     if not given:
         return Finding(0, "The response names no action.", failure="unparsed")
     instance = work.instance
@@ -117,7 +117,7 @@ def _length(result: Result) -> str:
         return "of unknown length"
     if not result.plan:
         return "it holds now"
-    return readings.show(result.plan[:20]) + (" …" if len(result.plan) > 20 else "")
+    return corrected_reading.show(result.plan[:20]) + (" …" if len(result.plan) > 20 else "")
 
 
 def reachability_reference(work: Work, reading: Reference) -> Ruling:
@@ -146,7 +146,7 @@ def _reach_atom(work: Work, atom: Atom) -> Result | None:
 
 
 def reachability(work: Work, response: str) -> Finding:
-    given = readings.read_first(response, work.propositions)
+    given = corrected_reading.read_first(response, work.propositions)
     stored = {parse_atom(text) for text in work.question.answer}
     if given is None or given == "none":
         example = min(stored, default=None) or _example(work, first_unreached_atom)
@@ -187,7 +187,7 @@ def _reach_action(work: Work, grounded: Ground, action: Atom) -> Result:
 
 
 def action_reachability(work: Work, response: str) -> Finding:
-    given = readings.read_first(response, work.actions)
+    given = corrected_reading.read_first(response, work.actions)
     stored = {parse_atom(text) for text in work.question.answer}
     if given is None or given == "none":
         example = min(stored, default=None) or _example(work, first_unreached_action)
@@ -290,7 +290,7 @@ def _after(work: Work, action: Atom) -> Result | None:
 def next_action(work: Work, response: str) -> Finding:
     answer = work.question.answer
     distance = int(answer["opt"])
-    given = readings.read_first(response, work.actions)
+    given = corrected_reading.read_first(response, work.actions)
     if given is None:
         why = "The response names no action."
         return Finding(0, why, failure="unparsed", distance=distance)

@@ -7,9 +7,9 @@ first mending that brings the reference to the corrected score names the quirk.
 import re
 from collections.abc import Callable
 
-from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard import corrected_reading
+from benchmarks.systems.acpbench_hard.corrected_reading import Names
 from benchmarks.systems.acpbench_hard.grammar import NONE, Reference
-from benchmarks.systems.acpbench_hard.readings import Names
 from benchmarks.systems.acpbench_hard.scoring.verdict import Finding
 from benchmarks.systems.acpbench_hard.scoring.work import Work
 
@@ -73,7 +73,7 @@ def _drop_prose(work: Work, response: str, finding: Finding) -> str:
     names = _names(work)
 
     def keep(found: re.Match[str]) -> str:
-        return found.group() if readings.read_atoms(found.group(), names) else ""
+        return found.group() if corrected_reading.read_atoms(found.group(), names) else ""
 
     return _GROUP.sub(keep, response) if work.question.task != "val" else response
 

@@ -1,6 +1,6 @@
 """Tasks whose answers are stored in full: applicability, progression, validation."""
 
-from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard import corrected_reading
 from benchmarks.systems.acpbench_hard.grammar import Reference, same_names
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
@@ -19,7 +19,7 @@ def applicability_reference(work: Work, reading: Reference) -> Ruling:
 
 
 def applicability(work: Work, response: str) -> Finding:
-    given = list(dict.fromkeys(readings.read_atoms(response, work.actions)))
+    given = list(dict.fromkeys(corrected_reading.read_atoms(response, work.actions)))
     right = {parse_atom(text) for text in work.question.answer}
     marks = []
     for action in given:
@@ -46,7 +46,12 @@ def applicability(work: Work, response: str) -> Finding:
     else:
         why = f"All {len(right)} applicable actions are named, and no others."
     return Finding(
-        0 if failure else 1, why, tuple(marks), failure, readings.show(given), jaccard=jaccard
+        0 if failure else 1,
+        why,
+        tuple(marks),
+        failure,
+        corrected_reading.show(given),
+        jaccard=jaccard,
     )
 
 
@@ -70,7 +75,7 @@ def progression_reference(work: Work, reading: Reference) -> Ruling:
 
 
 def progression(work: Work, response: str) -> Finding:
-    given = readings.read_lists(response, work.propositions)
+    given = corrected_reading.read_lists(response, work.propositions)
     if given is None:
         return Finding(
             0, "The response does not say which effects are positive.", failure="unparsed"
@@ -91,7 +96,7 @@ def progression(work: Work, response: str) -> Finding:
         for atom in sorted(right.difference(atoms)):
             marks.append(Mark(show_atom(atom), False, f"missing in the list {part}", "missing"))
     wrong = [mark for mark in marks if not mark.right]
-    read = f"[{readings.show(given.pos)}] [{readings.show(given.neg)}]"
+    read = f"[{corrected_reading.show(given.pos)}] [{corrected_reading.show(given.neg)}]"
     if not wrong:
         return Finding(1, "Both lists are right.", tuple(marks), read=read)
     missing = sum(mark.part == "missing" for mark in wrong)
@@ -116,7 +121,7 @@ def validation_reference(work: Work, reading: Reference) -> Ruling:
 
 
 def validation(work: Work, response: str) -> Finding:
-    given = readings.read_index(response)
+    given = corrected_reading.read_index(response)
     right: int = work.question.answer
     if given is None:
         return Finding(0, "The response names no index.", failure="unparsed")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
+from benchmarks.systems.acpbench_hard.corrected_reading import Names
 from benchmarks.systems.acpbench_hard.limits import Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
@@ -15,7 +16,6 @@ from benchmarks.systems.acpbench_hard.pddl.instance import (
     read_instance,
 )
 from benchmarks.systems.acpbench_hard.questions import Question
-from benchmarks.systems.acpbench_hard.readings import Names
 from benchmarks.systems.acpbench_hard.search.external import ask_planner, find_planner
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan

@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.systems.acpbench_hard import readings
+from benchmarks.systems.acpbench_hard import corrected_reading
+from benchmarks.systems.acpbench_hard.corrected_reading import Lists, Names
 from benchmarks.systems.acpbench_hard.grammar import read_reference
-from benchmarks.systems.acpbench_hard.readings import Lists, Names
 from tests.benchmarks.systems.acpbench_hard.public import rows
 
 ACTIONS = Names({"sail": 2, "board": 2, "rest": 0}, frozenset({"on"}), frozenset({"a", "b", "c"}))
@@ -97,7 +97,7 @@ def test_reference_grammar(task: str, response: str, expected: object) -> None:
     ],
 )
 def test_actions_are_found_whatever_surrounds_them(response: str, expected: object) -> None:
-    assert readings.read_atoms(response, ACTIONS) == expected
+    assert corrected_reading.read_atoms(response, ACTIONS) == expected
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_actions_are_found_whatever_surrounds_them(response: str, expected: obje
     ],
 )
 def test_none_and_first_atom(response: str, expected: object) -> None:
-    assert readings.read_first(response, FACTS) == expected
+    assert corrected_reading.read_first(response, FACTS) == expected
 
 
 A, B = (("on", "a"),), (("on", "b"),)
@@ -137,7 +137,7 @@ A, B = (("on", "a"),), (("on", "b"),)
     ],
 )
 def test_lists_of_a_progression(response: str, expected: object) -> None:
-    assert readings.read_lists(response, FACTS) == expected
+    assert corrected_reading.read_lists(response, FACTS) == expected
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_lists_of_a_progression(response: str, expected: object) -> None:
     ],
 )
 def test_index(response: str, expected: object) -> None:
-    assert readings.read_index(response) == expected
+    assert corrected_reading.read_index(response) == expected
 
 
 def test_long_answers_are_read_at_once() -> None:
@@ -168,7 +168,7 @@ def test_long_answers_are_read_at_once() -> None:
         text = part * (200_000 // len(part))
         for task in ("land", "app", "prog", "val", "just", "nexta"):
             read_reference(task, text)
-        readings.read_first(text, FACTS)
-        readings.read_plan(text, ACTIONS)
-        readings.read_lists(text, FACTS)
-        readings.read_index(text)
+        corrected_reading.read_first(text, FACTS)
+        corrected_reading.read_plan(text, ACTIONS)
+        corrected_reading.read_lists(text, FACTS)
+        corrected_reading.read_index(text)
