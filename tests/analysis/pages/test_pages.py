@@ -344,12 +344,12 @@ def test_query_budget(
     subtests: pytest.Subtests,
 ) -> None:
     member(reader, study)
-    # A page that waits for its job is not kept, so the job comes first.
     rita = User.objects.get(username="rita")
-    waiting = PAGES["turn-scores"]
-    waiting.content.deferred(waiting.folder, select(waiting, Filters(), rita))
     for name in PAGES:
         caches["reports"].clear()
+        if name == "turn-scores":  # a page that waits for its job is not kept, so the job is first
+            waiting = PAGES[name]
+            waiting.content.deferred(waiting.folder, select(waiting, Filters(), rita))
         with subtests.test(name), taken_back():
             with django_assert_max_num_queries(MOST_QUERIES):
                 reader.get(address(name))
