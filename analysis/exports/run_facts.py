@@ -49,7 +49,7 @@ def _results(run: Run, metrics: Mapping[str, Any] | None) -> list[Table]:
             Cell(found.measure.title, (found.measure.title,), sub=found.measure.help),
             number_cell(
                 found.value,
-                "share" if found.measure.kind == "rate" else "number",
+                "share" if found.measure.in_percent else "number",
                 reason=found.why or "not known",
             ),
             count_cell(found.n),

@@ -1,12 +1,14 @@
-"""Accuracy and valid plan rate per model, own and published rows."""
+"""What models are ranked by and a second measure, own and published rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.figures.elements import (
     FigurePanel,
     Panels,
     Trace,
+    Unit,
     categories,
     interval_lines,
     label,
@@ -20,14 +22,14 @@ from analysis.stats.results import Estimate
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One row: shares as fractions, and the address that its points lead to.
+    """One row: one or two measures, and the address that its points lead to.
 
     A published row gets an open mark and says so in its name.
     """
 
     model: str
-    accuracy: Estimate
-    valid_rate: Estimate | None = None
+    first: Estimate
+    second: Estimate | None = None
     published: bool = False
     url: str | None = None
 
@@ -37,28 +39,44 @@ class LeaderboardRow:
         return f"{self.model} (published)" if self.published else self.model
 
 
-def leaderboard_figure(
-    rows: Sequence[LeaderboardRow], styles: Mapping[str, Style] | None = None
-) -> Figure:
-    """Points with intervals, one row per model in the given order: a panel for accuracy, and one
-    for valid plans where rows know of such.
+@dataclass(frozen=True)
+class BoardAxis:
+    """A measure: the title of its panel, its unit, its largest value if it has one,
+    and what it is a share of.
     """
+
+    title: str
+    unit: Unit = "share"
+    most: float | None = 1.0
+    of: str = ""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The axis: the whole scale, or from 0 on where it has no end."""
+        axis = {"rangemode": "tozero", "showgrid": True, "title": {"text": self.of}}
+        axis = share_axis(self.of) if self.unit == "share" else axis
+        return {**axis, "range": [0, 1.02 * self.most]} if self.most is not None else axis
+
+
+def leaderboard_figure(
+    rows: Sequence[LeaderboardRow],
+    axes: Sequence[BoardAxis],
+    styles: Mapping[str, Style] | None = None,
+) -> Figure:
+    """Points with intervals, one row per model in the given order and a panel per measure."""
     looks = styles_for([row.model for row in rows], styles)
     names = [label(row.name) for row in rows]
-    shown = {"accuracy": "Accuracy", "valid_rate": "Valid plan rate"}
-    if all(row.valid_rate is None for row in rows):
-        del shown["valid_rate"]
-    panels = Panels(len(shown), 2, list(shown.values()))
+    panels = Panels(len(axes), 2, [axis.title for axis in axes])
     both = len({row.published for row in rows}) > 1
     traces: list[Trace] = []
-    for i, attribute in enumerate(shown):
+    for i, (axis, attribute) in enumerate(zip(axes, ("first", "second"), strict=False)):
         y = {**categories(names, downwards=True), "showticklabels": i == 0}
-        panel = panels.axes(i, {**share_axis("share of trajectories"), "range": [0, 1.02]}, y)
+        panel = panels.axes(i, axis.settings, y)
         for published in (False, True):
             chosen = [row for row in rows if row.published is published]
             if chosen:
-                traces += _marks(chosen, attribute, looks, panel, legend=both and i == 0)
-        estimates = [getattr(row, attribute) for row in rows]
+                traces += _marks(chosen, attribute, axis.unit, looks, panel, legend=both and i == 0)
+        estimates = _estimates(rows, attribute)
         panels.layout["annotations"] += undefined_marks(
             names, estimates, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
         )
@@ -66,9 +84,14 @@ def leaderboard_figure(
     return make_figure(traces, {**panels.layout, "height": 140 + 26 * len(rows)})
 
 
+def _estimates(rows: Sequence[LeaderboardRow], attribute: str) -> list[Estimate]:
+    return [getattr(row, attribute) for row in rows]
+
+
 def _marks(
     rows: Sequence[LeaderboardRow],
     attribute: str,
+    unit: Unit,
     looks: Mapping[str, Style],
     panel: FigurePanel,
     *,
@@ -79,7 +102,7 @@ def _marks(
     name = "published" if published else "run here"
     names = [label(row.name) for row in rows]
     colours = [looks[row.model].colour for row in rows]
-    estimates: list[Estimate] = [getattr(row, attribute) for row in rows]
+    estimates = _estimates(rows, attribute)
     shared = {"legendgroup": name, "xaxis": panel.x, "yaxis": panel.y}
     lines = [
         interval_lines(
@@ -102,7 +125,7 @@ def _marks(
         names,
         estimates,
         "x",
-        unit="share",
+        unit=unit,
         about=[row.name for row in rows],
         urls=[row.url for row in rows],
         name=name,

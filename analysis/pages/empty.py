@@ -22,8 +22,11 @@ def why_no_runs(selection: Selection) -> NothingToShow:
             "made elsewhere", {**facts, "missing": find_system(EXTERNAL).labels.not_judged}
         )
     if selection.runs and not system_facts.judge_roles(selection.system):
-        accurate = "accurate" in find_system(selection.system).labels.measures
-        return NothingToShow("no judges" if accurate else "no accuracy", facts)
+        labels = find_system(selection.system).labels
+        if not labels.headlines:
+            return NothingToShow("no headline", facts)
+        main = labels.measures[labels.headlines[0]]
+        return NothingToShow("no judges", {**facts, "measure": main.name})
     if selection.left_out:
         return NothingToShow("not finished")
     return NothingToShow("none fits")

@@ -20,11 +20,36 @@ class Ending:
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric of runs. A ``rate`` is a share of trajectories, shown in percent."""
+    """A metric of runs, and how sentences name it.
+
+    A ``rate`` is a share of trajectories, each of which has 0 or 1. A ``fraction`` is the mean of a
+    share that each trajectory has, from 0 to 1. Both are shown in percent. A ``percent`` is such a
+    mean stored in percent, from 0 to 100; a ``mean`` is any other, from 0 on.
+
+    ``noun`` names the measure in a sentence ("success rate"; the title where there is none), and
+    ``says`` is what an agent is on the trajectories that a rate counts ("successful on").
+    """
 
     title: str
     help: str
-    kind: Literal["rate", "mean"] = "mean"
+    kind: Literal["rate", "fraction", "percent", "mean"] = "mean"
+    noun: str = ""
+    says: str = ""
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether values are shares, which pages show in percent."""
+        return self.kind in ("rate", "fraction")
+
+    @property
+    def most(self) -> float | None:
+        """The largest value that a trajectory can have, where there is one."""
+        return 1.0 if self.in_percent else 100.0 if self.kind == "percent" else None
+
+    @property
+    def name(self) -> str:
+        """The measure's name in a sentence."""
+        return self.noun or self.title
 
 
 def plain(code: str) -> str:
@@ -38,7 +63,9 @@ class Labels:
     """A system's labels; every one is optional.
 
     ``endings`` are by termination code, ``measures`` by metric and in the order in which pages show
-    them. ``verdicts`` are the yes-or-no metrics of a trajectory with their titles, ``columns`` the
+    them. ``headline`` names the measures by which agents are ranked: the first decides, the second
+    stands beside it; more of either is better. A system without the first has no leaderboard.
+    ``verdicts`` are the yes-or-no metrics of a trajectory with their titles, ``columns`` the
     metrics that lists of trajectories show. ``hidden`` says in a sentence what agents are not told
     beside constraints, ``disclosure`` how agents come to know of constraints. ``choices`` explains
     the choices of settings, by setting and choice; ``first_settings`` are the settings that forms
@@ -51,6 +78,7 @@ class Labels:
 
     endings: Mapping[str, Ending] = field(default_factory=dict)
     measures: Mapping[str, Measure] = field(default_factory=dict)
+    headline: tuple[str, ...] = ("accurate",)
     verdicts: Mapping[str, str] = field(
         default_factory=lambda: {"valid": "Valid", "accurate": "Passes"}
     )
@@ -74,6 +102,12 @@ class Labels:
     def ending(self, termination: str) -> Ending:
         """Return the label of an ending; an unknown code is its own title."""
         return self.endings.get(termination) or Ending(plain(termination), "")
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """Return the measures by which agents are ranked; none where the first is unknown."""
+        known = tuple(name for name in self.headline if name in self.measures)
+        return known if known[:1] == self.headline[:1] else ()
 
     @property
     def column_measures(self) -> dict[str, Measure]:

@@ -99,7 +99,7 @@ def measures(row: TrajectoryRow) -> SafeString:
         if value is None:
             shown: str = undefined(why)
         else:
-            shown = percent(value) if measure.kind == "rate" else number(value)
+            shown = percent(value) if measure.in_percent else number(value)
         cells.append(format_html('<td class="num">{}</td>', shown))
     return format_html_join("\n", "{}", ((cell,) for cell in cells))
 

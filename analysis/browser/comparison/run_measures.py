@@ -63,7 +63,7 @@ def measures_for(system: str) -> list[RunMeasure]:
             RunMeasure(key, title, "Mean of the judges, of the last plan.", scores=True)
             for key, title in dimensions.items()
         ]
-    found += [RunMeasure(name, m.title, m.help) for name, m in known.items() if m.kind == "mean"]
+    found += [RunMeasure(name, m.title, m.help) for name, m in known.items() if m.kind != "rate"]
     if TURNS not in known:
         found.append(RunMeasure(TURNS, "Turns", "Number of turns."))
     return found

@@ -134,7 +134,7 @@ def published_columns(result: BreakdownResult) -> Sequence[ColumnOf[PublishedSha
 
 
 def _published(one: PublishedShare) -> Cell:
-    rate = one.measure.kind == "rate"
+    rate = one.measure.in_percent
     estimate = published_estimate(one.entry, is_rate=rate)
     return estimate_cell(estimate, "share" if rate else "number", show_n=bool(one.entry.n))
 

@@ -26,7 +26,7 @@ from analysis.stats.descriptive.proportions import share
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.labels import Measure
-from benchmarks.core.registry import EXTERNAL
+from benchmarks.core.registry import EXTERNAL, find_system
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,11 +68,16 @@ class ComparisonData:
 
     @property
     def is_rate(self) -> bool:
-        return self.measure.kind == "rate"
+        return self.measure.in_percent
 
     @property
-    def is_accuracy(self) -> bool:
-        return self.metric == "accurate"
+    def is_headline(self) -> bool:
+        """Whether agents are ranked by the measure, so that more of it is better."""
+        return self.metric in find_system(self.system).labels.headlines[:1]
+
+    @property
+    def more_is_better(self) -> bool:
+        return self.is_rate or self.is_headline
 
     @property
     def dimension(self) -> str:
@@ -290,11 +295,11 @@ def compare(data: ComparisonData) -> ComparisonResult:
 
 
 def scale_of(system: str, metric: str) -> Scale:
-    """Return the least and the largest value of a measure: those of the rubric, or from 0 on."""
+    """Return the least and the largest value of a measure; None for an end that it lacks."""
     if metric in known_dimensions(system):
         return system_facts.RUBRIC_SCALE
     # Rewards of trajectories made elsewhere may be below 0.
-    return OPEN_SCALE if system == EXTERNAL else (0, None)
+    return OPEN_SCALE if system == EXTERNAL else (0, measures_here(system)[metric].most)
 
 
 def _value(run: ChosenRun, data: ComparisonData) -> AgentValue:
@@ -309,7 +314,7 @@ def _value(run: ChosenRun, data: ComparisonData) -> AgentValue:
     if not tasks:
         nothing = Estimate.without_value(next(iter(excluded), "no values"), excluded=excluded)
         return AgentValue(run, nothing, nothing)
-    if data.is_rate:
+    if data.measure.kind == "rate":
         value = success_rate(values, tasks, excluded=excluded)
         wald = (
             share(int(values.sum()), len(values), method="wald")

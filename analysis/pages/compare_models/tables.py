@@ -195,7 +195,7 @@ def value_columns(result: ComparisonResult) -> Sequence[ColumnOf[AgentValue]]:
             value,
             link=lambda row: Link(runs=(row.run.pk,), dimension=data.dimension),
         ),
-        *([ColumnOf(wald, _wald)] if data.is_rate else []),
+        *([ColumnOf(wald, _wald)] if data.measure.kind == "rate" else []),
         ColumnOf(
             text_column("Left out", help="By reason"),
             lambda row: text_cell(counted(row.value.excluded) or "none"),

@@ -132,7 +132,7 @@ class Effects:
 
     @property
     def is_rate(self) -> bool:
-        return self.data.measure.kind == "rate"
+        return self.data.measure.in_percent
 
     @property
     def unit(self) -> Unit:

@@ -1,10 +1,10 @@
-"""Which agent is better: accuracy and what goes with it, beside the published rows."""
+"""Which agent is better: what a system ranks by and what goes with it, beside published rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
+from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_figure
 from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame
@@ -33,7 +33,7 @@ from analysis.pages.leaderboard.rows import (
     published_rows,
     ranked,
     row_of,
-    valid_rate,
+    second_value,
 )
 from analysis.pages.links import Link
 from analysis.reports import addresses, figure_specs, run_marks, system_facts
@@ -49,7 +49,7 @@ from analysis.reports.content import (
     text_cell,
     text_column,
 )
-from analysis.reports.formatting import counted, ends
+from analysis.reports.formatting import Unit, counted, ends
 from analysis.stats.comparison.model_comparisons import PairwiseRank, compare_models
 from analysis.stats.rater_agreement.correlation import pearson
 from analysis.stats.resampling import FEW_CLUSTERS
@@ -70,17 +70,29 @@ class LeaderboardData:
     frame: "DataFrame"
     measures: Mapping[str, Measure]
     shown: tuple[str, ...]
+    headline: tuple[str, ...]
     titles: Mapping[str, str]
     pools: Mapping[int, float]
     system: str
     among: int
     with_published: bool
 
+    @property
+    def main(self) -> Measure:
+        """What decides ranks."""
+        return self.measures[self.headline[0]]
+
+    @property
+    def second(self) -> Measure | None:
+        """What stands beside it."""
+        return self.measures[self.headline[1]] if len(self.headline) > 1 else None
+
 
 @dataclass(frozen=True)
 class Correlation:
-    """How accuracy goes with another measure across agents, here and in the paper."""
+    """How the first measure goes with another measure across agents, here and in the paper."""
 
+    title: str
     measure: Measure
     here: Estimate
     published: float
@@ -104,8 +116,8 @@ class LeaderboardResult:
 
     @property
     def defined(self) -> list[Row]:
-        """The agents whose accuracy is defined."""
-        return [row for row in self.rows if row.accuracy.value is not None]
+        """The agents whose first measure is defined."""
+        return [row for row in self.rows if row.main.value is not None]
 
     @property
     def placed(self) -> list[Row]:
@@ -121,12 +133,12 @@ class LeaderboardResult:
         return self.placed[1] if len(self.placed) > 1 else None
 
     @property
-    def least_accurate(self) -> Row:
-        return min(self.defined, key=lambda row: row.accuracy.value or 0)
+    def lowest(self) -> Row:
+        return min(self.defined, key=lambda row: row.main.value or 0)
 
     @property
-    def most_accurate(self) -> Row:
-        return max(self.defined, key=lambda row: row.accuracy.value or 0)
+    def highest(self) -> Row:
+        return max(self.defined, key=lambda row: row.main.value or 0)
 
     @property
     def why_unranked(self) -> str:
@@ -138,16 +150,40 @@ class LeaderboardResult:
 
     @property
     def leaders_differ_in_n(self) -> bool:
-        return len({row.accuracy.n for row in self.placed if row.rank == 1}) > 1
+        return len({row.main.n for row in self.placed if row.rank == 1}) > 1
 
     @property
-    def lead_points(self) -> float:
-        return 100 * (self.ahead.value or 0) if self.ahead is not None else 0
+    def lead(self) -> float:
+        """How far the first is ahead, in points where the measure is a share."""
+        return self._scale * (self.ahead.value or 0) if self.ahead is not None else 0
+
+    @property
+    def in_points(self) -> bool:
+        return self.data.main.most is not None
+
+    @property
+    def unit(self) -> Unit:
+        return unit_of(self.data.main)
+
+    @property
+    def second_unit(self) -> Unit:
+        return unit_of(self.data.second) if self.data.second is not None else "number"
+
+    @property
+    def sign(self) -> str:
+        """What stands after a value of the first measure that is stored in percent."""
+        return " %" if self.data.main.kind == "percent" else ""
+
+    @property
+    def _scale(self) -> int:
+        return 100 if self.data.main.in_percent else 1
 
     @property
     def lead_ends(self) -> tuple[float, float]:
         interval = self.ahead.interval if self.ahead is not None else None
-        return (100 * interval.low, 100 * interval.high) if interval is not None else (0, 0)
+        if interval is None:
+            return 0, 0
+        return self._scale * interval.low, self._scale * interval.high
 
     @property
     def few_tasks(self) -> int:
@@ -162,8 +198,8 @@ class LeaderboardResult:
 
     @property
     def why_undefined(self) -> str:
-        """Why no accuracy is defined."""
-        reasons = exclusions([row.accuracy for row in self.rows])
+        """Why the first measure is undefined for all."""
+        reasons = exclusions([row.main for row in self.rows])
         return max(reasons, key=lambda reason: reasons[reason], default="nothing was scored")
 
     @property
@@ -175,20 +211,13 @@ class LeaderboardResult:
         return sorted(dry, key=lambda pair: pair[0])
 
     @property
-    def valid(self) -> list[Row]:
-        """The agents whose share of valid last plans is defined, the lowest first."""
-        rows = [row for row in self.rows if VALID in row.estimates]
+    def by_second(self) -> list[Row]:
+        """The agents whose second measure is defined, the lowest first."""
+        known = [row for row in self.rows if row.second is not None]
         return sorted(
-            (row for row in rows if row.estimates[VALID].value is not None), key=valid_rate
+            (row for row in known if row.second and row.second.value is not None),
+            key=second_value,
         )
-
-    @property
-    def worst_valid(self) -> Estimate:
-        return self.valid[0].estimates[VALID]
-
-    @property
-    def best_valid(self) -> Estimate:
-        return self.valid[-1].estimates[VALID]
 
     @property
     def recorded(self) -> list[Row]:
@@ -214,32 +243,42 @@ class LeaderboardResult:
 
     @property
     def rates(self) -> list[str]:
-        return self._titles("rate")
+        return [one.title for one in self._shown if one.kind == "rate"]
 
     @property
     def means(self) -> list[str]:
-        return self._titles("mean")
+        return [one.title for one in self._shown if one.kind != "rate"]
+
+    @property
+    def headline_titles(self) -> list[str]:
+        return [self.data.measures[name].title for name in self.data.headline]
 
     @property
     def left_out(self) -> Mapping[str, int]:
-        return exclusions([row.accuracy for row in self.rows])
+        return exclusions([row.main for row in self.rows])
 
-    def _titles(self, kind: str) -> list[str]:
-        measures = (self.data.measures[name] for name in self.data.shown)
-        return [measure.title for measure in measures if measure.kind == kind]
+    @property
+    def _shown(self) -> list[Measure]:
+        return [self.data.measures[name] for name in self.data.shown]
+
+
+def unit_of(measure: Measure) -> Unit:
+    """Return how values of a measure are written."""
+    return "share" if measure.in_percent else "number"
 
 
 def load(selection: Selection) -> LeaderboardData | NothingToShow:
     """Load what the trajectories of the runs came to."""
-    shown = tuple(find_system(selection.system).labels.measures) if selection.system else ()
-    measures = {**find_system(selection.system).labels.measures, **BOTH}
-    if not selection.runs or ACCURATE not in shown:
+    labels = find_system(selection.system).labels if selection.system else None
+    if labels is None or not selection.runs or not labels.headlines:
         return why_no_runs(selection)
+    measures = {**labels.measures, **BOTH}
     return LeaderboardData(
         selection.runs,
         outcome_frame(selection.runs, [*measures, DIFFER]),
         measures,
-        shown,
+        tuple(labels.measures),
+        labels.headlines[:2],
         system_facts.titles_of(selection.system),
         pool_sizes(selection.runs),
         selection.system,
@@ -253,18 +292,24 @@ def compute(data: LeaderboardData) -> LeaderboardResult:
     rows = ranked(
         [
             replace(
-                row_of(run, data.frame, data.measures, data.titles), pool=data.pools.get(run.pk)
+                row_of(run, data.frame, data.measures, data.titles, data.headline),
+                pool=data.pools.get(run.pk),
             )
             for run in data.runs
         ]
     )
     # The lead is one difference of all pairs of so many agents.
     pairs = max(1, data.among * (data.among - 1) // 2)
-    placed = [row for row in rows if row.rank is not None and row.accuracy.value is not None]
+    placed = [row for row in rows if row.rank is not None and row.main.value is not None]
     ahead = None
     if len(placed) > 1:
-        ahead = paired_difference(data.frame, placed[0].run, placed[1].run, comparisons=pairs)
-    published = published_rows(data.system, data.measures) if data.with_published else []
+        ahead = paired_difference(
+            data.frame, placed[0].run, placed[1].run, data.headline[0],
+            comparisons=pairs, most=data.main.most,
+        )  # fmt: skip
+    published = (
+        published_rows(data.system, data.measures, data.headline) if data.with_published else []
+    )
     return LeaderboardResult(
         data, tuple(rows), tuple(published), pairs, ahead, rank_intervals(data, placed)
     )
@@ -279,33 +324,49 @@ def rank_intervals(data: LeaderboardData, placed: Sequence[Row]) -> dict[str, Pa
     found = compare_models(
         frame["label"].tolist(),
         frame["task"].tolist(),
-        frame[ACCURATE].to_numpy(),
-        measure=data.measures[ACCURATE].title,
+        frame[data.headline[0]].to_numpy(),
+        measure=data.main.title,
         among=max(data.among, len(placed)),
+        most=data.main.most,
     )
     return {rank.model: rank for rank in found.ranks}
 
 
 def draw_board(result: LeaderboardResult, url: UrlOf) -> Figure:
-    """Draw every agent's accuracy, and the share of valid plans where there is one."""
+    """Draw what agents are ranked by, and the second measure where there is one."""
     rows = result.every_row
     marks = [
         LeaderboardRow(
             row.label,
-            row.accuracy,
-            row.estimates.get(VALID),
+            row.main,
+            row.second,
             row.run is None,
             url(Link(runs=(row.run.pk,))) if row.run is not None else None,
         )
         for row in rows
     ]
-    return leaderboard_figure(marks, figure_specs.styles([row.label for row in rows]))
+    axes = [
+        BoardAxis(
+            measure.name[:1].upper() + measure.name[1:],
+            "share" if measure.in_percent else "points",
+            measure.most,
+            {"rate": "share of trajectories", "fraction": "mean over trajectories"}.get(
+                measure.kind, measure.title
+            ),
+        )
+        for measure in (result.data.main, result.data.second)
+        if measure is not None
+    ]
+    return leaderboard_figure(marks, axes, figure_specs.styles([row.label for row in rows]))
 
 
 def board_title(result: LeaderboardResult) -> str:
     """Name the measures of the figure."""
-    both = any(VALID in row.estimates for row in result.every_row)
-    return f"Accuracy{' and valid plan rate' if both else ''}, with 95 % Wilson intervals"
+    main, second = result.data.main, result.data.second
+    names = f"{main.name} and {second.name}" if second is not None else main.name
+    rates = [one.kind == "rate" for one in (main, second) if one is not None]
+    how = "Wilson " if all(rates) else "" if any(rates) else "t "
+    return f"{names[:1].upper()}{names[1:]}, with 95 % {how}intervals"
 
 
 def row_link(row: Row) -> Link | None:
@@ -314,10 +375,19 @@ def row_link(row: Row) -> Link | None:
 
 
 def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
-    """Give rank, n, accuracy with both intervals, other measures, and what was left out."""
+    """Give rank, n, what decides the rank, other measures, and what was left out."""
     data = result.data
-    others = [name for name in data.shown if name != ACCURATE]
+    others = [name for name in data.shown if name != data.headline[0]]
     best = next((row.run for row in result.every_row if row.run is not None), None)
+    main = data.main
+    wald: ColumnOf[Row] = ColumnOf(
+        Column(
+            "Wald",
+            (f"{main.title.lower()} wald low", f"{main.title.lower()} wald high"),
+            help="p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %",
+        ),
+        _wald,
+    )
     columns = [
         ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), _agent),
         ColumnOf(
@@ -331,21 +401,16 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
             lambda row: _beside(row, best),
         ),
         ColumnOf(
-            number_column("n", "trajectories", "Trajectories that Acc counts"),
-            lambda row: count_cell(row.accuracy.n, url=_counted(row)),
+            number_column("n", "trajectories", f"Trajectories that {main.title} counts"),
+            lambda row: count_cell(row.main.n, url=_counted(row)),
         ),
         ColumnOf(
-            estimate_column("Acc", help=data.measures[ACCURATE].help),
-            lambda row: estimate_cell(row.accuracy, "share", url=_successes(row, ACCURATE)),
-        ),
-        ColumnOf(
-            Column(
-                "Wald",
-                ("acc wald low", "acc wald high"),
-                help="p ± 1.96·sqrt(p(1−p)/n), cut off at 0 and 100 %",
+            estimate_column(main.title, help=main.help),
+            lambda row: estimate_cell(
+                row.main, unit_of(main), url=_successes(row, row.headline[0])
             ),
-            _wald,
         ),
+        *([wald] if main.kind == "rate" else []),
         *(_measure_column(name, data.measures[name]) for name in others),
     ]
     if any(row.pool is not None for row in result.every_row):
@@ -363,8 +428,8 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
         ]
     columns.append(
         ColumnOf(
-            Column("Left out", ("left out",), help="Trajectories without Acc, by reason"),
-            lambda row: _left_out(row, row.accuracy.excluded),
+            Column("Left out", ("left out",), help=f"Trajectories without {main.title}, by reason"),
+            lambda row: _left_out(row, row.main.excluded),
         )
     )
     if VALID in data.shown:
@@ -411,8 +476,8 @@ def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
         estimate = row.estimates[name]
         return estimate_cell(
             estimate,
-            "share" if measure.kind == "rate" else "number",
-            show_n=estimate.value is not None and estimate.n != row.accuracy.n,
+            unit_of(measure),
+            show_n=estimate.value is not None and estimate.n != row.main.n,
             url=_successes(row, VALID) if name == VALID else "",
         )
 
@@ -429,14 +494,18 @@ def _link(row: Row, **more: str) -> str:
 
 
 def _successes(row: Row, metric: str) -> str:
+    """The trajectories that a share counts; the list knows two such measures."""
     if row.run is None:
         return ""
+    if metric not in (ACCURATE, VALID):
+        return addresses.trajectories_of(row.run)
     return addresses.successes(row.run, row.estimates[metric], metric)
 
 
 def _counted(row: Row) -> str:
-    """All that accuracy counts: those that have one."""
-    return addresses.trajectories_of(row.run, accurate=["yes", "no"]) if row.run is not None else ""
+    """All that the first measure counts, where the list knows it; else all."""
+    known = {"accurate": ["yes", "no"]} if row.headline[0] == ACCURATE else {}
+    return addresses.trajectories_of(row.run, **known) if row.run is not None else ""
 
 
 def _beside(row: Row, best: ChosenRun | None) -> Link | None:
@@ -445,7 +514,7 @@ def _beside(row: Row, best: ChosenRun | None) -> Link | None:
         return None
     if row.run.pk == best.pk:
         return row_link(row)
-    return Link(url=addresses.side_by_side(best, row.run, ACCURATE))
+    return Link(url=addresses.side_by_side(best, row.run, row.headline[0]))
 
 
 def _published_cell(row: Row) -> Cell:
@@ -461,7 +530,8 @@ def _left_out(row: Row, excluded: Mapping[str, int]) -> Cell:
     if not total:
         return Cell("0" if row.run is not None else "", ("",))
     words = counted(excluded)
-    return Cell(f"{total:,}", (words,), tip=words, url=_link(row, accurate="undefined"))
+    known = {"accurate": "undefined"} if row.headline[0] == ACCURATE else {}
+    return Cell(f"{total:,}", (words,), tip=words, url=_link(row, **known))
 
 
 def _differ(row: Row) -> Cell:
@@ -491,9 +561,10 @@ def correlations(result: LeaderboardResult) -> list[Correlation]:
     rows = result.rows
     return [
         Correlation(
+            result.data.main.title,
             result.data.measures[metric],
             pearson(
-                [row.accuracy.value for row in rows],
+                [row.main.value for row in rows],
                 [row.estimates[metric].value for row in rows],
                 unit="agent",
             ),
@@ -539,7 +610,9 @@ CONTENT = DeclaredPage(
             columns=lambda _: [
                 ColumnOf(
                     text_column("Pair"),
-                    lambda row: text_cell(f"Acc with {row.measure.title}", sub=row.measure.help),
+                    lambda row: text_cell(
+                        f"{row.title} with {row.measure.title}", sub=row.measure.help
+                    ),
                 ),
                 estimate_of("Here", lambda row: row.here, "points", signed=True, show_n=True),
                 ColumnOf(

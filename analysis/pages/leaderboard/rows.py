@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 ACCURATE, VALID = "accurate", "valid"
+A_MEAN = "a mean, no share"
+UNDEFINED = "what agents are ranked by is undefined"
 # Accuracy with other dimensions counted than the run counts.
 BOTH: Mapping[str, Measure] = {
     "accurate_all": Measure("Acc, all dimensions", "All rubric dimensions count.", "rate"),
@@ -33,9 +35,14 @@ UNEQUAL_POOLS = "recorded answers: authors whose pools differ in size are not ra
 
 @dataclass(frozen=True)
 class Row:
-    """One agent, or one published model: its estimates by metric, Acc also with Wald's interval."""
+    """One agent, or one published model: its estimates by metric.
+
+    ``headline`` names the measures that agents are ranked by; ``wald`` is the first of them with
+    Wald's interval, undefined where it is no share of trajectories.
+    """
 
     label: str
+    headline: Sequence[str]
     estimates: Mapping[str, Estimate]
     wald: Estimate
     run: ChosenRun | None = None
@@ -47,8 +54,14 @@ class Row:
     no_rank: str = ""
 
     @property
-    def accuracy(self) -> Estimate:
-        return self.estimates[ACCURATE]
+    def main(self) -> Estimate:
+        """What decides the agent's rank."""
+        return self.estimates[self.headline[0]]
+
+    @property
+    def second(self) -> Estimate | None:
+        """The measure that stands beside it, where the system has one."""
+        return self.estimates[self.headline[1]] if len(self.headline) > 1 else None
 
 
 def row_of(
@@ -56,7 +69,9 @@ def row_of(
     frame: "DataFrame",
     measures: Mapping[str, Measure],
     titles: Mapping[str, str],
+    headline: Sequence[str],
 ) -> Row:
+    """Estimate an agent's measures."""
     mine = frame[frame["run"] == run.pk]
     missing = unfinished(run)
 
@@ -73,14 +88,17 @@ def row_of(
             estimates[metric] = _share(values, excluded(metric), "wilson")
         else:
             estimates[metric] = mean_t(
-                values.to_numpy(), excluded=excluded(metric), scale=(0, None)
+                values.to_numpy(), excluded=excluded(metric), scale=(0, measure.most)
             )
-    accurate = mine[ACCURATE].dropna()
+    main, wald = headline[0], Estimate.without_value(A_MEAN)
+    if measures[main].kind == "rate":
+        wald = _share(mine[main].dropna(), excluded(main), "wald")
     known = mine[DIFFER].dropna()
     return Row(
         run.label,
+        headline,
         estimates,
-        _share(accurate, excluded(ACCURATE), "wald"),
+        wald,
         run=run,
         endings=dict(Counter(str(code) for code in mine["termination"])),
         differ=int(known.sum()) if len(known) else None,
@@ -93,7 +111,9 @@ def _share(values: Any, excluded: Mapping[str, int], method: Method) -> Estimate
     return share(int(values.sum()), len(values), method=method, excluded=excluded)
 
 
-def published_rows(system: str, measures: Mapping[str, Measure]) -> list[Row]:
+def published_rows(
+    system: str, measures: Mapping[str, Measure], headline: Sequence[str]
+) -> list[Row]:
     """The models of the paper: every metric that it gives, shares with the interval of their n."""
     found: dict[str, dict[str, Any]] = {}
     for entry in get_system(system).published:
@@ -101,18 +121,18 @@ def published_rows(system: str, measures: Mapping[str, Measure]) -> list[Row]:
             found.setdefault(entry.model, {})[entry.metric] = entry
     rows = []
     for model, entries in found.items():
-        if ACCURATE not in entries:
+        if headline[0] not in entries:
             continue
         estimates = {
-            name: published_estimate(entries.get(name), is_rate=measure.kind == "rate")
+            name: published_estimate(entries.get(name), is_rate=measure.in_percent)
             for name, measure in measures.items()
         }
-        first = entries[ACCURATE]
-        wald = published_estimate(first, is_rate=True, method="wald")
-        rows.append(
-            Row(model, estimates, wald, source=f"{first.source}; {first.note}", no_rank="published")
-        )
-    return sorted(rows, key=lambda row: -(row.accuracy.value or 0))
+        first, wald = entries[headline[0]], Estimate.without_value(A_MEAN)
+        if measures[headline[0]].kind == "rate":
+            wald = published_estimate(first, is_rate=True, method="wald")
+        source = f"{first.source}; {first.note}"
+        rows.append(Row(model, headline, estimates, wald, source=source, no_rank="published"))
+    return sorted(rows, key=lambda row: -(row.main.value or 0))
 
 
 def signature(run: ChosenRun) -> tuple[str, ...]:
@@ -139,14 +159,14 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
         if not why and row.run is not None and signature(row.run) != usual:
             why = "made or judged otherwise than most runs here (settings, judges, versions, tasks)"
         reasons.append(why)
-    values = [None if why else row.accuracy.value for row, why in zip(rows, reasons, strict=True)]
+    values = [None if why else row.main.value for row, why in zip(rows, reasons, strict=True)]
     placed = [
-        replace(row, rank=rank, no_rank=why or ("accuracy is undefined" if rank is None else ""))
+        replace(row, rank=rank, no_rank=why or (UNDEFINED if rank is None else ""))
         for row, rank, why in zip(rows, rank_order(values), reasons, strict=True)
     ]
     return sorted(
         placed,
-        key=lambda row: (row.rank is None, -(row.accuracy.value or 0), -valid_rate(row), row.label),
+        key=lambda row: (row.rank is None, -(row.main.value or 0), -second_value(row), row.label),
     )
 
 
@@ -160,9 +180,9 @@ def _unranked(row: Row) -> str:
     return ""
 
 
-def valid_rate(row: Row) -> float:
-    valid = row.estimates.get(VALID)
-    return (valid.value or 0.0) if valid is not None else 0.0
+def second_value(row: Row) -> float:
+    """Return the second measure of an agent, 0 where it has none: rows with equal ranks by it."""
+    return (row.second.value or 0.0) if row.second is not None else 0.0
 
 
 def paired_difference(
@@ -172,8 +192,12 @@ def paired_difference(
     metric: str = ACCURATE,
     *,
     comparisons: int = 1,
+    most: float | None = None,
 ) -> Estimate:
-    """Difference in a metric on the tasks that both have, one of so many of one family."""
+    """Difference in a metric on the tasks that both have, one of so many of one family.
+
+    ``most`` is the largest difference that the measure's scale allows.
+    """
     if first is None or second is None:
         return Estimate.without_value("published rows have no tasks here")
     one, other = (frame[frame["run"] == run.pk] for run in (first, second))
@@ -181,7 +205,7 @@ def paired_difference(
         one["task"].tolist(), one[metric].to_numpy(),
         other["task"].tolist(), other[metric].to_numpy(),
     )  # fmt: skip
-    return paired.paired_difference(matched, comparisons=comparisons)
+    return paired.paired_difference(matched, comparisons=comparisons, most=most)
 
 
 def over_pairs(pairs: int) -> str:

@@ -175,7 +175,7 @@ def _figure(one: ReplicateColumns, name: str) -> ReplicatedMean:
 
 
 def _unit(measure: Measure) -> Unit:
-    return "share" if measure.kind == "rate" else "number"
+    return "share" if measure.in_percent else "number"
 
 
 def _deviation(value: float, unit: Unit) -> str:
@@ -247,7 +247,7 @@ def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
 def _published_cell(entry: Published | None, measure: Measure) -> Cell:
     if entry is None:
         return Cell(data=(None,) * 9 + ("not published",), reason="not published")
-    rate = measure.kind == "rate"
+    rate = measure.in_percent
     value = rounded(entry.value / 100 if rate else entry.value)
     data = (value, *(None,) * 7, entry.n, f"published, {entry.source}")
     return Cell(f"{entry.printed} %" if rate else entry.printed, data)

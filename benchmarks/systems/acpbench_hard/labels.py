@@ -39,7 +39,8 @@ ENDINGS: Mapping[str, Ending] = {
 
 MEASURES: Mapping[str, Measure] = {
     "accurate": Measure(
-        "Accuracy", "Share of right answers, by the score that the run counts.", "rate"
+        "Accuracy", "Share of right answers, by the score that the run counts.", "rate",
+        noun="accuracy", says="accurate on",
     ),
     "reference": Measure(
         "Reference score", "Share of right answers as the reference evaluator scores them.", "rate"

@@ -39,9 +39,18 @@ ENDINGS: Mapping[str, Ending] = {
 
 MEASURES: Mapping[str, Measure] = {
     "accurate": Measure(
-        "Acc", "Share whose last plan is valid and passes every counted dimension.", "rate"
+        "Acc",
+        "Share whose last plan is valid and passes every counted dimension.",
+        "rate",
+        noun="accuracy",
+        says="accurate on",
     ),
-    "valid": Measure("VPR", "Share whose last plan violates no constraint.", "rate"),
+    "valid": Measure(
+        "VPR",
+        "Share whose last plan violates no constraint.",
+        "rate",
+        noun="share of valid last plans",
+    ),
     "turns": Measure("Turns", "Mean number of turns."),
     "world_repeated": Measure(
         "AWRV", "World constraints violated again after they were disclosed, per trajectory."
@@ -177,6 +186,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
+    headline=("accurate", "valid"),
     choices=CHOICES,
     explain=explain,
     explain_reason=reword_reason,

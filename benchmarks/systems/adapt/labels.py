@@ -27,25 +27,34 @@ MEASURES: Mapping[str, Measure] = {
         "Satisfied %",
         "Preference satisfaction rate: satisfied preferences in percent of those that apply. "
         + NOTICE,
+        "percent",
+        noun="preference satisfaction",
     ),
     "satisfaction_seen": Measure(
-        "Satisfied %, seen", "The same for personas that the agent was trained on."
+        "Satisfied %, seen", "The same for personas that the agent was trained on.", "percent"
     ),
     "satisfaction_unseen": Measure(
-        "Satisfied %, unseen", "The same for personas of the run’s fold; all, without one."
+        "Satisfied %, unseen",
+        "The same for personas of the run’s fold; all, without one.",
+        "percent",
     ),
     "questions": Measure("Questions", "Questions to the person per trajectory."),
     "questions_seen": Measure("Questions, seen", "The same for seen personas."),
     "questions_unseen": Measure("Questions, unseen", "The same for unseen personas."),
-    "completed": Measure("Completed", "Share with all expected dishes made.", "rate"),
+    "completed": Measure(
+        "Completed", "Share with all expected dishes made.", "rate", noun="share of completed tasks"
+    ),
     "applicable": Measure("Applicable", "Preferences that apply, per trajectory."),
     "answered": Measure(
-        "Answered %", "Questions answered with a preference, in percent of the questions."
+        "Answered %",
+        "Questions answered with a preference, in percent of the questions.",
+        "percent",
     ),
     "disclosed": Measure(
         "Told in time %",
         "Preferences told before the step on which their verdict rests, in percent of those that "
         "apply.",
+        "percent",
     ),
     "steps": Measure("Steps", "Actions per trajectory, questions included."),
     "invalid": Measure("Failed actions", "Actions that failed, per trajectory."),
@@ -99,6 +108,7 @@ def _answer(params: Mapping[str, Any]) -> tuple[str, str]:
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
+    headline=("satisfaction", "completed"),
     verdicts={"completed": "Completed"},
     columns=("satisfaction", "questions", "disclosed"),
     hidden="The person’s preferences, unless the method is the teacher’s.",

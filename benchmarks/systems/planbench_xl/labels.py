@@ -28,6 +28,8 @@ MEASURES: Mapping[str, Measure] = {
         "Acc",
         "Share with the right answer, found by tools that can be relied on.",
         "rate",
+        noun="accuracy",
+        says="accurate on",
     ),
     "turns": Measure("Steps", "Mean number of replies."),
     "search_turns": Measure("Searches", "Searches per query, failed ones included."),

@@ -24,9 +24,18 @@ ENDINGS: Mapping[str, Ending] = {
 }
 
 MEASURES: Mapping[str, Measure] = {
-    "accurate": Measure("Success", "Share of tasks with every goal condition met (SR).", "rate"),
+    "accurate": Measure(
+        "Success",
+        "Share of tasks with every goal condition met (SR).",
+        "rate",
+        noun="success rate",
+        says="successful on",
+    ),
     "goal_conditions": Measure(
-        "Goal conditions", "Mean share of a task's goal conditions that are met (GC).", "rate"
+        "Goal conditions",
+        "Mean share of a task's goal conditions that are met (GC).",
+        "fraction",
+        noun="mean share of goal conditions met",
     ),
     "corrections": Measure(
         "Corrections",
@@ -130,6 +139,7 @@ def _graph(params: Mapping[str, Any]) -> tuple[str, str]:
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
+    headline=("accurate", "goal_conditions"),
     verdicts={"accurate": "Success"},
     columns=("goal_conditions", "corrections", "steps"),
     hidden=HIDDEN,

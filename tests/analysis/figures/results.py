@@ -3,7 +3,7 @@
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.decline import decline_figure
 from analysis.figures.dispersion import dispersion_bars, severity_dots
-from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
+from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_figure
 from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
 from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
@@ -22,6 +22,7 @@ from analysis.stats.trends.decline import score_by_turn
 NASTY = "<b>bold & brash</b>"
 NOTHING = Estimate.without_value("no trajectory has finished")
 
+AXES = (BoardAxis("Accuracy"), BoardAxis("Share of valid last plans"))
 ROWS = [
     LeaderboardRow("alpha", share(30, 40), share(36, 40)),
     LeaderboardRow("alpha", published_share(0.7, 307), published_share(0.9, 307), published=True),
@@ -72,7 +73,7 @@ PUBLISHED = sweep_of_estimates({"alpha": [published_share(0.5, 307)] * 7})
 
 def every_figure() -> dict[str, Figure]:
     return {
-        "leaderboard": leaderboard_figure(ROWS),
+        "leaderboard": leaderboard_figure(ROWS, AXES),
         "rubric heatmap": rubric_heatmap(TABLE),
         "rubric dots": rubric_dots(TABLE),
         "people and judges": people_and_judges(
@@ -90,7 +91,7 @@ def every_figure() -> dict[str, Figure]:
         "pass": pass_lines(PASSES),
         "spread": reward_spread(SPREAD),
         "questions": question_dots(["1 Safe", NASTY], [mean_t([4, 5]), NOTHING]),
-        "leaderboard of nothing": leaderboard_figure([]),
+        "leaderboard of nothing": leaderboard_figure([], AXES),
         "rubric heatmap of nothing": rubric_heatmap(mean_table([], [], [])),
         "rubric dots of nothing": rubric_dots(mean_table([], [], [])),
         "decline of nothing": decline_figure([]),

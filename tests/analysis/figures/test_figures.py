@@ -15,6 +15,7 @@ from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import share
 from tests.analysis.figures.results import (
     AGREEMENTS,
+    AXES,
     CURVES,
     DISPERSION,
     ENDS,
@@ -47,7 +48,7 @@ def dashes(figure: Figure) -> list[str]:
 
 
 def test_leaderboard_marks_published_rows() -> None:
-    figure = leaderboard_figure(ROWS)
+    figure = leaderboard_figure(ROWS, AXES)
     here, published, *_ = marks(figure)
     assert here["name"] == "run here" and published["name"] == "published"
     assert here["marker"]["symbol"] != published["marker"]["symbol"]
@@ -59,8 +60,8 @@ def test_leaderboard_marks_published_rows() -> None:
 
 
 def test_leaderboard_draws_the_intervals_of_the_results() -> None:
-    figure = leaderboard_figure(ROWS)
-    first = ROWS[0].accuracy.interval
+    figure = leaderboard_figure(ROWS, AXES)
+    first = ROWS[0].first.interval
     assert first is not None
     assert intervals(figure)[0]["x"] == [first.low, first.high, None]
     assert intervals(figure)[0]["y"][:2] == ["alpha", "alpha"]
@@ -71,7 +72,7 @@ def test_leaderboard_draws_the_intervals_of_the_results() -> None:
 
 def test_leaderboard_uses_the_styles_of_other_pages() -> None:
     styles = assign_styles(["other", "beta", "alpha", NASTY])
-    figure = leaderboard_figure(ROWS, styles)
+    figure = leaderboard_figure(ROWS, AXES, styles)
     assert marks(figure)[0]["marker"]["color"] == [styles["alpha"].colour, styles[NASTY].colour]
 
 
@@ -201,7 +202,7 @@ def test_thresholds_have_a_panel_for_each_model_with_the_others_behind() -> None
 
 def test_points_lead_to_what_they_count() -> None:
     row = LeaderboardRow("alpha", share(3, 4), share(4, 4), url="/runs/7/")
-    assert [t["customdata"] for t in marks(leaderboard_figure([row]))] == [["/runs/7/"]] * 2
+    assert [t["customdata"] for t in marks(leaderboard_figure([row], AXES))] == [["/runs/7/"]] * 2
     cell = {("alpha", "safety"): "/trajectories/?dimension=safety"}
     (heatmap,) = rubric_heatmap(TABLE, links=cell)["data"]
     assert heatmap["customdata"] == [["/trajectories/?dimension=safety", None], [None, None]]

@@ -4,7 +4,7 @@ from analysis.figures.agreement import agreement_bars
 from analysis.figures.leaderboard import leaderboard_figure
 from analysis.figures.narrow import ABOVE, UPRIGHT_ROOM, narrow_layout
 from analysis.figures.rubric import rubric_heatmap
-from tests.analysis.figures.results import AGREEMENTS, ROWS, TABLE
+from tests.analysis.figures.results import AGREEMENTS, AXES, ROWS, TABLE
 
 
 def test_panels_stand_one_under_the_other() -> None:
@@ -22,7 +22,7 @@ def test_panels_stand_one_under_the_other() -> None:
 
 
 def test_names_move_into_the_plot() -> None:
-    layout = leaderboard_figure(ROWS)["layout"]
+    layout = leaderboard_figure(ROWS, AXES)["layout"]
     slim = narrow_layout(layout)
     names = [note for note in slim["annotations"] if str(note.get("xref", "")).endswith("domain")]
     rows = slim["yaxis"]["categoryarray"]
@@ -45,5 +45,5 @@ def test_full_cells_keep_their_names_beside() -> None:
 
 
 def test_a_legend_takes_its_lines() -> None:
-    layout = leaderboard_figure(ROWS)["layout"]
+    layout = leaderboard_figure(ROWS, AXES)["layout"]
     assert narrow_layout(layout, legend=3)["height"] == narrow_layout(layout)["height"] + 60

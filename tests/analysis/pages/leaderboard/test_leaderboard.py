@@ -4,6 +4,7 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
+from analysis.filters.measures import with_measure
 from analysis.reports.content import Report, Table
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
 from tests.analysis.page_reports import report_of
@@ -246,3 +247,49 @@ def test_runs_that_are_chosen_stand_in_place_of_an_experiment() -> None:
     # Nothing that can be found: the page is what it would be without.
     everything = report(runs=("999",), dataset=str(dataset.pk))
     assert len([row for row in board(everything).rows if row[0].data[1] != "published"]) == 3
+
+
+def test_agents_are_ranked_by_what_their_system_names() -> None:
+    """A mean in percent decides ranks: no share, so neither Wilson nor Wald."""
+    dataset = make_dataset()
+    Dataset.objects.filter(pk=dataset.pk).update(system="adapt")
+    for name, values in (("ada", (100.0, 80.0, 60.0, 60.0)), ("bob", (50.0, 60.0, 50.0, 40.0))):
+        run = make_run(dataset, name)
+        for task, value in enumerate(values, 1):
+            make_trajectory(run, task, satisfaction=value, completed=float(task < 3))
+    made = report()
+    # Means 75 and 50; t of 3 degrees of freedom is 3.182446, and s of 100, 80, 60, 60 is 19.1485:
+    # 75 ± 3.182446 · 19.1485 / 2 = 75 ± 30.47, cut off at 100.
+    assert made.sentence.startswith(
+        "Ada leads: preference satisfaction 75.0 % over 4 trajectories "
+        "(95 % t interval 44.5 to 100 %), 25.0 points ahead of Bob (95 % interval "
+    )
+    row = cells(board(made), "Ada")
+    assert (row["satisfied %"], row["satisfied % n"], row["rank"]) == (75, 4, 1)
+    assert (row["completed"], row["completed n"]) == (0.5, 4)
+    assert not any("wald" in name or "acc" in name.split() for name in row)
+    figure = made.figure("board")
+    assert figure is not None and figure.title == (
+        "Preference satisfaction and share of completed tasks, with 95 % intervals"
+    )
+
+
+def test_a_fraction_of_each_trajectory_is_no_share_of_trajectories() -> None:
+    dataset = make_dataset()
+    Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
+    for name, met in (("ada", (1.0, 0.5, 0.5, 1.0)), ("bob", (0.0, 0.5, 0.5, 1.0))):
+        run = make_run(dataset, name)
+        for task, value in enumerate(met, 1):
+            make_trajectory(run, task, accurate=float(value == 1), goal_conditions=value)
+    made = report()
+    assert made.sentence.startswith(
+        "Ada leads: successful on 50.0 % of 4 trajectories (95 % Wilson"
+    )
+    row = cells(board(made), "Ada")
+    # 0.75 ± 3.182446 · 0.288675 / 2 = 0.75 ± 0.459347, cut off at 1: t, not Wilson.
+    assert row["goal conditions"] == 0.75
+    assert row["goal conditions low"] == pytest.approx(0.290653, abs=1e-6)
+    assert row["goal conditions high"] == 1
+    chosen = with_measure(select_runs(Filters(measure="goal_conditions")))
+    compared = report_of("compare-models", chosen)
+    assert "Ada and Bob do not differ clearly on Goal conditions" in compared.sentence

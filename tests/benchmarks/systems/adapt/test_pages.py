@@ -1,6 +1,8 @@
 """Pages of ADAPT: ledger, dialogue, household, run, task, and the analysis of methods."""
 
 import json
+import re
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -103,9 +105,17 @@ def test_methods_are_compared(researcher: Client, breakfast: Dataset) -> None:
     query = {"dataset": breakfast.pk, "factor": "method", "measure": "satisfaction"}
     page = shown(researcher, "analysis:effects", **query)
     assert "Teacher" in page and "Never ask" in page and "Satisfied %" in page
-    # No answer is right or wrong, so there is no leaderboard; the page says where to look.
+
+
+def test_agents_are_ranked_by_satisfaction(researcher: Client, breakfast: Dataset) -> None:
+    run = run_of(breakfast)
+    values = [row.metrics["satisfaction"] for row in run.trajectories.all()]
+    said = f"preference satisfaction {fmean(values):.1f} % over {len(values)} trajectories (95 % t "
     page = shown(researcher, "analysis:leaderboard", dataset=breakfast.pk)
-    assert "Answers are not right or wrong here" in page and "See the effects" in page
+    _, _, main = page.partition("<main")
+    assert said in main
+    # Nothing of measures that this system has not.
+    assert not {"VPR", "Acc", "Wald"} & set(re.findall(r"\w+", main))
 
 
 def test_table_1_is_complete() -> None:
