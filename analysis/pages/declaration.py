@@ -159,24 +159,26 @@ def _cell(
 class TableMade(Generic[Result]):
     """A table that is made as a whole, because reports without a declaration show it too.
 
-    ``links`` says of each row, in order, what its numbers are about.
+    ``links`` says of each row, in order, what its numbers are about, where that is something.
     """
 
     make: Callable[[Result], Table | None]
-    links: Callable[[Result], Sequence[Link]]
+    links: Callable[[Result], Sequence[Link]] | None = None
 
     def build(self, result: Result, links: Addresses, prose: Prose) -> Table | None:
         """Return the table of a result, with the addresses of its numbers."""
         table = self.make(result)
         if table is None:
             return None
-        rows = tuple(
-            tuple(
-                _linked(cell, column, link, links)
-                for cell, column in zip(row, table.columns, strict=True)
+        rows = table.rows
+        if self.links is not None:
+            rows = tuple(
+                tuple(
+                    _linked(cell, column, link, links)
+                    for cell, column in zip(row, table.columns, strict=True)
+                )
+                for row, link in zip(rows, self.links(result), strict=True)
             )
-            for row, link in zip(table.rows, self.links(result), strict=True)
-        )
         return replace(table, rows=rows, note=prose.text("note", table.name) or table.note)
 
 
@@ -343,8 +345,8 @@ class ReportOf(Generic[Result]):
 
     folder: str
     figure: FigureOf[Result] | None
-    table: TableOf[Result, Any]
-    folded: tuple[FigureOf[Result] | TableOf[Result, Any], ...] = ()
+    table: Part[Result]
+    folded: tuple[Part[Result], ...] = ()
 
     def build(self, result: Result, *, address: str = "", **context: Any) -> Report:
         """Return answer and details as one report; numbers lead to ``address``, if it is given."""
@@ -362,7 +364,7 @@ class ReportOf(Generic[Result]):
             how=details.texts("how"),
             methods=details.text("methods"),
         )
-        first = (self.table,) if self.figure is None else (self.figure, self.table)
+        first = [self.table] if self.figure is None else [self.figure, self.table]
         built = [part.build(result, links, answer) for part in first]
         built += [part.build(result, links, details) for part in self.folded]
         return _with_built(report, built)

@@ -146,10 +146,10 @@ def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
         return HttpResponse(status=204)
     if not wants_fragment(request):
         return redirect(page_url)
-    response = render(request, "analysis/_later.html", _context(table, found))
     if found.later.report is not None:
-        response["HX-Refresh"] = "true"  # with the report come the sections to choose from
-    return response
+        # With the report come the sections to choose from, so the page is loaded anew.
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, "analysis/_later.html", _context(table, found))
 
 
 @require_safe
@@ -266,10 +266,13 @@ def _context(table: RatingTable, found: TablePage) -> dict[str, object]:
     }
     if report is not None:
         context |= {
-            "later_figures": [
+            "report": report,
+            "key": found.later.wanted.key,
+            "empty_url": report.empty.action_url if report.empty else "",
+            "figures": [
                 (f, _url("rating_table_figure", table, found, part=f.name)) for f in report.figures
             ],
-            "later_tables": [
+            "tables": [
                 (t, _url("rating_table_csv", table, found, part=t.name)) for t in report.tables
             ],
         }

@@ -13,10 +13,15 @@ from analysis.pages.judges.page import keys_of, table_of
 from analysis.pages.links import Link
 from analysis.pages.own_table.alternative import verdict_table
 from analysis.pages.own_table.groups import across_table
-from analysis.pages.own_table.labels import Part, parts_of, skewed
+from analysis.pages.own_table.sections import (
+    FamilyOfTests,
+    Part,
+    family_of,
+    parts_of,
+    skewed_parts,
+)
 from analysis.pages.own_table.tables import against_table, chance_table, correlation_table
 from analysis.pages.people import chosen_people
-from analysis.reports import figure_specs
 from analysis.reports.content import Table
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import tidy_report
@@ -42,15 +47,13 @@ class JudgesWithPeople:
     @property
     def skewed(self) -> list[tuple[str, list[str]]]:
         """On which dimensions most scores are one and the same, by whose scores they are."""
-        groups = (
-            ("people", [(part.title, part.section.people) for part in self.parts]),
-            ("judges", [(part.title, part.section.judges) for part in self.parts]),
-        )
-        found = (
-            (who, [title.lower() for title, group in those if skewed(group)])
-            for who, those in groups
-        )
-        return [(who, names) for who, names in found if names]
+        found = skewed_parts(self.parts)
+        return [(who, [title.lower() for title in titles]) for who, titles in found]
+
+    @property
+    def family(self) -> FamilyOfTests | None:
+        """The family of all tests."""
+        return family_of(self.parts)
 
     @property
     def by_task(self) -> bool:
@@ -75,16 +78,17 @@ def compute(selection: Selection) -> JudgesWithPeople | None:
 
 def draw_beyond_chance(result: JudgesWithPeople, url: UrlOf) -> Figure:
     """Draw the ordinal alpha of each judge with people."""
+    marks = {title: url(Link(dimension=key)) for title, key in result.keys.items()}
     by_judge: dict[str, list[tuple[str, Estimate]]] = {}
     for part in result.parts:
         for one in part.section.against:
             if one.panel == 1:
                 by_judge.setdefault(one.judge, []).append((part.title, one.alphas["ordinal"]))
-    drawn = forest(
-        [ForestRows(judge, rows) for judge, rows in by_judge.items()], title="ordinal alpha"
-    )
-    marks = {part.title: url(Link(dimension=result.keys[part.title])) for part in result.parts}
-    return figure_specs.linked(drawn, marks)
+    groups = [
+        ForestRows(judge, rows, [marks[title] for title, _ in rows])
+        for judge, rows in by_judge.items()
+    ]
+    return forest(groups, title="ordinal alpha")
 
 
 def draw_limits(result: JudgesWithPeople, url: UrlOf) -> Figure:

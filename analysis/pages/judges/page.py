@@ -39,10 +39,16 @@ from analysis.pages.own_table.alternative import (
     verdict_table,
 )
 from analysis.pages.own_table.figures import advantage_drawn
-from analysis.pages.own_table.labels import Cautions, Tested, cautions_of, epsilon_words
+from analysis.pages.own_table.sections import (
+    Cautions,
+    FamilyOfTests,
+    Tested,
+    cautions_of,
+    family_of,
+)
 from analysis.pages.own_table.tables import planning_table, sizes_of
 from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
-from analysis.reports import figure_specs, system_facts
+from analysis.reports import system_facts
 from analysis.reports.content import (
     Badge,
     Cell,
@@ -161,10 +167,6 @@ class JudgesResult:
         return self.data.settings
 
     @property
-    def epsilon_words(self) -> str:
-        return epsilon_words(self.epsilon)
-
-    @property
     def judges(self) -> list[str]:
         return list(self.biases.overall)
 
@@ -209,11 +211,9 @@ class JudgesResult:
         return self.tests[0].tests if self.tests else 0
 
     @property
-    def family_statement(self) -> str:
-        """The family of all tests, if any person could be compared."""
-        every = (test for part in self.parts for test in part.family)
-        first = next((test for test in every if test.annotators), None)
-        return f"{first.family}, {first.tests:,} p-values" if first is not None else ""
+    def family(self) -> FamilyOfTests | None:
+        """The family of all tests."""
+        return family_of(self.parts)
 
     @property
     def some_withheld(self) -> bool:
@@ -411,8 +411,7 @@ def draw_biases(result: JudgesResult, url: UrlOf) -> Figure | None:
 def draw_advantage(result: JudgesResult, url: UrlOf) -> Figure | None:
     """Draw how often a judge is at least as close to the other people as a person is."""
     marks = {title: url(Link(dimension=key)) for title, key in result.data.keys.items()}
-    drawn = advantage_drawn(result.parts, several=True)
-    return figure_specs.linked(drawn, marks) if drawn is not None else None
+    return advantage_drawn(result.parts, marks)
 
 
 def verdicts(result: JudgesResult) -> Table | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.links import Link
-from analysis.pages.own_table.labels import Tested, lacking
+from analysis.pages.own_table.sections import Tested, lacking
 from analysis.reports.content import Cell, Column
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.results import Estimate

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.pages.own_table.labels import Tested, epsilon_words, lacking
+from analysis.pages.own_table.sections import Tested, lacking
 from analysis.pages.own_table.tables import named, naming
 from analysis.reports.content import (
     Badge,
@@ -75,25 +75,7 @@ def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
         text_column("Alone", "verdict alone", "p-values adjusted over this judge’s people only"),
         estimate_column("Winning rate alone", help="The same with the p-values of its own people"),
     )
-    return Table(
-        "alternative", "The alternative annotator test", columns, tuple(rows), note=_family(parts)
-    )
-
-
-def _family(parts: Sequence[Tested]) -> str:
-    tests = [test for part in parts for test in part.family]
-    if not tests:
-        return "There is no judge to test against people."
-    first = next((test for test in tests if test.annotators), None)
-    epsilon = f"{epsilon_words(tests[0].epsilon)}, q = {tests[0].q:g}."
-    if first is None:
-        return f"{epsilon} No test is available; nothing was adjusted."
-    return (
-        f"{epsilon} The family: {first.family} ({first.tests:,} p-values, Benjamini–Yekutieli). "
-        "Who screens many judges finds one that passes by luck, so the verdict of all together is "
-        "the one to read. It is withheld where the interval of kappa reaches 0, or that of the "
-        "advantage beyond the best constant judge."
-    )
+    return Table("alternative", "The alternative annotator test", columns, tuple(rows))
 
 
 def _verdict(test: AltTest) -> Cell:
@@ -184,7 +166,6 @@ def person_table(parts: Sequence[Tested], word: str = "") -> Table:
         "Each judge against each person",
         columns,
         tuple(rows),
-        note="Ties count for both, so the two shares add up to more than 1.",
         open=False,
         most=200,
     )
@@ -236,8 +217,6 @@ def power_table(parts: Sequence[Tested], word: str = "") -> Table:
         "Power of the test: how often a judge as good as a person passes",
         columns,
         tuple(rows),
-        note="Where the power is low, a judge that does not pass is not shown to be worse than a "
-        "person. For one judge; less where many are adjusted together.",
         open=False,
     )
 

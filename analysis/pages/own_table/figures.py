@@ -1,6 +1,6 @@
 """Figures of judges against people, for sections of tidy tables and of studies."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.figures.agreement import agreement_bars, agreement_shares
@@ -8,96 +8,109 @@ from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.ratings import score_bars
 from analysis.figures.theme import Figure
-from analysis.pages.own_table.labels import Part, Tested, judges_of, score_counts
-from analysis.reports import figure_specs
-from analysis.reports.content import FigureSpec
+from analysis.pages.declaration import UrlOf
+from analysis.pages.own_table.results import OverviewResult, SectionResult
+from analysis.pages.own_table.sections import MOST_DRAWN, Tested, judges_of, score_counts
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.judges_and_people import JudgeComparison
 from analysis.tables.agreement.report import RaterGroup, SectionReport
 
-# Judges that are drawn; the panel of all is drawn beside them, and tables have everybody.
-MOST_PANELS = 7
-CUT = " The first {most} judges and the panel are drawn; the table has all {of}."
+
+def draw_advantage(result: SectionResult, url: UrlOf) -> Figure | None:
+    """Draw the advantage probability of each judge, and under it the best constant judge's."""
+    tests = result.tests
+    if not tests:
+        return None
+    constants = [(test, test.verdict.best_constant) for test in tests]
+    return forest(
+        [
+            ForestRows("judge", [(test.judge, test.advantage) for test in tests]),
+            ForestRows(
+                "best constant judge",
+                [
+                    (
+                        test.judge,
+                        Estimate(best.advantage, test.advantage.n)
+                        if best is not None
+                        else Estimate.without_value(test.advantage.undefined or "no constant"),
+                    )
+                    for test, best in constants
+                ],
+            ),
+        ],
+        title="advantage probability",
+        unit="share",
+        together=True,
+    )
 
 
-def section_figures(part: Part, scale: tuple[int, int]) -> list[FigureSpec]:
-    """Differences, estimates, shares, limits and counts of one section, each where it applies."""
-    section = part.section
-    shown = drawn(section)
-    cut = _cut(section)
-    figures = []
-    if shown:
-        figures.append(
-            figure_specs.figure_spec(
-                "differences",
-                "How far each judge is from a person’s score",
-                f"Share of answers at each absolute difference, in exact parts of a point.{cut}",
-                agreement_bars([called(one) for one in shown]),
-            )
-        )
-        figures.append(
-            figure_specs.figure_spec(
-                "shares",
-                "Share equal and share within one point, by judge",
-                f"Single answers of people, with 95 % intervals.{cut}",
-                agreement_shares([called(one) for one in shown]),
-            )
-        )
-    figures.append(
-        figure_specs.figure_spec(
-            "estimates",
-            "Agreement beyond chance",
-            "With 95 % intervals; 0 is chance and 1 perfect. People and judges are apart on "
-            f"purpose.{cut}",
-            forest(_estimates(section, shown), title="coefficient"),
-        )
-    )
-    if any(one.limits.bias.value is not None for one in shown):
-        figures.append(
-            figure_specs.figure_spec(
-                "bland-altman",
-                "Difference over mean: judge − people (Bland–Altman)",
-                "Circles are items, by area; the line is the bias, the dashed lines the limits "
-                f"between which 95 % of differences lie if they are normal, bands their intervals."
-                f"{cut}",
-                bland_altman_plot(
-                    [DifferencePanel(one.judge, one.limits, one.pairs) for one in shown],
-                    scale=scale,
-                ),
-            )
-        )
-    groups = [
-        (who, score_counts(group))
-        for who, group in (("people", section.people), ("judges", section.judges))
-        if group.ratings
-    ]
-    figures.append(
-        figure_specs.figure_spec(
-            "scores",
-            "Scores given",
-            "Where nearly all scores are the same, kappa and alpha are low however often raters "
-            "agree.",
-            score_bars(groups),
-        )
-    )
-    return figures
+def draw_shares(result: SectionResult, url: UrlOf) -> Figure | None:
+    """Draw the shares of equal and of close scores, by judge."""
+    shown = drawn(result.section)
+    return agreement_shares([called(one) for one in shown]) if shown else None
+
+
+def draw_differences(result: SectionResult, url: UrlOf) -> Figure | None:
+    """Draw the answers at each absolute difference, by judge."""
+    shown = drawn(result.section)
+    return agreement_bars([called(one) for one in shown]) if shown else None
+
+
+def draw_limits(result: SectionResult, url: UrlOf) -> Figure | None:
+    """Draw the difference of each judge and people over their mean."""
+    shown = drawn(result.section)
+    if not any(one.limits.bias.value is not None for one in shown):
+        return None
+    panels = [DifferencePanel(one.judge, one.limits, one.pairs) for one in shown]
+    return bland_altman_plot(panels, scale=result.settings.scale)
+
+
+def draw_estimates(result: SectionResult, url: UrlOf) -> Figure | None:
+    """Draw agreement beyond chance of people, of judges, and of each judge with people."""
+    rows = [group for group in _estimates(result.section, drawn(result.section)) if group.rows]
+    return forest(rows, title="coefficient") if rows else None
+
+
+def draw_scores(result: SectionResult, url: UrlOf) -> Figure | None:
+    """Draw how often people and judges gave each score."""
+    return score_bars([(who, score_counts(group)) for who, group in result.groups if group.ratings])
+
+
+def draw_advantages(result: OverviewResult, url: UrlOf) -> Figure | None:
+    """Draw the advantage probability of each judge, by section."""
+    return advantage_drawn(result.parts, _marks(result, url))
+
+
+def draw_alphas(result: OverviewResult, url: UrlOf) -> Figure | None:
+    """Draw ordinal alpha of people, and of judges, by section."""
+    marks = _marks(result, url)
+    groups = []
+    for who, kind in (("People", "people"), ("Judges", "judges")):
+        several = [
+            (part.title, group.alphas["ordinal"])
+            for part in result.parts
+            for group in [getattr(part.section, kind)]
+            if len(group.raters) > 1
+        ]
+        urls = [marks[title] for title, _ in several]
+        groups.append(ForestRows(f"{who}: ordinal alpha", several, urls))
+    return forest(groups, title="coefficient") if any(group.rows for group in groups) else None
+
+
+def _marks(result: OverviewResult, url: UrlOf) -> dict[str, str]:
+    return {row.part.title: url(row.link) for row in result.rows}
 
 
 def drawn(section: SectionReport) -> list[JudgeComparison]:
     """The comparisons that figures show: the panel, and the first judges."""
     single = list(judges_of(section))
-    return [*single[:MOST_PANELS], *section.against[len(single) :]]
+    return [*single[:MOST_DRAWN], *section.against[len(single) :]]
 
 
 def called(one: JudgeComparison) -> Agreement:
     """The shares of a comparison under the judge’s name, as figures of several judges need it."""
     return replace(one.answers, dimension=one.judge)
-
-
-def _cut(section: SectionReport) -> str:
-    of = len(judges_of(section))
-    return CUT.format(most=MOST_PANELS, of=of) if of > MOST_PANELS else ""
 
 
 def _estimates(section: SectionReport, shown: Sequence[JudgeComparison]) -> list[ForestRows]:
@@ -134,33 +147,19 @@ def coefficients(group: RaterGroup) -> list[tuple[str, Estimate]]:
     ]
 
 
-def advantage_drawn(parts: Sequence[Tested], *, several: bool) -> Figure | None:
-    """Advantage probabilities with intervals, by judge; none where no test is available."""
+def advantage_drawn(parts: Sequence[Tested], marks: Mapping[str, str]) -> Figure | None:
+    """Draw advantage probabilities by judge and section; None where no test is available.
+
+    ``marks`` are the addresses of the sections by title.
+    """
     groups: dict[str, list[tuple[str, Estimate]]] = {}
     for part in parts:
         for test in part.family:
             if test.passed is not None:
-                groups.setdefault(test.judge if several else "Judges", []).append(
-                    (part.title if several else test.judge, test.advantage)
-                )
+                groups.setdefault(test.judge, []).append((part.title, test.advantage))
     if not groups:
         return None
-    return forest(
-        [ForestRows(name, rows) for name, rows in groups.items()],
-        title="advantage probability",
-        unit="share",
-    )
-
-
-def advantage_figure(parts: Sequence[Tested], *, several: bool) -> FigureSpec | None:
-    """The same as a figure of a report."""
-    found = advantage_drawn(parts, several=several)
-    if found is None:
-        return None
-    return figure_specs.figure_spec(
-        "advantage",
-        "How often a judge is at least as close to the others as a person is",
-        "Advantage probability, mean over people, with 95 % intervals. It counts ties for the "
-        "judge and is no verdict.",
-        found,
-    )
+    rows = [
+        ForestRows(name, rows, [marks[title] for title, _ in rows]) for name, rows in groups.items()
+    ]
+    return forest(rows, title="advantage probability", unit="share")

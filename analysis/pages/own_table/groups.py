@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from analysis.pages.own_table.labels import Part
+from analysis.pages.own_table.sections import Part
 from analysis.pages.own_table.tables import named, naming
 from analysis.reports.content import (
     Cell,
@@ -22,12 +22,6 @@ from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import RaterGroup
 
 MOST_PAIRS = 60
-CONSISTENCY = "Agreement of judges with each other is consistency, not correctness."
-ICC_NOTE = (
-    "ICC forms with complete items leave out whatever one rater did not score; those by REML take "
-    "all answers, missing at random. Forms 2 and 3 need named raters. The average of k says "
-    "nothing about a single rater."
-)
 
 
 def statistics_of(group: RaterGroup) -> Iterator[tuple[str, Unit, Estimate]]:
@@ -49,8 +43,10 @@ def statistics_of(group: RaterGroup) -> Iterator[tuple[str, Unit, Estimate]]:
         yield f"{form}, {FORMS[form]} (all answers, REML)", "points", icc
 
 
-def group_table(name: str, title: str, group: RaterGroup, *, note: str = "") -> Table:
-    """Every statistic of one group, a row for each, with how it was computed."""
+def group_table(name: str, title: str, group: RaterGroup) -> Table | None:
+    """Every statistic of one group, a row for each; None where there is nobody to agree with."""
+    if group.undefined:
+        return None
     rows = [
         (
             text_cell(label),
@@ -60,19 +56,13 @@ def group_table(name: str, title: str, group: RaterGroup, *, note: str = "") -> 
         )
         for label, unit, estimate in statistics_of(group)
     ]
-    about = (
-        f"{len(group.raters):,} raters, {group.ratings:,} scores; items with two scores or more: "
-        f"{group.items:,}, with one: {group.single:,}. {ICC_NOTE}"
-    )
-    if group.undefined:
-        rows, about = [], f"{group.undefined[:1].upper()}{group.undefined[1:]}."
     columns = (
         text_column("Statistic"),
         estimate_column("Value"),
         number_column("n", "items"),
         words_column("How, and what to know", "how"),
     )
-    return Table(name, title, columns, tuple(rows), note=" ".join(filter(None, (about, note))))
+    return Table(name, title, columns, tuple(rows))
 
 
 def how(estimate: Estimate) -> str:
@@ -112,12 +102,13 @@ def across_table(name: str, title: str, parts: Sequence[Part], word: str, *, jud
         number_column("Scored once"),
         *(estimate_column(label) for label in labels),
     )
-    note = f"{ICC_NOTE} {CONSISTENCY if judges else ''}".strip()
-    return Table(name, title, columns, tuple(rows), note=note, open=False)
+    return Table(name, title, columns, tuple(rows), open=False)
 
 
-def pair_table(name: str, title: str, group: RaterGroup) -> Table:
-    """Each two raters with a common item."""
+def pair_table(name: str, title: str, group: RaterGroup) -> Table | None:
+    """Each two raters with a common item; None where there are no such two."""
+    if not group.pairs:
+        return None
     columns = (
         text_column("First"),
         text_column("Second"),
@@ -156,6 +147,4 @@ def pair_table(name: str, title: str, group: RaterGroup) -> Table:
                 *(estimate_cell(e, unit, signed=signed) for e, unit, signed in numbers),
             )
         )
-    notes = [f"Pairs of raters without a common item: {group.apart}."] if group.apart else []
-    notes += [f"{w[:1].upper()}{w[1:]}." for w in group.warnings if "pairs of raters" in w]
-    return Table(name, title, columns, tuple(rows), " ".join(notes), open=False, most=MOST_PAIRS)
+    return Table(name, title, columns, tuple(rows), open=False, most=MOST_PAIRS)

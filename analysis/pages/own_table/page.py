@@ -1,17 +1,38 @@
-"""The pages about a tidy table that somebody uploaded: one section, or all of them."""
+"""The pages about a table of ratings that somebody uploaded: one section, or all of them."""
 
-from analysis.figures.forest import ForestRows, forest
+from collections.abc import Callable, Sequence
+
+from analysis.pages.declaration import (
+    ColumnOf,
+    FigureOf,
+    ReportOf,
+    TableMade,
+    TableOf,
+    count_of,
+    estimate_of,
+)
 from analysis.pages.few_clusters import with_few_clusters
 from analysis.pages.own_table.alternative import (
     missing,
     passing,
     person_table,
+    power_groups,
     power_table,
     verdict_table,
 )
-from analysis.pages.own_table.figures import advantage_figure, section_figures
-from analysis.pages.own_table.groups import CONSISTENCY, group_table, pair_table
-from analysis.pages.own_table.labels import Part, answer, epsilon_words, notices, parts_of
+from analysis.pages.own_table.figures import (
+    draw_advantage,
+    draw_advantages,
+    draw_alphas,
+    draw_differences,
+    draw_estimates,
+    draw_limits,
+    draw_scores,
+    draw_shares,
+)
+from analysis.pages.own_table.groups import group_table, pair_table
+from analysis.pages.own_table.results import OverviewResult, SectionResult, SectionRow
+from analysis.pages.own_table.sections import Part, parts_of
 from analysis.pages.own_table.tables import (
     against_table,
     chance_table,
@@ -20,227 +41,185 @@ from analysis.pages.own_table.tables import (
     planning_of,
     planning_table,
     score_table,
+    sizes_of,
 )
-from analysis.reports import figure_specs
-from analysis.reports.content import (
-    Cell,
-    Notice,
-    Report,
-    Table,
-    count_cell,
-    estimate_cell,
-    estimate_column,
-    how_interval,
-    number_column,
-    text_cell,
-    text_column,
-)
-from analysis.reports.formatting import listed, plural
+from analysis.reports.content import Cell, Report, Table, text_cell, text_column
+from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.report import TidyReport
 
+WORD = "Section"
 NO_PANEL = "no judge, or no person to hold one against"
+ADVANTAGE = "How often a judge is at least as close to the others as a person is"
 
 
 def section_page(report: TidyReport, number: int, *, has_tasks: bool) -> Report:
-    """Everything about the section of this number, from 0."""
-    part = parts_of(report)[number]
-    section, one = part.section, [part]
-    figures = section_figures(part, report.settings.scale)
-    advantage = advantage_figure(one, several=False)
-    if advantage is not None:
-        figures.insert(2, advantage)
-    against = (
-        (
-            against_table(one),
-            chance_table(one),
-            correlation_table(one),
-            difference_table(one),
-            verdict_table(one),
-            power_table(one),
-            person_table(one),
-        )
-        if section.against
-        else ()
-    )
-    pairs = [
-        pair_table(name, title, group)
-        for name, title, group in (
-            ("pairs-people", "Pairs of people", section.people),
-            ("pairs-judges", "Pairs of judges", section.judges),
-        )
-        if len(group.raters) > 1
-    ]
-    written = Report(
-        sentence=answer(part),
-        figures=tuple(figures),
-        tables=(
-            *against,
-            group_table("people", "People among themselves", section.people),
-            group_table(
-                "judges-alone", "Judges among themselves", section.judges, note=CONSISTENCY
-            ),
-            *pairs,
-            score_table(one),
-            planning_table(planning_of(one)),
+    """Return the report on the section of this number, from 0."""
+    result = SectionResult(report, parts_of(report)[number], has_tasks)
+    if not result.ratings:
+        return SECTION.empty(result=result)
+    return with_few_clusters(SECTION.build(result))
+
+
+def overview_page(report: TidyReport, urls: Sequence[str], *, has_tasks: bool) -> Report:
+    """Return the report on all sections side by side; each leads to its own page."""
+    rows = [SectionRow(*pair) for pair in zip(parts_of(report), urls, strict=True)]
+    return with_few_clusters(OVERVIEW.build(OverviewResult(report, tuple(rows), has_tasks)))
+
+
+def _of_judges(
+    make: Callable[[list[Part]], Table], *, tested: bool | None = None
+) -> TableMade[SectionResult]:
+    """Return a table of judges against people; ``tested``: only where tests could (not) be made."""
+
+    def made(result: SectionResult) -> Table | None:
+        fits = tested is None or tested == result.is_tested
+        return make([result.part]) if result.section.against and fits else None
+
+    return TableMade(made)
+
+
+SECTION: ReportOf[SectionResult] = ReportOf(
+    "own_table",
+    figure=FigureOf("advantage", ADVANTAGE, draw_advantage, table="alternative"),
+    # Without a test the table leads that says how close judges are.
+    table=_of_judges(verdict_table, tested=True),
+    folded=(
+        FigureOf(
+            "shares",
+            "Share equal and share within one point, by judge",
+            draw_shares,
+            table="judges",
         ),
-        notices=tuple(notices(part, has_tasks=has_tasks)),
-        how=(*_how(report), *_how_section(part)),
-    )
-    return with_few_clusters(written)
-
-
-def overview_page(report: TidyReport, urls: list[str], *, has_tasks: bool) -> Report:
-    """All sections side by side; each name leads to its own page."""
-    parts = parts_of(report)
-    advantage = advantage_figure(parts, several=True)
-    alphas = forest(
-        [
-            ForestRows(f"{who}: ordinal alpha", [
-                (part.title, getattr(part.section, kind).alphas["ordinal"])
-                for part in parts if len(getattr(part.section, kind).raters) > 1
-            ])
-            for who, kind in (("People", "people"), ("Judges", "judges"))
-        ],
-        title="coefficient",
-    )  # fmt: skip
-    drawn = figure_specs.figure_spec(
-        "alphas",
-        "Agreement of people, and of judges, by section",
-        "Krippendorff’s alpha, ordinal metric, with 95 % intervals. Agreement of judges is "
-        "consistency, not correctness.",
-        alphas,
-    )
-    told: dict[str, list[str]] = {}
-    for part in parts:
-        for notice in notices(part, has_tasks=has_tasks):
-            if notice.tone == "warning":
-                told.setdefault(notice.text, []).append(part.title)
-    written = Report(
-        sentence=_sentence(parts),
-        figures=(drawn, *([advantage] if advantage is not None else [])),
-        tables=(
-            _overview(parts, urls),
-            *([verdict_table(parts, "Section"), power_table(parts, "Section"),
-               against_table(parts, "Section")]
-              if any(part.section.against for part in parts) else []),
-            score_table(parts, "Section"),
-            planning_table(planning_of(parts), "Section"),
+        FigureOf("estimates", "Agreement beyond chance", draw_estimates, table="chance"),
+        FigureOf("differences", "How far each judge is from a person’s score", draw_differences),
+        FigureOf(
+            "bland-altman",
+            "Difference over mean: judge − people (Bland–Altman)",
+            draw_limits,
+            table="correlations",
         ),
-        notices=tuple(
-            Notice(f"{listed(where, most=6)}: {text}") for text, where in told.items()
+        FigureOf("scores", "Scores given", draw_scores),
+        _of_judges(against_table),
+        _of_judges(verdict_table, tested=False),
+        _of_judges(power_table, tested=True),
+        _of_judges(person_table, tested=True),
+        _of_judges(chance_table),
+        _of_judges(correlation_table),
+        _of_judges(difference_table),
+        TableMade(
+            lambda result: group_table("people", "People among themselves", result.section.people)
         ),
-        how=tuple(_how(report)),
-    )  # fmt: skip
-    return with_few_clusters(written)
-
-
-def _sentence(parts: list[Part]) -> str:
-    pairs = [
-        (test, part.title, one.panel)
-        for part in parts
-        for one, test in zip(part.section.against, part.family, strict=True)
-    ]
-    known = [
-        (test, title) for test, title, panel in pairs if panel == 1 and test.passed is not None
-    ]
-    begin = f"{plural(len(parts), 'section')} (dataset and criterion)."
-    if not known:
-        return (
-            f"{begin} Whether judges may stand in for people cannot be said of any: the "
-            "alternative annotator test needs three people with 30 items each that a judge and "
-            "another person scored too."
-        )
-    won = sum(bool(test.verdict.passes) for test, _ in known)
-    withheld = sum(test.verdict.withheld for test, _ in known)
-    without = (
-        f" There is no verdict in {withheld:,}: those judges cannot be told from a constant judge "
-        "or from chance."
-        if withheld
-        else ""
-    )
-    places = len({title for _, title in known})
-    first = known[0][0]
-    return (
-        f"{begin} By the alternative annotator test with ε = {first.epsilon:g}, single judges may "
-        f"stand in for a person in {won:,} of {plural(len(known), 'test')} on "
-        f"{plural(places, 'section')}, all {plural(first.tests, 'comparison')} adjusted together."
-        f"{without}"
-    )
-
-
-def _overview(parts: list[Part], urls: list[str]) -> Table:
-    columns = (
-        text_column("Section"),
-        number_column("Items"),
-        number_column("People"),
-        number_column("Judges"),
-        estimate_column("Alpha of people", help="Krippendorff’s, ordinal"),
-        estimate_column("Equal among people", help="Share of pairs of scores"),
-        estimate_column("Panel equal", help="Mean of all judges, rounded, equals the person’s"),
-        estimate_column("Panel within one"),
-        estimate_column("Panel bias", help="Judges minus person, in points"),
-        text_column("Pass", "pass", "Judges and panel that pass, all tests adjusted together"),
-    )
-    rows = []
-    for part, url in zip(parts, urls, strict=True):
-        section = part.section
-        panel = section.against[-1].answers if section.against else None
-        none = Estimate.without_value(NO_PANEL)
-        passed = passing(part)
-        rows.append(
-            (
-                text_cell(part.title, url=url),
-                count_cell(section.items),
-                count_cell(len(section.people.raters)),
-                count_cell(len(section.judges.raters)),
-                estimate_cell(section.people.alphas["ordinal"], "points"),
-                estimate_cell(section.people.equal, "share"),
-                estimate_cell(panel.rounded if panel else none, "share"),
-                estimate_cell(panel.within_one if panel else none, "share"),
-                estimate_cell(panel.bias if panel else none, "points", signed=True),
-                Cell(passed, (passed,), reason="" if passed else missing(part) or NO_PANEL),
+        TableMade(
+            lambda result: group_table(
+                "judges-alone", "Judges among themselves", result.section.judges
             )
-        )
-    return Table("overview", "All sections", columns, tuple(rows))
+        ),
+        TableMade(
+            lambda result: pair_table("pairs-people", "Pairs of people", result.section.people)
+        ),
+        TableMade(
+            lambda result: pair_table("pairs-judges", "Pairs of judges", result.section.judges)
+        ),
+        TableMade(lambda result: score_table([result.part])),
+        TableMade(lambda result: planning_table(planning_of([result.part]))),
+    ),
+)
 
 
-def _how(report: TidyReport) -> list[str]:
-    settings = report.settings
-    low, high = settings.scale
-    lines = [
-        f"{report.rows:,} ratings, {report.blank:,} of them without a score; scale {low} to "
-        f"{high}.",
-        f"Chosen before looking: {epsilon_words(settings.epsilon)}; seed {settings.seed}; "
-        f"{settings.resamples:,} resamples; half-width {settings.half_width:g}. Intervals: "
-        f"{settings.level:.0%}.",
-    ]
-    if report.ignored:
-        lines.append(f"Columns that were not read: {', '.join(report.ignored)}.")
-    return lines
+def _panel_of(answer: Callable[[Agreement], Estimate]) -> Callable[[SectionRow], Estimate]:
+    """Return what the panel of a section comes to, or why there is none."""
+
+    def estimate(row: SectionRow) -> Estimate:
+        panel = row.panel
+        return answer(panel.answers) if panel else Estimate.without_value(NO_PANEL)
+
+    return estimate
 
 
-def _how_section(part: Part) -> list[str]:
-    section = part.section
-    estimates = [one.answers.exact for one in section.against]
-    estimates += [section.people.alphas["ordinal"], section.people.gwet["none"]]
-    drawn = (
-        "Items share tasks, so every interval resamples tasks."
-        if section.unit == "task"
-        else "Items are taken as independent; where several people scored an item, comparisons of "
-        "single answers resample items."
+def _passing(row: SectionRow) -> Cell:
+    passed = passing(row.part)
+    return Cell(passed, (passed,), reason="" if passed else missing(row.part) or NO_PANEL)
+
+
+def overview_columns(_: OverviewResult) -> Sequence[ColumnOf[SectionRow]]:
+    """Give each section its size, how far people agree, and how close judges are."""
+    return (
+        ColumnOf(text_column(WORD), lambda row: text_cell(row.part.title, url=row.url)),
+        count_of("Items", lambda row: row.section.items),
+        count_of("People", lambda row: len(row.section.people.raters)),
+        count_of("Judges", lambda row: len(row.section.judges.raters)),
+        estimate_of(
+            "Alpha of people",
+            lambda row: row.section.people.alphas["ordinal"],
+            "points",
+            help="Krippendorff’s, ordinal",
+        ),
+        estimate_of(
+            "Equal among people",
+            lambda row: row.section.people.equal,
+            "share",
+            help="Share of pairs of scores",
+        ),
+        estimate_of(
+            "Panel equal",
+            _panel_of(lambda answers: answers.rounded),
+            "share",
+            help="Mean of all judges, rounded, equals the person’s",
+        ),
+        estimate_of("Panel within one", _panel_of(lambda answers: answers.within_one), "share"),
+        estimate_of(
+            "Panel bias",
+            _panel_of(lambda answers: answers.bias),
+            "points",
+            help="Judges minus person, in points",
+            signed=True,
+        ),
+        ColumnOf(
+            text_column("Pass", help="Judges and panel that pass, all tests adjusted together"),
+            _passing,
+        ),
     )
-    lines = [
-        f"Section {part.title}: {plural(section.items, 'item')}. {drawn}",
-        f"Intervals: {how_interval(estimates) or 'none'}.",
-        "Shares, bias, differences, kappa, alpha and AC of a judge are over single answers of "
-        "people; correlations, ICC and limits are of the judge with the mean of an item’s people.",
-    ]
-    if section.against:
-        first = section.against[0].alternative
-        lines.append(
-            f"{first.method[:1].upper()}{first.method[1:]}; a judge passes with a winning rate of "
-            "0.5 or more. The verdict is withheld where the judge cannot be told from the best "
-            "constant judge or from chance. Formulas and sources: docs/agreement.md."
-        )
-    return lines
+
+
+def _across(
+    make: Callable[[list[Part], str], Table | None],
+    rows: Callable[[Part], int],
+    *,
+    judges: bool = True,
+) -> TableMade[OverviewResult]:
+    """Return a table with so many rows of each section; ``judges``: only where one is compared."""
+    return TableMade(
+        lambda result: make(result.parts, WORD) if result.has_judges or not judges else None,
+        lambda result: result.links(rows),
+    )
+
+
+OVERVIEW: ReportOf[OverviewResult] = ReportOf(
+    "own_table/overview",
+    figure=FigureOf("advantage", ADVANTAGE, draw_advantages, table="alternative"),
+    table=TableOf(
+        "overview",
+        "All sections",
+        rows=lambda result: result.rows,
+        columns=overview_columns,
+        link=lambda row: row.link,
+    ),
+    folded=(
+        FigureOf(
+            "alphas",
+            "Agreement of people, and of judges, by section",
+            draw_alphas,
+            table="overview",
+        ),
+        _across(verdict_table, lambda part: len(part.family)),
+        _across(power_table, lambda part: len(power_groups(part))),
+        _across(against_table, lambda part: len(part.section.against)),
+        _across(score_table, lambda _: 2, judges=False),
+        _across(
+            lambda parts, word: planning_table(planning_of(parts), word),
+            lambda part: len(sizes_of(part.section.planning)),
+            judges=False,
+        ),
+    ),
+)

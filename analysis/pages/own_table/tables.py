@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from analysis.pages.own_table.labels import Part, Tested, score_counts
+from analysis.pages.own_table.sections import Part, Tested, score_counts
 from analysis.reports.content import (
     Cell,
     Column,
@@ -23,19 +23,6 @@ from analysis.tables.agreement.judges_and_people import JudgeComparison
 from analysis.tables.agreement.report import Planning
 
 Row = tuple[Cell, ...]
-SAME_RULE = "Equal: {rule}. Bias is judge minus person: above 0 the judge is milder."
-KAPPA_NOTE = (
-    "Each answer of a person beside the judge’s score. Weights belong to the whole scale, not to "
-    "the scores that occur; ordinal alpha is not quadratic kappa. A panel’s mean is no score of "
-    "the scale and has none of these."
-)
-CORRELATION_NOTE = (
-    "Over items: the judge beside the mean of an item’s people. No correlation sees a constant "
-    "bias, so read it with the bias and the limits, between which 95 % of the differences lie if "
-    "they are normal; on few scores they are coarse. ICC2 counts a bias as disagreement, ICC3 does "
-    "not."
-)
-SHARED_ITEMS = "These take items as independent; where items share tasks more are needed."
 
 
 def per_judge(
@@ -90,7 +77,6 @@ def against_table(parts: Sequence[Part], word: str = "") -> Table:
         "Each judge and the panel against people",
         columns,
         rows,
-        note=SAME_RULE.format(rule=EXACT_RULE),
     )
 
 
@@ -122,7 +108,7 @@ def chance_table(parts: Sequence[Part], word: str = "") -> Table:
             for estimate in family.values()
         ),
     )
-    return Table("chance", "Beyond chance: each judge with people", columns, rows, note=KAPPA_NOTE)
+    return Table("chance", "Beyond chance: each judge with people", columns, rows)
 
 
 def correlation_table(parts: Sequence[Part], word: str = "") -> Table:
@@ -161,7 +147,6 @@ def correlation_table(parts: Sequence[Part], word: str = "") -> Table:
         "Correlation, bias and limits of agreement",
         columns,
         rows,
-        note=CORRELATION_NOTE,
     )
 
 
@@ -192,8 +177,6 @@ def difference_table(parts: Sequence[Part], word: str = "") -> Table:
         "Answers at each absolute difference",
         columns,
         tuple(rows),
-        note="Counted in exact parts of a point: the mean of k judges moves in steps of 1/k. "
-        "Differences that do not occur are left out for a panel.",
         open=False,
     )
 
@@ -236,15 +219,17 @@ def planning_of(parts: Sequence[Part]) -> list[tuple[str, Planning]]:
     return [(part.title, part.section.planning) for part in parts]
 
 
-def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Table:
-    """How many items would give intervals of the wanted width, by section."""
+def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Table | None:
+    """How many items would give intervals of the wanted width; None without common items."""
     rows = []
     for title, planning in plans:
         rows += [
             (*((text_cell(title),) if word else ()), text_cell(name), *_size(size))
             for name, size in sizes_of(planning)
         ]
-    half = plans[0][1].half_width if plans else 0
+    if not rows:
+        return None
+    half = plans[0][1].half_width
     columns = (
         *naming(word),
         text_column("For"),
@@ -257,9 +242,6 @@ def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Tab
         f"Items needed for an interval of ± {half:g}",
         columns,
         tuple(rows),
-        note=f"If further items and people are like these. {SHARED_ITEMS}"
-        if rows
-        else "Nothing to plan from: no two people scored the same item.",
     )
 
 

@@ -256,7 +256,7 @@ def test_one_section_has_everything(reader: Client) -> None:
     table = stored(reader, example_csv())
     page = show(reader, table)
     # Ten items are not the thirty that the test needs of each of three people.
-    assert "cannot be said here: the alternative annotator test is not available" in page
+    assert "is not testable yet: the alternative annotator test needs three people" in page
     assert "20 items of Anna" in page
     assert "consistency, not correctness" in page and "add the column task" not in page
     for part in ("judges", "chance", "correlations", "people", "planning", "alternative"):

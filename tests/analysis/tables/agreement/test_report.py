@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.pages.own_table.labels import notices, parts_of
+from analysis.pages.own_table.page import section_page
 from analysis.stats.rater_agreement.coefficient_intervals import FISHER
 from analysis.stats.results import as_json
 from analysis.tables.agreement.csv_table import TidyTable, read_tidy
@@ -129,7 +129,7 @@ def test_a_rater_who_scores_at_random_is_named() -> None:
     assert warning.startswith("scores of h2 hardly go") and "40 items" in warning
     assert "wins against such a person" in warning
     assert warning in report_text(found)
-    said = [notice.text for notice in notices(parts_of(found)[0], has_tasks=False)]
+    said = [notice.text for notice in section_page(found, 0, has_tasks=False).notices]
     assert f"S{warning[1:]}." in said
     # Twenty items are too few to say so.
     few = [row for row in rows if int(str(row[1])[1:]) < 20]
