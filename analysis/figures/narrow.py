@@ -39,6 +39,8 @@ def narrow_layout(
         slim[f"yaxis{name}"] = {**axis, "showticklabels": False, "ticks": ""}
         # A category axis counts its rows from 0; a third of a row up lies above the mark.
         up = -ABOVE if axis["range"][0] > axis["range"][1] else ABOVE
+        # Of rows that share a name only the one with the tick says it.
+        named = axis.get("tickvals", axis["categoryarray"])
         slim["annotations"] += [
             {
                 "text": row,
@@ -52,6 +54,7 @@ def narrow_layout(
                 "font": {"size": NAME_SIZE},
             }
             for place, row in enumerate(axis["categoryarray"])
+            if row in named
         ]
     if inside:
         slim |= {"margin": {**layout.get("margin", {}), "l": 14}, "bargap": 0.6}

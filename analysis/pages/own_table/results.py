@@ -124,18 +124,6 @@ class SectionResult:
         return sum(bool(one.alternative.verdict.passes) for one in judges_of(self.section))
 
     @property
-    def comparisons(self) -> int:
-        """How many p-values are adjusted together."""
-        return self.tests[0].tests if self.tests else 0
-
-    @property
-    def panel(self) -> AltTest | None:
-        """The test of the mean of all judges, where there are several and it could be made."""
-        pairs = zip(self.part.family, self.section.against, strict=True)
-        found = (test for test, one in pairs if one.panel > 1 and test.passed is not None)
-        return next(found, None)
-
-    @property
     def withheld(self) -> list[tuple[str, list[str]]]:
         """Why there is no verdict, each reason with its judges."""
         reasons: dict[str, list[str]] = {}
@@ -313,11 +301,6 @@ class OverviewResult:
     def withheld(self) -> int:
         """How many of the tests have no verdict."""
         return sum(test.verdict.withheld for _, test in self.known)
-
-    @property
-    def comparisons(self) -> int:
-        """How many p-values are adjusted together."""
-        return self.known[0][1].tests if self.known else 0
 
     @property
     def family(self) -> FamilyOfTests | None:

@@ -1,6 +1,7 @@
 """Layouts for narrow screens: panels stacked, names above their rows."""
 
 from analysis.figures.agreement import agreement_bars
+from analysis.figures.forest import ForestRows, forest
 from analysis.figures.leaderboard import leaderboard_figure
 from analysis.figures.narrow import ABOVE, UPRIGHT_ROOM, narrow_layout
 from analysis.figures.rubric import rubric_heatmap
@@ -19,6 +20,14 @@ def test_panels_stand_one_under_the_other() -> None:
     assert slim["height"] > layout["height"]
     titles = [note for note in slim["annotations"] if note.get("yref") == "paper"]
     assert [(note["x"], note["y"]) for note in titles] == [(0, first[1]), (0, second[1])]
+
+
+def test_rows_that_share_a_name_say_it_once() -> None:
+    rows = [(name, AGREEMENTS[0].bias) for name in ("ada", "bob")]
+    groups = [ForestRows("one", rows), ForestRows("other", rows)]
+    slim = narrow_layout(forest(groups, title="points", together=True)["layout"])
+    names = [note for note in slim["annotations"] if str(note.get("xref", "")).endswith("domain")]
+    assert [(note["text"], note["y"]) for note in names] == [("ada", -ABOVE), ("bob", 2 - ABOVE)]
 
 
 def test_names_move_into_the_plot() -> None:

@@ -338,7 +338,7 @@ def test_restaurant_reviews_as_r_computes_them(reader: Client) -> None:
     assert "Waiting for a worker" in show(reader, table)
     settled(table)
     page = show(reader, table)
-    assert "all 70 comparisons adjusted together" in page
+    assert "70 p-values adjusted together" in page
     people = {row["statistic"]: row for row in rows_of(reader, table, "people")}
     for name, wanted in {
         "Krippendorff’s alpha, nominal": ("krippendorff_alpha", {"level": "nominal"}),

@@ -17,7 +17,6 @@ def test_a_section_leads_with_the_verdict_its_figure_and_its_table() -> None:
     page = section_page(report(with_constant(made_rows(people=4))), 0, has_tasks=False)
     assert page.sentence.startswith("0 of 2 judges may stand in for a person")
     assert "No verdict on l1 (not distinguishable from always answering 4)" in page.sentence
-    assert "all 12 comparisons adjusted together" in page.sentence
     assert "Among people, ordinal alpha is 0." in page.sentence
     assert (page.figures[0].name, page.tables[0].name) == ("advantage", "alternative")
     # Each judge stands over the best constant judge, so that a constant one is seen to be one.
@@ -26,6 +25,7 @@ def test_a_section_leads_with_the_verdict_its_figure_and_its_table() -> None:
     assert [figure.name for figure in page.figures[1:]] == [
         "shares", "estimates", "differences", "bland-altman", "scores",
     ]  # fmt: skip
+    assert "12 p-values adjusted together" in page.tables[0].note
     for name in ("alternative", "judges", "chance", "correlations", "people", "judges-alone"):
         table = page.table(name)
         assert table is not None and table.rows and table.note, name
