@@ -1,5 +1,6 @@
 """Numbers in sentences: `{% load prose %}` in the templates of analysis pages."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from django import template
@@ -10,6 +11,9 @@ from analysis.reports.formatting import Unit
 from analysis.stats.results import Estimate, Interval
 
 register = template.Library()
+
+# Around the sign between a letter and its value.
+SPACE_IN_NUMBER = re.compile(r"(?<=\b\w) (?=[=<] [\d−])|(?<=\b\w [=<]) (?=[\d−])")
 
 
 @register.filter
@@ -107,6 +111,12 @@ def difference_ends(interval: Interval, unit: Unit) -> str:
 def p_value(p: float) -> str:
     """A p-value in a sentence: p = 0.012, or p < 0.001."""
     return formatting.p_words(p)
+
+
+@register.filter
+def unbroken(text: str) -> str:
+    """A sentence whose numbers stay in one line with what they belong to: n = 32."""
+    return SPACE_IN_NUMBER.sub("\u00a0", text)
 
 
 @register.simple_tag

@@ -6,6 +6,7 @@ from analysis.reports.content import estimate_cell, how_interval, number_cell
 from analysis.reports.formatting import counted, ends, listed, number, plural, stated
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate, Interval
+from analysis.templatetags.prose import unbroken
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,10 @@ def test_how_tells_seed_and_resamples() -> None:
     interval = Interval(1, 3, 0.95, "task bootstrap (percentile)", details)
     estimate = Estimate(2, 4, interval)
     assert how_interval([estimate]) == "task bootstrap (percentile), 200 resamples, seed 11"
+
+
+def test_a_number_stays_in_one_line_with_its_letter() -> None:
+    shown = unbroken("With ε = 0.1, n = 32 of 80 % (p < 0.001); rate = 3, 5 of 6").replace(
+        "\u00a0", "_"
+    )
+    assert shown == "With ε_=_0.1, n_=_32 of 80 % (p_<_0.001); rate = 3, 5 of 6"
