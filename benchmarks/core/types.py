@@ -92,7 +92,8 @@ class Expect:
 
     ``kind`` also names the form that a person gets who answers in place of a model. A protocol that
     needs other sampling than the answerer's own (several different plans, say) says so in
-    ``params["sampling"]``; who does not sample takes no notice.
+    ``params["sampling"]``; who does not sample takes no notice. With ``params["continuation"]``
+    the reply is how probable that text is (``benchmarks.llm.scoring``).
     """
 
     kind: str

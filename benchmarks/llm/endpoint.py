@@ -18,6 +18,7 @@ from benchmarks.llm.limits import NoPlace, Place
 from benchmarks.llm.line import Line, open_line
 from benchmarks.llm.prices import estimate_cost
 from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
+from benchmarks.llm.scoring import NOT_SERVED, REQUIRED, read_scores, scoring_body, wants_scores
 from benchmarks.llm.security import LOOPBACK, EndpointRefused, Redactor, ReplyRefused
 
 if TYPE_CHECKING:
@@ -68,15 +69,20 @@ class EndpointAnswerer:
 
     def most(self, ask: Ask, seed: int) -> float | None:
         """The most that an answer can cost; None without both prices and a limit of its length."""
-        return estimate_cost(self.config, request_body(self.config, ask, seed, self.schemas))
+        return estimate_cost(self.config, self._body(ask, seed))
 
     def answer(self, ask: Ask, seed: int) -> Answer:
         try:
             line = open_line(self.config, self.hosts, self.environ)
-            body = request_body(self.config, ask, seed, self.schemas)
+            body = self._body(ask, seed)
             return self._persist(line, ask, body, seed)
         except EndpointRefused as error:
             raise self._failure(str(error)) from None
+
+    def _body(self, ask: Ask, seed: int) -> dict[str, Any]:
+        if wants_scores(ask):
+            return scoring_body(self.config, ask)
+        return request_body(self.config, ask, seed, self.schemas)
 
     def _persist(self, line: Line, ask: Ask, body: dict[str, Any], seed: int) -> Answer:
         """Try until there is an answer, the trouble is of a lasting kind, or the bounds are met."""
@@ -118,18 +124,25 @@ class EndpointAnswerer:
         from benchmarks.llm.transport import timeouts
 
         began = self.clock()
+        scores = wants_scores(ask)
         try:
             # Not by chat.completions.create: to walk through all messages by their types, which
             # changes nothing in them, takes it as long as all the rest of a call.
             reply = line.client.post(
-                "/chat/completions",
+                "/completions" if scores else "/chat/completions",
                 cast_to=httpx2.Response,
                 body=body,
                 options={"timeout": timeouts(seconds)},
             )
-            done = read_completion(reply.content, ask, self.config.native_tools)
+            if scores:
+                done = read_scores(reply.content, ask)
+            else:
+                done = read_completion(reply.content, ask, self.config.native_tools)
         except openai.APIStatusError as error:
-            return self._refusal(error, line.redactor)
+            refusal = self._refusal(error, line.redactor)
+            if scores and error.status_code in NOT_SERVED:
+                refusal = replace(refusal, reason=f"{refusal.reason}; {REQUIRED}")
+            return refusal
         except openai.APIConnectionError as error:
             return _breakdown(error, seconds)
         except openai.OpenAIError as error:

@@ -22,4 +22,5 @@ def estimate_cost(config: EndpointConfig, body: dict[str, Any]) -> float | None:
     if longest is None:
         return None
     rest = [body[name] for name in ("tools", "response_format") if name in body]
-    return config.cost(estimate_tokens(body["messages"], rest), longest)
+    prompt = body["messages"] if "messages" in body else [body["prompt"]]
+    return config.cost(estimate_tokens(prompt, rest), longest)

@@ -38,16 +38,16 @@ from benchmarks.systems.adapt.settings import (
 AGENT, PERSONA = "agent", "persona"
 MAX_ACTIONS, MAX_QUESTIONS, UNPARSABLE = "max_actions", "max_questions", "unparsable"
 DECLINED = "agent_declined"
-_EMPTY = "(empty reply)"  # endpoints refuse blanks
+EMPTY = "(empty reply)"  # endpoints refuse blanks
 # A turn keeps this much of a reply.
 LONGEST_KEPT = 12_000
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
     """One trajectory. ``rng`` draws the scene, which is the same for every method."""
-    play = _Play(task, settings, rng)
+    play = Play(task, settings, rng)
     while True:
-        reply = yield from _put(play.ask_agent())
+        reply = yield from put(play.ask_agent())
         if not reply.readable:
             why = f"the agent gave no reply: {reply.reason}"
             return Outcome(DECLINED, *undefined(why), {**play.about, "reason": reply.reason})
@@ -57,7 +57,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
         if action.kind == ASK and not refused:
             if play.asked >= settings["max_questions"]:
                 return play.outcome(MAX_QUESTIONS)
-            answer = yield from _put(play.ask_persona(action.x))
+            answer = yield from put(play.ask_persona(action.x))
         yield play.take(reply, action, refused, answer)
         if end := play.end(action):
             return play.outcome(end)
@@ -68,13 +68,13 @@ def undefined(why: str) -> tuple[dict[str, float | None], dict[str, str]]:
     return dict.fromkeys(NAMES), dict.fromkeys(NAMES, why)
 
 
-def _put(ask: Ask) -> Generator[Sequence[Ask], Sequence[Reply], Reply]:
+def put(ask: Ask) -> Generator[Sequence[Ask], Sequence[Reply], Reply]:
     """Yield an ask and hand on its reply."""
     (reply,) = yield [ask]
     return reply
 
 
-class _Play:
+class Play:
     """An episode under way: the household, the dialogue, and what is known of preferences."""
 
     def __init__(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> None:
@@ -107,18 +107,19 @@ class _Play:
         self.history: list[list[Verdict]] = [self.verdicts]
         self.asked_by: list[int] = [0]
         self.changed: dict[str, int] = {}
-        self.messages = self._opening()
+        self.messages = self.opening(self.method)
 
     # --- What the agent is told -------------------------------------------------------------------
 
     def _say(self, name: str, **values: Any) -> str:
         return PROMPTS.load_set("phrases", self.version)[name].substitute(values)
 
-    def _opening(self) -> list[Message]:
+    def opening(self, method: str) -> list[Message]:
+        """Return what an agent is told before its first action under a method."""
         json = self.settings["reply_format"] == "json"
-        form = "format_json" if json else "format_react" if self.method == REACT else "format_text"
-        silent = self.method in SILENT
-        knows = self.method if self.method in (*SILENT, ALWAYS_ASK) else "ask"
+        form = "format_json" if json else "format_react" if method == REACT else "format_text"
+        silent = method in SILENT
+        knows = method if method in (*SILENT, ALWAYS_ASK) else "ask"
         shown = {name: t for name, t in TEMPLATES.items() if not (silent and name == ASK)}
         lines = [
             f"- {f'[{name}] ' if json else ''}{template}: {about}"
@@ -139,7 +140,7 @@ class _Play:
             self.version,
         )
         user = [self._say("layout", task=self.task.prompt, rooms=self._layout())]
-        if self.method == TEACHER:
+        if method == TEACHER:
             texts = "\n".join(f"- {p.text}" for p in self.preferences)
             user.append(self._say("preferences", preferences=texts))
         return [Message("system", system), Message("user", "\n\n".join(user))]
@@ -152,24 +153,35 @@ class _Play:
         return "\n".join(lines)
 
     def ask_agent(self) -> Ask:
-        """Return the next ask to the agent. Lists are copied: an ask is a value."""
+        """Return the next ask to the agent."""
+        return self.ask_as(AGENT, self.method, self.messages)
+
+    def ask_as(self, role: str, method: str, messages: Sequence[Message]) -> Ask:
+        """Return the ask for the next action under a method. Lists are copied: an ask is a value.
+
+        The method may be another one than the agent's: whoever demonstrates knows more.
+        """
         known = [name for name in self.world.known if name in self.world.nodes]
-        teacher = self.method == TEACHER
+        teacher = method == TEACHER
         told = self.preferences if teacher else self._disclosed_preferences()
         context = {
             "task": self.task.prompt,
-            "method": self.method,
+            "method": method,
             "step": self.world.step + 1,
             "steps_left": self.settings["max_actions"] - self.world.step,
             "asked": self.asked,
-            "may_ask": self.method not in SILENT,
+            "may_ask": method not in SILENT,
             "questions_left": self.settings["max_questions"] - self.asked,
             "must_ask": not self.may_act,
             "json": self.settings["reply_format"] == "json",
             "draw": self.seed,
             "known": [self._known(name) for name in known],
             "told": [
-                {"t": self.disclosed.get(p.n, 0), "text": p.text, "rule": self._raw_rule(p.n)}
+                {
+                    "t": 0 if teacher else self.disclosed[p.n],
+                    "text": p.text,
+                    "rule": self._raw_rule(p.n),
+                }
                 for p in told
             ],
             "events": list(self.events),
@@ -180,7 +192,7 @@ class _Play:
             expect = Expect("json_action", {"actions": actions, "known": names})
         else:
             expect = Expect("action")
-        return Ask(AGENT, tuple(self.messages), expect, context=context)
+        return Ask(role, tuple(messages), expect, context=context)
 
     def _raw_rule(self, n: int) -> Json:
         rows = self.task.shared["personas"][self.task.payload["persona"]]["preferences"]
@@ -222,6 +234,10 @@ class _Play:
         expect = Expect("answer", {"numbers": [p.n for p in self.preferences]})
         return Ask(PERSONA, (*messages, Message("user", question)), expect, context=context)
 
+    def answer_words(self, answer: str) -> str:
+        """Return how the agent is told an answer of the persona."""
+        return self._say("answer", answer=answer)
+
     # --- What a reply does ------------------------------------------------------------------------
 
     def refusal(self, action: Action) -> str:
@@ -257,10 +273,8 @@ class _Play:
             self.changed[change.node] = t
         self.history.append(self.verdicts)
         self.asked_by.append(self.asked)
-        feedback = self._say("answer", answer=result.message) if answer is not None else (
-            result.message
-        )  # fmt: skip
-        text = reply.text.strip()[:LONGEST_KEPT] or _EMPTY
+        feedback = self.answer_words(result.message) if answer is not None else result.message
+        text = reply.text.strip()[:LONGEST_KEPT] or EMPTY
         # What was no action is shown in short only, however long it was.
         shown = action.text if action.kind != UNREAD else unread_message(action.text)
         self.messages += [Message("assistant", text), Message("user", feedback)]

@@ -1,0 +1,120 @@
+"""The decisions of Reflection-DPO about each step, from stored probabilities (paper, Algorithm 1).
+
+A decision is a function of what a step stored and of the thresholds, so other thresholds decide
+again without a call.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from benchmarks.core.types import Json
+
+AGREE, LIKELY_TEACHER, QUESTION = "agree", "likely_teacher", "question"
+TEACHER, UNEXPLAINED = "teacher", "unexplained"
+# The teacher gave no action that could be compared; or the numbers that a decision needs are not
+# stored, because the thresholds of the run did not need them.
+UNUSABLE, UNDECIDED = "unusable", "undecided"
+KINDS = (AGREE, LIKELY_TEACHER, QUESTION, TEACHER, UNEXPLAINED, UNUSABLE, UNDECIDED)
+# The decisions that make a row of the dataset.
+CHOOSING = (QUESTION, TEACHER, LIKELY_TEACHER)
+
+ARITHMETIC, GEOMETRIC = "arithmetic", "geometric"
+TAU_U, TAU_D = 0.05, 0.30
+GRID_U = (0.0, 0.02, 0.05, 0.1, 0.2)
+GRID_D = (0.1, 0.2, 0.3, 0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What decisions depend on beside the numbers; the paper publishes neither threshold.
+
+    Parameters
+    ----------
+    tau_u
+        A question is chosen if its utility is above this.
+    tau_d
+        The teacher's action is chosen if it is less probable than the student's by less than this.
+    mean
+        How the probabilities of tokens become that of an action; the paper's is arithmetic.
+    """
+
+    tau_u: float = TAU_U
+    tau_d: float = TAU_D
+    mean: str = ARITHMETIC
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided about a step, and the probabilities behind it; None where there is none."""
+
+    kind: str
+    p_student: float | None = None
+    p_teacher: float | None = None
+    p_given_question: float | None = None
+
+    @property
+    def utility(self) -> float | None:
+        """By how much the question and its answer make the teacher's action more probable."""
+        if self.p_given_question is None or self.p_teacher is None:
+            return None
+        return self.p_given_question - self.p_teacher
+
+
+def mean_probability(probabilities: Sequence[float], mean: str = ARITHMETIC) -> float:
+    """Return the probability of an action: the mean over its tokens, in 0 to 1.
+
+    Raises ``ValueError`` for an action without tokens, which has no probability.
+    """
+    if not probabilities:
+        raise ValueError("an action without tokens has no probability")
+    if mean == ARITHMETIC:
+        return fmean(probabilities)
+    if min(probabilities) == 0:
+        return 0.0
+    return math.exp(fmean(math.log(p) for p in probabilities))
+
+
+def decide(step: Json, thresholds: Thresholds) -> Decision:
+    """Return the decision about a stored step.
+
+    ``step`` has ``same`` (whether both actions are the same), ``unusable`` (why the teacher's
+    action cannot be used, or ''), ``probabilities`` of the tokens by what they belong to, and
+    ``no_question`` (why there is no question with an answer, or '').
+    """
+    if step["unusable"]:
+        return Decision(UNUSABLE)
+    if step["same"]:
+        return Decision(AGREE)
+    found: Mapping[str, Sequence[float]] = step["probabilities"]
+    student = mean_probability(found["student"], thresholds.mean)
+    teacher = mean_probability(found["teacher"], thresholds.mean)
+    if teacher > student:
+        return Decision(LIKELY_TEACHER, student, teacher)
+    given = None
+    if "given_question" in found:
+        given = mean_probability(found["given_question"], thresholds.mean)
+        if given - teacher > thresholds.tau_u:
+            return Decision(QUESTION, student, teacher, given)
+    elif not step["no_question"]:
+        return Decision(UNDECIDED, student, teacher)
+    kind = TEACHER if student - teacher < thresholds.tau_d else UNEXPLAINED
+    return Decision(kind, student, teacher, given)
+
+
+def count_kinds(steps: Iterable[Json], thresholds: Thresholds) -> dict[str, int]:
+    """Return how many steps there are of each kind under the thresholds."""
+    found = Counter(decide(step, thresholds).kind for step in steps)
+    return {kind: found[kind] for kind in KINDS}
+
+
+def threshold_grid(steps: Sequence[Json], mean: str = ARITHMETIC) -> list[dict[str, Any]]:
+    """Return the numbers of each kind for every pair of thresholds of the grid."""
+    return [
+        {"tau_u": u, "tau_d": d, **count_kinds(steps, Thresholds(u, d, mean))}
+        for u in GRID_U
+        for d in GRID_D
+    ]
