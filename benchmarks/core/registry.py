@@ -15,6 +15,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {
     ),
     "planbench_xl": ("PlanBench-XL", "benchmarks.systems.planbench_xl.system"),
     "adapt": ("ADAPT", "benchmarks.systems.adapt.system"),
+    "adapt_reflection": ("ADAPT Reflection-DPO", "benchmarks.systems.adapt_reflection.system"),
     "acpbench_hard": ("ACPBench Hard", "benchmarks.systems.acpbench_hard.system"),
     "sda_planner": ("SDA-Planner", "benchmarks.systems.sda_planner.system"),
 }
