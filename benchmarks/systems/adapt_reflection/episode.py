@@ -8,7 +8,7 @@ into the step's turn; the student goes on with its own action.
 
 import random
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from benchmarks.core.system import PROMPTS
@@ -162,16 +162,13 @@ class _Builder:
         return Outcome(termination, *undefined(reason), record)
 
     def _record(self, record: Json) -> dict[str, Any]:
-        thresholds = thresholds_of(self.settings)
         numbers = ("same", "unusable", "no_question", "probabilities")
         return {
             **record,
             "opening": self.opening,
-            "thresholds": {
-                "tau_u": thresholds.tau_u, "tau_d": thresholds.tau_d, "mean": thresholds.mean,
-            },
+            "thresholds": asdict(thresholds_of(self.settings)),
             "found": [{name: step[name] for name in numbers} for step in self.found],
-        }  # fmt: skip
+        }
 
 
 def _why_unusable(teacher: Reply, action: Action | None) -> str:

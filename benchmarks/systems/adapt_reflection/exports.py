@@ -1,14 +1,18 @@
-"""Writing the rows of a run as files: JSON lines, their side files, and what they were made with."""
+"""Writing rows as files: JSON lines, side files with numbers, and what they were made with."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from benchmarks.core.errors import CoreError
-from benchmarks.core.types import Json
+from benchmarks.core.system import Stored, read_settings
+from benchmarks.core.types import Json, Task
+from benchmarks.systems.adapt.metrics import SATISFACTION
 from benchmarks.systems.adapt_reflection.decisions import Thresholds, count_kinds
 from benchmarks.systems.adapt_reflection.rows import Built, all_files
+from benchmarks.systems.adapt_reflection.settings import SETTINGS, thresholds_of
 
 ABOUT = "about.json"
 
@@ -25,8 +29,6 @@ def write_exports(
     Line n of a side file belongs to line n of its rows. ``about`` says where the rows come from and
     who filled the roles. Nothing is replaced: a folder that holds one of the files is refused.
     """
-    if not built:
-        raise ExportRefused("no trajectory has ended, so there is no row to write")
     files = all_files(built, thresholds)
     paths = [folder / ABOUT]
     paths += [folder / f"{name}{ending}" for name in files for ending in (".jsonl", ".meta.jsonl")]
@@ -48,12 +50,51 @@ def write_exports(
     report = {
         **about,
         "trajectories": len(built),
-        "thresholds": {"tau_u": thresholds.tau_u, "tau_d": thresholds.tau_d,
-                       "mean": thresholds.mean},
+        "thresholds": asdict(thresholds),
         "steps": len(steps),
         "decisions": count_kinds(steps, thresholds),
         "rows": counts,
-    }  # fmt: skip
+    }
     with (folder / ABOUT).open("x", encoding="utf-8") as target:
         json.dump(report, target, ensure_ascii=False, indent=1)
     return report
+
+
+def export_reflection(
+    stored: Iterable[tuple[str, Task, Stored]],
+    folder: Path,
+    about: Json,
+    *,
+    tau_u: float | None = None,
+    tau_d: float | None = None,
+    mean: str | None = None,
+    held_out_fold: int | None = None,
+) -> dict[str, Any]:
+    """Write the rows of finished trajectories, and return what ``about.json`` says.
+
+    ``stored`` are (id, task, trajectory). What is not given is as the first trajectory was built;
+    personas of the held-out fold are left out, for they are to be unseen.
+    """
+    every = [(name, task, one) for name, task, one in stored if "opening" in one.outcome.payload]
+    kept = [row for row in every if row[1].payload["fold"] != held_out_fold]
+    if not kept:
+        raise ExportRefused("no trajectory has ended, so there is no row to write")
+    used = thresholds_of(kept[0][2].settings)
+    given = {"tau_u": tau_u, "tau_d": tau_d, "mean": mean}
+    raw = {name: value for name, value in given.items() if value is not None}
+    known = [setting for setting in SETTINGS if setting.name in given]
+    settings = read_settings(known, {**asdict(used), **raw})
+    built = [
+        Built(
+            name,
+            task.payload["persona"],
+            task.payload["task"],
+            task.payload["fold"],
+            one.outcome.payload["opening"],
+            one.turns,
+            one.outcome.metrics[SATISFACTION],
+        )
+        for name, task, one in kept
+    ]
+    more = {"held_out_fold": held_out_fold, "left_out": len(every) - len(kept)}
+    return write_exports(built, thresholds_of(settings), folder, {**about, **more})

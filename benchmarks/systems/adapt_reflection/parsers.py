@@ -19,10 +19,10 @@ _BEFORE = re.compile(r"^(?:question\s*:\s*|ask(?: the user| the person)?[:,]?\s+
 
 def parse_question(text: str, params: Mapping[str, Any]) -> str:
     """Kind ``question``: the last line that is not empty, without marks around it."""
-    lines = [line.strip().strip("`*\"“”").strip() for line in text[:LONGEST_REPLY].splitlines()]
+    lines = [line.strip().strip('`*"“”').strip() for line in text[:LONGEST_REPLY].splitlines()]
     lines = [line for line in lines if line]
     question = " ".join(_BEFORE.sub("", lines[-1]).split()) if lines else ""
-    question = question.strip("`*\"“”").strip()
+    question = question.strip('`*"“”').strip()
     if not re.search(r"\w", question):
         raise UnreadableReply("expected a question, found nothing.")
     if len(question) > LONGEST_QUESTION - len("Ask "):

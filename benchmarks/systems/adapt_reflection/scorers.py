@@ -60,10 +60,11 @@ def parse_probabilities(text: str, params: Mapping[str, Any]) -> list[float]:
 TABLE: Mapping[str, float] = {
     "template": 0.9, "told": 0.85, "seen": 0.5, "unknown": 0.2, "spread": 0.3,
 }  # fmt: skip
-_TEMPLATE = frozenset(
-    "ask open close turn on off heat search look for move from to pour into mix all items in get "
-    "cook chop the object declare done with".split()
-)
+_TEMPLATE_WORDS = """
+    ask open close turn on off heat search look for move from to pour into mix all items in get cook
+    chop the object declare done with
+"""
+_TEMPLATE = frozenset(_TEMPLATE_WORDS.split())
 
 
 class TableScorer:

@@ -11,7 +11,8 @@ from benchmarks.systems.adapt.dataset import IMPORTER
 from benchmarks.systems.adapt.scripted import PERSONA_POLICY
 from benchmarks.systems.adapt.system import SYSTEM as ADAPT
 from benchmarks.systems.adapt_reflection import episode, metrics, prompts
-from benchmarks.systems.adapt_reflection.exports import write_exports
+from benchmarks.systems.adapt_reflection.displays import DISPLAYS
+from benchmarks.systems.adapt_reflection.exports import export_reflection
 from benchmarks.systems.adapt_reflection.labels import LABELS
 from benchmarks.systems.adapt_reflection.parsers import PARSERS, SCHEMAS
 from benchmarks.systems.adapt_reflection.scripted import (
@@ -45,6 +46,7 @@ class AdaptReflection(System):
     prompts = prompts.PROMPTS
     importer = IMPORTER
     labels = LABELS
+    displays = DISPLAYS
     # Nobody knows the probabilities of a model's tokens, so there is no place for a scorer.
     people = People(
         modes=tuple(
@@ -56,7 +58,7 @@ class AdaptReflection(System):
             )
         )
     )
-    commands = {"export_reflection": write_exports}
+    commands = {"export_reflection": export_reflection}
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         return episode.episode(task, settings, rng)

@@ -1,0 +1,73 @@
+"""Write the training data that runs of the Reflection-DPO builder made."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.core.errors import CoreError
+from benchmarks.core.registry import get_system
+from benchmarks.core.system import Stored
+from benchmarks.core.types import Task
+from benchmarks.mappers import core_task, stored_trajectory
+from benchmarks.models import Run, Trajectory
+
+SYSTEM = "adapt_reflection"
+
+
+class Command(BaseCommand):
+    """``export_reflection RUN [RUN…] --out FOLDER``: rows, side files, and both ablations."""
+
+    help = (
+        "Write preference rows, rows for supervised fine-tuning, both ablations and side files "
+        "with the numbers. Other thresholds decide again from what is stored."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("runs", type=int, nargs="+", metavar="RUN")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the files")
+        parser.add_argument("--tau-u", type=float, help="a question helps above this utility")
+        parser.add_argument("--tau-d", type=float, help="an action is not far off below this")
+        parser.add_argument("--mean", help="mean over tokens: arithmetic or geometric")
+        parser.add_argument("--held-out-fold", type=int, metavar="FOLD",
+                            help="leave out the personas of this fold")  # fmt: skip
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        runs = [_find(number) for number in dict.fromkeys(options["runs"])]
+        about = {
+            "runs": [
+                {"run": run.pk, "dataset": str(run.dataset), "seed": run.seed,
+                 "student": str(run.agent), "roles": run.roles}
+                for run in runs
+            ]
+        }  # fmt: skip
+        names = ("tau_u", "tau_d", "mean", "held_out_fold")
+        export = get_system(SYSTEM).commands["export_reflection"]
+        try:
+            report = export(
+                _stored(runs), options["out"], about, **{name: options[name] for name in names}
+            )
+        except CoreError as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{options['out']}: {error.strerror}") from None
+        counts = ", ".join(f"{name} {count}" for name, count in report["rows"].items())
+        self.stdout.write(f"{report['trajectories']} trajectories; rows: {counts}")
+
+
+def _find(number: int) -> Run:
+    run = Run.objects.select_related("dataset", "agent").filter(pk=number).first()
+    if run is None:
+        raise CommandError(f"there is no run {number}")
+    if run.dataset.system != SYSTEM:
+        title = get_system(SYSTEM).title
+        raise CommandError(f"run {number} is none of {title}, so it has no rows")
+    return run
+
+
+def _stored(runs: Sequence[Run]) -> Iterator[tuple[str, Task, Stored]]:
+    rows = Trajectory.objects.filter(run__in=runs, status=Trajectory.Status.DONE)
+    for row in rows.select_related("task__dataset", "run__dataset").order_by("pk").iterator():
+        yield str(row.pk), core_task(row.task, None), stored_trajectory(row)

@@ -1,0 +1,81 @@
+"""What pages show of a step: the decision that follows from its numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.core.display import Subject, View
+from benchmarks.core.types import Json
+from benchmarks.systems.adapt_reflection.decisions import (
+    AGREE,
+    CHOOSING,
+    KINDS,
+    QUESTION,
+    Decision,
+    decide,
+)
+from benchmarks.systems.adapt_reflection.labels import KIND_HELP, KIND_TITLES
+from benchmarks.systems.adapt_reflection.settings import thresholds_of
+
+_TONES = {**dict.fromkeys(CHOOSING, "ok"), AGREE: "idle", QUESTION: "info"}
+
+
+@dataclass(frozen=True)
+class StepPage:
+    """A step with its decision. ``chosen`` is the text of its row, '' where it makes none."""
+
+    step: Json
+    decision: Decision
+    title: str
+    help: str
+    tone: str
+    chosen: str
+
+
+def step_page(subject: Subject, index: int) -> StepPage | None:
+    """Return what the card of a turn shows; None where no turn of the builder has that number."""
+    payload = subject.once("turns", lambda: dict(subject.read_turns())).get(index, {})
+    step = payload.get("builder")
+    if step is None:
+        return None
+    found = decide(step, thresholds_of(subject.settings))
+    chosen = ""
+    if found.kind in CHOOSING:
+        chosen = f"Ask {step['question']}" if found.kind == QUESTION else step["teacher"]
+    return StepPage(
+        step, found, KIND_TITLES[found.kind], KIND_HELP[found.kind],
+        _TONES.get(found.kind, "warn"), chosen,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NotesPage:
+    """A run's decisions and the grid of thresholds, with titles."""
+
+    rows: list[dict[str, Any]]
+    grid: list[dict[str, Any]]
+    heads: list[str]
+
+
+def notes_page(metrics: Json) -> NotesPage:
+    """Return what the page of a run shows of its decisions."""
+    rows = [{**row, "title": KIND_TITLES[row["kind"]], "help": KIND_HELP[row["kind"]]}
+            for row in metrics.get("decisions", ())]  # fmt: skip
+    shown = [kind for kind in KINDS if any(row[kind] for row in metrics.get("grid", ()))]
+    used = metrics.get("thresholds") or {}
+    grid = [
+        {
+            "tau_u": row["tau_u"],
+            "tau_d": row["tau_d"],
+            "used": (row["tau_u"], row["tau_d"]) == (used.get("tau_u"), used.get("tau_d")),
+            "counts": [row[kind] for kind in shown],
+        }
+        for row in metrics.get("grid", ())
+    ]
+    return NotesPage(rows, grid, [KIND_TITLES[kind] for kind in shown])
+
+
+DISPLAYS: Mapping[str, View] = {
+    "step": step_page,
+    "notes": notes_page,
+}
