@@ -15,6 +15,7 @@ from benchmarks.core.system import PROMPTS
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task
 from benchmarks.systems.adapt import episode as adapt
 from benchmarks.systems.adapt.household.actions import ASK, UNREAD, Action, parse_action
+from benchmarks.systems.adapt.settings import TEACHER as TOLD_ALL
 from benchmarks.systems.adapt_reflection.decisions import mean_probability
 from benchmarks.systems.adapt_reflection.metrics import outcome_metrics, undefined
 from benchmarks.systems.adapt_reflection.prompts import PROMPTS as WORDS
@@ -45,13 +46,13 @@ class _Builder:
     def __init__(self, play: adapt.Play, settings: Mapping[str, Any]) -> None:
         self.play, self.settings = play, settings
         self.opening = [{"role": m.speaker, "content": m.text} for m in play.messages]
-        self.taught = play.opening(adapt.TEACHER)
+        self.taught = play.opening(TOLD_ALL)
         self.found: list[dict[str, Any]] = []
 
     def build(self) -> Episode:
         play = self.play
         while True:
-            student, teacher = yield [play.ask_agent(), self._ask_teacher()]
+            student, teacher = (yield [play.ask_agent(), self._ask_teacher()]) or ()
             if not student.readable:
                 return self.broken_off(DECLINED, f"the student gave no reply: {student.reason}")
             action = parse_action(student.value["action"])
@@ -71,7 +72,7 @@ class _Builder:
         """Return the ask for the teacher's action: the same history, and the preferences."""
         opening = len(self.opening)
         messages = [*self.taught, *self.play.messages[opening:]]
-        return self.play.ask_as(TEACHER, adapt.TEACHER, messages)
+        return self.play.ask_as(TEACHER, TOLD_ALL, messages)
 
     # --- One step ---------------------------------------------------------------------------------
 
