@@ -43,7 +43,13 @@ def test_pages(researcher: Client, run: Run) -> None:
     row = run.trajectories.get(task__external_id=TASKS[1])
     page = researcher.get(reverse("analysis:trajectory", args=[row.pk]), follow=True)
     text = page.content.decode()
-    for words in ("The student’s action", "Teacher", "Decision", "chosen:", "rejected:"):
+    for words in (
+        "The student’s action",
+        "What the teacher would have done",
+        "Decision",
+        "chosen:",
+        "rejected:",
+    ):
         assert words in text, words
     text = researcher.get(reverse("benchmarks:run", args=[run.pk])).content.decode()
     for words in ("Decisions", "Likely teacher", "With other thresholds", "this run",
