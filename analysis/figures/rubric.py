@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from analysis.figures.elements import (
     Panels,
     Trace,
+    Unit,
     categories,
     describe,
     interval_lines,
@@ -30,10 +31,17 @@ Scale = tuple[float, float]
 Links = Mapping[tuple[str, str], str]
 
 
-def rubric_heatmap(table: MeanTable, scale: Scale = (1, 5), links: Links | None = None) -> Figure:
+def rubric_heatmap(
+    table: MeanTable,
+    scale: Scale = (1, 5),
+    links: Links | None = None,
+    *,
+    unit: Unit = "points",
+    title: str = "mean",
+) -> Figure:
     """Means by model (rows) and dimension (columns), each cell with its number.
 
-    ``links`` gives the address behind a (row, column).
+    ``links`` gives the address behind a (row, column); ``title`` is that of the colours.
     """
     rows = [label(row) for row in table.rows]
     columns = [label(column) for column in table.columns]
@@ -43,12 +51,12 @@ def rubric_heatmap(table: MeanTable, scale: Scale = (1, 5), links: Links | None 
         "x": columns,
         "y": rows,
         "z": [[cell.value for cell in line] for line in cells],
-        "text": [[cell.printed or number(cell.value, "points") for cell in line] for line in cells],
+        "text": [[cell.printed or number(cell.value, unit) for cell in line] for line in cells],
         "texttemplate": "%{text}",
         "textfont": {"color": INK},
         "hovertext": [
             [
-                describe(f"{row}, {column}", cell, "points")
+                describe(f"{row}, {column}", cell, unit)
                 for column, cell in zip(table.columns, line, strict=True)
             ]
             for row, line in zip(table.rows, cells, strict=True)
@@ -59,7 +67,11 @@ def rubric_heatmap(table: MeanTable, scale: Scale = (1, 5), links: Links | None 
         "autocolorscale": True,
         "xgap": 1,
         "ygap": 1,
-        "colorbar": {"title": {"text": "mean"}, "thickness": 12},
+        "colorbar": {
+            "title": {"text": title},
+            "thickness": 12,
+            **({"tickformat": ".0%"} if unit == "share" else {}),
+        },
     }
     dashes = [
         mark

@@ -149,7 +149,7 @@ PAGES: Mapping[str, Page] = {
             ("published",), every_condition=True, beside_published=True,
         ),
         Page(
-            "breakdown", "Breakdown", "On which kinds of task are agents right or wrong?",
+            "breakdown", "Breakdown", "On which kinds of task do agents do well?",
             ("by",), every_condition=True,
             fits=lambda system: bool(find_system(system).comparisons.groups),
         ),

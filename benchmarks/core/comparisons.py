@@ -87,12 +87,13 @@ class Factor:
 class Grouping:
     """Something that tasks differ in; ``values`` are titles of what outcomes have there.
 
-    An outcome has its value in its payload under ``groups``, by the grouping's name. A name such as
-    ``task+domain`` crosses two of them.
+    An outcome has its value in its payload under ``groups``, by the grouping's name, or directly
+    under ``key`` where that is given. A name such as ``task+domain`` crosses two of them.
     """
 
     title: str
     values: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
 
 
 def filled(roles: Iterable[str]) -> str:

@@ -1,14 +1,17 @@
-"""On which kinds of task agents are right or wrong: shares by agent and condition."""
+"""On which kinds of task agents do well: what they are ranked by, by agent and condition."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
+from analysis.figures.rubric import rubric_heatmap
 from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.groups import group_values
 from analysis.frames.outcomes import outcome_frame
 from analysis.pages.breakdown.rows import (
+    NONE_HERE,
     BreakdownData,
     BreakdownResult,
     BreakdownRow,
@@ -38,10 +41,12 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.references import published_estimate
+from analysis.stats.descriptive.means import MeanTable
+from analysis.stats.results import Estimate
 from benchmarks.core.registry import find_system
 
 # More panels than these are not read; the table has them all.
-MOST_PANELS = 16
+MOST_PANELS, MOST_COLUMNS = 16, 24
 MOST_ROWS = 60
 
 
@@ -51,38 +56,77 @@ def load(selection: Selection) -> BreakdownData | NothingToShow:
     grouping = system.comparisons.groups.get(selection.filters.by) if system is not None else None
     if system is None or grouping is None or not selection.runs:
         return why_no_runs(selection)
-    values = group_values(selection.runs, selection.filters.by)
+    values = group_values(selection.runs, selection.filters.by, system.comparisons.groups)
     if not values:
         return NothingToShow("not finished")
     labels, contrasts = system.labels, system.comparisons.contrasts
+    # What agents are ranked by, and after it the verdicts.
+    names = dict.fromkeys((*labels.headlines, *labels.verdicts))
     measures = {
-        name: title
-        for name, title in labels.verdicts.items()
-        if name in labels.measures and labels.measures[name].kind == "rate"
+        name: labels.measures[name]
+        for name in names
+        if name in labels.headlines
+        or (name in labels.measures and labels.measures[name].kind == "rate")
     }
-    named = contrasts.conditions if contrasts is not None else {}
+    if not measures:
+        return why_no_runs(selection)
     return BreakdownData(
         selection.runs,
         outcome_frame(selection.runs, list(measures)),
         values,
         grouping,
         measures,
-        {name: one.title for name, one in named.items()},
+        {
+            **{
+                f"{factor.name}={value}": f"{factor.title}: {named.title}"
+                for factor in system.comparisons.factors
+                if factor.kind == "setting"
+                for value, named in factor.values.items()
+            },
+            **({k: v.title for k, v in contrasts.conditions.items()} if contrasts else {}),
+        },
         published_here(system.published, selection.filters.by, grouping, labels.measures),
     )
 
 
+def _name(result: BreakdownResult, row: BreakdownRow) -> str:
+    return f"{row.agent}, {row.condition}" if len(result.conditions) > 1 else row.agent
+
+
+def draw_grid(result: BreakdownResult, url: UrlOf) -> Figure | None:
+    """Draw the first measure as a cell for each agent, condition and kind of task."""
+    if not 1 <= len(result.titles) <= MOST_COLUMNS:
+        return None
+    names = tuple(dict.fromkeys(_name(result, row) for row in result.rows))
+    none = Estimate.without_value(NONE_HERE)
+    cells = dict.fromkeys(product(names, result.titles), none)
+    cells |= {(_name(result, row), row.title): row.first for row in result.rows}
+    links = {(_name(result, row), row.title): url(Link(runs=(row.run.pk,))) for row in result.rows}
+    values = [row.first.value for row in result.rows if row.first.value is not None]
+    most = result.measure.most or max(values, default=0) or 1
+    table = MeanTable(names, tuple(result.titles), cells)
+    return rubric_heatmap(
+        table, (0, most), links, unit="share" if result.measure.in_percent else "points",
+        title=result.measure.title,
+    )  # fmt: skip
+
+
 def draw(result: BreakdownResult, _: UrlOf) -> Figure | None:
-    """Draw the first share, a kind of task in each panel."""
+    """Draw the first measure with intervals, a kind of task in each panel."""
     if not 1 <= len(result.titles) <= MOST_PANELS:
         return None
-    several = len(result.conditions) > 1
     panels: dict[str, list[PointRow]] = {title: [] for title in result.titles}
     for row in result.rows:
-        name = f"{row.agent}, {row.condition}" if several else row.agent
-        panels[row.title].append(PointRow(name, row.first, row.agent))
+        panels[row.title].append(PointRow(_name(result, row), row.first, row.agent))
     looks = figure_specs.styles(list(dict.fromkeys(row.agent for row in result.rows)))
-    return panel_dots(panels, unit="share", title=result.measure, span=(0, 1), styles=looks)
+    most = result.measure.most
+    return panel_dots(
+        panels,
+        unit="share" if result.measure.in_percent else "points",
+        title=result.measure.title,
+        span=(0, most) if most is not None else None,
+        styles=looks,
+    )
 
 
 def _agent(row: BreakdownRow) -> Cell:
@@ -103,13 +147,13 @@ def columns(result: BreakdownResult) -> Sequence[ColumnOf[BreakdownRow]]:
         *(condition if len(result.conditions) > 1 else ()),
         *(
             estimate_of(
-                title,
+                measure.title,
                 lambda row, name=name: row.shares[name],  # type: ignore[misc]
-                "share",
+                "share" if measure.in_percent else "number",
                 part=name,
                 show_n=True,
             )
-            for name, title in result.data.measures.items()
+            for name, measure in result.data.measures.items()
         ),
     )
 
@@ -143,7 +187,11 @@ CONTENT = DeclaredPage(
     load=load,
     compute=compute,
     figure=FigureOf(
-        "breakdown", lambda result: f"{result.measure}, by {result.name}", draw, table="breakdown"
+        "grid",
+        lambda result: f"{result.measure.title}, by {result.name}",
+        draw_grid,
+        table="breakdown",
+        least_width=lambda result: 220 + 62 * len(result.titles),
     ),
     table=TableOf(
         "breakdown",
@@ -154,6 +202,12 @@ CONTENT = DeclaredPage(
         most=MOST_ROWS,
     ),
     folded=(
+        FigureOf(
+            "breakdown",
+            lambda result: f"{result.measure.title}, by {result.name}, with intervals",
+            draw,
+            table="breakdown",
+        ),
         TableOf(
             "published",
             lambda result: f"Published, by {result.name}",

@@ -1,5 +1,6 @@
-"""Shares of every agent under every condition, by kind of task."""
+"""What every agent reaches under every condition, by kind of task."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import why_undefined
 from analysis.reports.content import exclusions, how_interval
+from analysis.reports.formatting import Unit
+from analysis.stats.descriptive.means import mean_by_cluster, mean_t
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.comparisons import Grouping
@@ -32,13 +35,13 @@ class PublishedShare:
 
 @dataclass(frozen=True)
 class BreakdownData:
-    """Outcomes with their kind of task; ``measures`` are shares by metric with their titles."""
+    """Outcomes with their kind of task; ``measures`` are what agents are ranked by and verdicts."""
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
     values: Mapping[int, Value]
     grouping: Grouping
-    measures: Mapping[str, str]
+    measures: Mapping[str, Measure]
     conditions: Mapping[str, str]
     published: tuple[PublishedShare, ...] = ()
 
@@ -82,25 +85,29 @@ class BreakdownResult:
         return self.data.grouping.title.lower()
 
     @property
-    def measure(self) -> str:
-        """The title of the share that the figure shows."""
+    def measure(self) -> Measure:
+        """The measure that the figures show."""
         return next(iter(self.data.measures.values()))
 
     @property
-    def others(self) -> list[str]:
-        """The titles of the other shares."""
-        return list(self.data.measures.values())[1:]
+    def unit(self) -> Unit:
+        return "share" if self.measure.in_percent else "number"
+
+    @property
+    def sign(self) -> str:
+        """What stands after a value that is stored in percent."""
+        return " %" if self.measure.kind == "percent" else ""
 
     @property
     def pooled(self) -> list[tuple[str, float, int]]:
-        """Each kind of task with its share over all agents and conditions, the lowest first."""
-        hits: Counter[str] = Counter()
+        """Each kind of task with its mean over all agents and conditions, the lowest first."""
+        sums: dict[str, float] = {}
         seen: Counter[str] = Counter()
         for row in self.rows:
             if row.first.value is not None:
-                hits[row.title] += round(row.first.value * row.first.n)
+                sums[row.title] = sums.get(row.title, 0.0) + row.first.value * row.first.n
                 seen[row.title] += row.first.n
-        found = [(title, hits[title] / seen[title], seen[title]) for title in seen]
+        found = [(title, sums[title] / seen[title], seen[title]) for title in seen]
         return sorted(found, key=lambda one: (one[1], one[0]))
 
     @property
@@ -142,22 +149,27 @@ def compute(data: BreakdownData) -> BreakdownResult:
         for run in runs:
             mine = here[here["run"] == run.pk]
             if len(mine):
-                shares = {name: _share(mine, name) for name in data.measures}
+                shares = {name: _estimate(mine, name, one) for name, one in data.measures.items()}
                 title = _title(value, data.grouping)
                 condition = data.conditions.get(run.condition, run.condition)
                 rows.append(BreakdownRow(value, title, run.label, condition, run, shares))
     return BreakdownResult(data, tuple(rows), len(frame) - len(known))
 
 
-def _share(mine: "DataFrame", metric: str) -> Estimate:
+def _estimate(mine: "DataFrame", metric: str, measure: Measure) -> Estimate:
     left = Counter(why_undefined(mine, metric))
     known = mine[mine[metric].notna()]
     if not len(known):
         why = next(iter(left), NONE_HERE)
         return Estimate.without_value(why, excluded=dict(left))
-    return success_rate(
-        known[metric].to_numpy(), known["task"].tolist(), excluded=dict(left.most_common())
-    )
+    values, tasks = known[metric].to_numpy(), known["task"].tolist()
+    excluded = dict(left.most_common())
+    if measure.kind == "rate":
+        return success_rate(values, tasks, excluded=excluded)
+    scale = (0, measure.most)
+    if len(set(tasks)) == len(tasks):
+        return mean_t(values, excluded=excluded, scale=scale)
+    return mean_by_cluster(values, tasks, excluded=excluded, scale=scale)
 
 
 def _title(value: Value, grouping: Grouping) -> str:
@@ -165,13 +177,11 @@ def _title(value: Value, grouping: Grouping) -> str:
 
 
 def _order(value: Value, grouping: Grouping) -> list[tuple[int, Any]]:
-    """Named values in their order, then numbers by size, then the rest by name."""
+    """Named values in their order, then the rest by name, numbers in it by size."""
     names = list(grouping.values)
     return [
         (0, names.index(part))
         if part in names
-        else (1, int(part))
-        if part.isdecimal()
-        else (2, part)
+        else (1, [int(word) if word.isdecimal() else word for word in re.split(r"([0-9]+)", part)])
         for part in value
     ]

@@ -1,6 +1,7 @@
 """What runs of SDA-Planner are varied in: planner, ablations, injected errors, knowledge."""
 
-from benchmarks.core.comparisons import Comparisons, Factor, Named
+from benchmarks.core.comparisons import Comparisons, Factor, Grouping, Named
+from benchmarks.systems.sda_planner.labels import GROUP_VALUES, GROUPS
 
 FACTORS: tuple[Factor, ...] = (
     Factor(
@@ -73,4 +74,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
 )
 
-COMPARISONS = Comparisons(factors=FACTORS)
+COMPARISONS = Comparisons(
+    factors=FACTORS,
+    groups={name: Grouping(title, GROUP_VALUES) for name, title in GROUPS.items()},
+)

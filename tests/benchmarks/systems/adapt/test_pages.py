@@ -9,12 +9,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.filters import Filters
+from analysis.filters.datasets import select_runs
+from analysis.filters.groups import with_group
 from benchmarks.demo import save_demo_dataset
 from benchmarks.models import Agent, Dataset, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.adapt.demo import DEMO
 from benchmarks.systems.adapt.system import SYSTEM
+from tests.analysis.page_reports import report_of
 from tests.factories.benchmarks import TurnFactory, play
 
 HOSTILE = "<script>alert('x')</script>"
@@ -135,3 +139,25 @@ def test_a_run_that_nothing_applies_to_has_no_zero(researcher: Client, breakfast
     )
     page = shown(researcher, "analysis:trajectory", run.trajectories.first().pk)
     assert "no preference applies" in page
+
+
+def test_methods_by_persona(researcher: Client, breakfast: Dataset) -> None:
+    """The heat map has a row per method and a column per persona, in the order of their numbers."""
+    runs = [run_of(breakfast, method=method) for method in ("never_ask", "teacher")]
+    found = report_of(
+        "breakdown",
+        with_group(select_runs(Filters(dataset=str(breakfast.pk)), every_condition=True)),
+    )
+    figure = found.figure("grid")
+    assert figure is not None
+    (trace,) = json.loads(figure.json)["data"]
+    rows = list(runs[0].trajectories.all())
+    assert trace["x"] == sorted({row.payload["persona_name"] for row in rows}, key=len)
+    assert [name.split(": ")[-1] for name in trace["y"]] == ["Never ask", "Teacher"]
+    first = [
+        row.metrics["satisfaction"] for row in rows
+        if row.payload["persona_name"] == trace["x"][0]
+    ]  # fmt: skip
+    assert trace["z"][0][0] == pytest.approx(fmean(first))
+    assert (trace["zmin"], trace["zmax"]) == (0, 100)
+    assert found.sentence.startswith("By persona, preference satisfaction is lowest on Persona ")
