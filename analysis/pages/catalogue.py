@@ -159,6 +159,11 @@ PAGES: Mapping[str, Page] = {
             fits=lambda system: bool(find_system(system).comparisons.factors), beside_people=True,
         ),
         Page(
+            "efficiency", "Efficiency", "What does a better result cost?",
+            every_condition=True,
+            fits=lambda system: bool(find_system(system).labels.costs),
+        ),
+        Page(
             "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
             ("among", "published"),
             fits=lambda system: bool(find_system(system).comparisons.refinement), about=_refined,

@@ -32,8 +32,8 @@ GROUPS: tuple[Group, ...] = (
         "Which agent is better?",
         "Who is ahead, by how much, whether chance alone could explain it, and under which "
         "conditions it holds.",
-        ("leaderboard", "compare-models", "conditions", "effects", "refinement", "sweeps",
-         "outcomes"),
+        ("leaderboard", "compare-models", "conditions", "effects", "efficiency", "refinement",
+         "sweeps", "outcomes"),
         (("analysis:compare_runs", "Two runs, task by task",
           "On which tasks does one run succeed and the other not?"),),
     ),

@@ -65,6 +65,7 @@ class Labels:
     ``endings`` are by termination code, ``measures`` by metric and in the order in which pages show
     them. ``headline`` names the measures by which agents are ranked: the first decides, the second
     stands beside it; more of either is better. A system without the first has no leaderboard.
+    ``costs`` are measures of what a result takes, such as steps; less of them is better.
     ``verdicts`` are the yes-or-no metrics of a trajectory with their titles, ``columns`` the
     metrics that lists of trajectories show. ``hidden`` says in a sentence what agents are not told
     beside constraints, ``disclosure`` how agents come to know of constraints. ``choices`` explains
@@ -79,6 +80,7 @@ class Labels:
     endings: Mapping[str, Ending] = field(default_factory=dict)
     measures: Mapping[str, Measure] = field(default_factory=dict)
     headline: tuple[str, ...] = ("accurate",)
+    costs: tuple[str, ...] = ()
     verdicts: Mapping[str, str] = field(
         default_factory=lambda: {"valid": "Valid", "accurate": "Passes"}
     )

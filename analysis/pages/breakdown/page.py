@@ -17,6 +17,7 @@ from analysis.pages.breakdown.rows import (
     BreakdownRow,
     PublishedShare,
     compute,
+    condition_titles,
     published_here,
 )
 from analysis.pages.declaration import (
@@ -59,7 +60,7 @@ def load(selection: Selection) -> BreakdownData | NothingToShow:
     values = group_values(selection.runs, selection.filters.by, system.comparisons.groups)
     if not values:
         return NothingToShow("not finished")
-    labels, contrasts = system.labels, system.comparisons.contrasts
+    labels = system.labels
     # What agents are ranked by, and after it the verdicts.
     names = dict.fromkeys((*labels.headlines, *labels.verdicts))
     measures = {
@@ -76,15 +77,7 @@ def load(selection: Selection) -> BreakdownData | NothingToShow:
         values,
         grouping,
         measures,
-        {
-            **{
-                f"{factor.name}={value}": f"{factor.title}: {named.title}"
-                for factor in system.comparisons.factors
-                if factor.kind == "setting"
-                for value, named in factor.values.items()
-            },
-            **({k: v.title for k, v in contrasts.conditions.items()} if contrasts else {}),
-        },
+        condition_titles(system.comparisons),
         published_here(system.published, selection.filters.by, grouping, labels.measures),
     )
 
@@ -109,6 +102,12 @@ def draw_grid(result: BreakdownResult, url: UrlOf) -> Figure | None:
         table, (0, most), links, unit="share" if result.measure.in_percent else "points",
         title=result.measure.title,
     )  # fmt: skip
+
+
+def least_width(result: BreakdownResult) -> int:
+    """Return how wide the grid has to be for its names and numbers, in pixels."""
+    longest = max((len(_name(result, row)) for row in result.rows), default=0)
+    return 130 + 7 * longest + 56 * len(result.titles)
 
 
 def draw(result: BreakdownResult, _: UrlOf) -> Figure | None:
@@ -191,7 +190,7 @@ CONTENT = DeclaredPage(
         lambda result: f"{result.measure.title}, by {result.name}",
         draw_grid,
         table="breakdown",
-        least_width=lambda result: 220 + 62 * len(result.titles),
+        least_width=least_width,
     ),
     table=TableOf(
         "breakdown",

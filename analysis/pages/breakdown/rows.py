@@ -13,7 +13,7 @@ from analysis.reports.formatting import Unit
 from analysis.stats.descriptive.means import mean_by_cluster, mean_t
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from benchmarks.core.comparisons import Grouping
+from benchmarks.core.comparisons import Comparisons, Grouping
 from benchmarks.core.labels import Measure, plain
 from benchmarks.core.published import Published
 
@@ -133,6 +133,18 @@ def published_here(
     return tuple(sorted(found, key=lambda one: (one.title, one.measure.title)))
 
 
+def condition_titles(comparisons: Comparisons) -> dict[str, str]:
+    """Return what pages call the conditions of a system, by the name that runs have."""
+    titles = {
+        f"{factor.name}={value}": f"{factor.title}: {named.title}"
+        for factor in comparisons.factors
+        if factor.kind == "setting"
+        for value, named in factor.values.items()
+    }
+    named = comparisons.contrasts.conditions if comparisons.contrasts is not None else {}
+    return titles | {name: one.title for name, one in named.items()}
+
+
 def compute(data: BreakdownData) -> BreakdownResult:
     """Estimate every share for each kind of task, agent and condition."""
     frame = data.frame.assign(group=data.frame["trajectory"].map(data.values))
@@ -149,14 +161,15 @@ def compute(data: BreakdownData) -> BreakdownResult:
         for run in runs:
             mine = here[here["run"] == run.pk]
             if len(mine):
-                shares = {name: _estimate(mine, name, one) for name, one in data.measures.items()}
+                shares = {name: estimate(mine, name, one) for name, one in data.measures.items()}
                 title = _title(value, data.grouping)
                 condition = data.conditions.get(run.condition, run.condition)
                 rows.append(BreakdownRow(value, title, run.label, condition, run, shares))
     return BreakdownResult(data, tuple(rows), len(frame) - len(known))
 
 
-def _estimate(mine: "DataFrame", metric: str, measure: Measure) -> Estimate:
+def estimate(mine: "DataFrame", metric: str, measure: Measure) -> Estimate:
+    """Estimate one measure from rows of an outcome frame, with the interval that suits it."""
     left = Counter(why_undefined(mine, metric))
     known = mine[mine[metric].notna()]
     if not len(known):

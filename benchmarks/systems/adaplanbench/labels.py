@@ -187,6 +187,7 @@ LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
     headline=("accurate", "valid"),
+    costs=("turns",),
     choices=CHOICES,
     explain=explain,
     explain_reason=reword_reason,

@@ -109,6 +109,7 @@ LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
     headline=("satisfaction", "completed"),
+    costs=("questions", "steps"),
     verdicts={"completed": "Completed"},
     columns=("satisfaction", "questions", "disclosed"),
     hidden="The person’s preferences, unless the method is the teacher’s.",

@@ -147,6 +147,7 @@ FIRST_SETTINGS = ("condition", "max_steps")
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
+    costs=("turns", "search_turns", "call_turns"),
     verdicts=VERDICTS,
     columns=COLUMNS,
     hidden=HIDDEN,

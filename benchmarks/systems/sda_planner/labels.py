@@ -140,6 +140,7 @@ LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
     headline=("accurate", "goal_conditions"),
+    costs=("corrections", "steps", "calls"),
     verdicts={"accurate": "Success"},
     columns=("goal_conditions", "corrections", "steps"),
     hidden=HIDDEN,

@@ -1,0 +1,223 @@
+"""What a better result costs: what agents are ranked by, against what it took them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from analysis.figures.costs import CostMark, CostPanel, cost_panels
+from analysis.figures.theme import Figure
+from analysis.filters.selection import ChosenRun, Selection
+from analysis.frames.outcomes import outcome_frame
+from analysis.pages.breakdown.rows import condition_titles, estimate
+from analysis.pages.declaration import (
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+    estimate_of,
+    text_of,
+)
+from analysis.pages.empty import why_no_runs
+from analysis.pages.links import Link
+from analysis.reports import run_marks
+from analysis.reports.content import Column, exclusions
+from analysis.reports.formatting import Unit
+from analysis.stats.results import Estimate
+from benchmarks.core.labels import Measure
+from benchmarks.core.registry import find_system
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# More marks than these cover each other; the table has them all.
+MOST_MARKS = 24
+
+
+@dataclass(frozen=True)
+class EfficiencyData:
+    """Outcomes of runs; ``costs`` are measures by metric, less of which is better."""
+
+    runs: tuple[ChosenRun, ...]
+    frame: "DataFrame"
+    metric: str
+    main: Measure
+    costs: Mapping[str, Measure]
+    conditions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class EfficiencyRow:
+    """An agent under a condition: its result, and what it took."""
+
+    name: str
+    run: ChosenRun
+    condition: str
+    result: Estimate
+    costs: Mapping[str, Estimate]
+
+    @property
+    def cost(self) -> Estimate:
+        """The first of the costs."""
+        return next(iter(self.costs.values()))
+
+    @property
+    def link(self) -> Link:
+        return Link(runs=(self.run.pk,))
+
+
+@dataclass(frozen=True)
+class EfficiencyResult:
+    """All rows, those with the best result first."""
+
+    data: EfficiencyData
+    rows: tuple[EfficiencyRow, ...]
+
+    @property
+    def known(self) -> list[EfficiencyRow]:
+        """The rows whose result and first cost are defined."""
+        return [
+            row for row in self.rows if row.result.value is not None and row.cost.value is not None
+        ]
+
+    @property
+    def best(self) -> EfficiencyRow:
+        return self.known[0]
+
+    @property
+    def cheapest(self) -> EfficiencyRow:
+        """The row with the lowest cost, of equal ones that with the better result."""
+        return min(self.known, key=lambda row: row.cost.value or 0)
+
+    @property
+    def first_cost(self) -> Measure:
+        return next(iter(self.data.costs.values()))
+
+    @property
+    def unit(self) -> Unit:
+        return unit_of(self.data.main)
+
+    @property
+    def sign(self) -> str:
+        """What stands after a result that is stored in percent."""
+        return " %" if self.data.main.kind == "percent" else ""
+
+    @property
+    def several_conditions(self) -> bool:
+        return len({row.condition for row in self.rows}) > 1
+
+    @property
+    def cost_titles(self) -> list[str]:
+        return [measure.title for measure in self.data.costs.values()]
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        return exclusions([row.result for row in self.rows])
+
+
+def unit_of(measure: Measure) -> Unit:
+    """Return how values of a measure are written."""
+    return "share" if measure.in_percent else "number"
+
+
+def load(selection: Selection) -> EfficiencyData | NothingToShow:
+    """Load results and costs of all runs."""
+    system = find_system(selection.system) if selection.system else None
+    if system is None or not selection.runs:
+        return why_no_runs(selection)
+    labels = system.labels
+    if not labels.headlines or not labels.costs:
+        return why_no_runs(selection)
+    main = labels.headlines[0]
+    return EfficiencyData(
+        selection.runs,
+        outcome_frame(selection.runs, [main, *labels.costs]),
+        main,
+        labels.measures[main],
+        {name: labels.measures[name] for name in labels.costs},
+        condition_titles(system.comparisons),
+    )
+
+
+def compute(data: EfficiencyData) -> EfficiencyResult:
+    """Estimate result and costs of every run."""
+    several = len({run.condition for run in data.runs}) > 1
+    rows = []
+    for run in data.runs:
+        mine = data.frame[data.frame["run"] == run.pk]
+        condition = data.conditions.get(run.condition, run.condition)
+        rows.append(
+            EfficiencyRow(
+                f"{run.label}, {condition}" if several else run.label,
+                run,
+                condition,
+                estimate(mine, data.metric, data.main),
+                {name: estimate(mine, name, measure) for name, measure in data.costs.items()},
+            )
+        )
+    rows.sort(key=lambda row: (row.result.value is None, -(row.result.value or 0), row.name))
+    return EfficiencyResult(data, tuple(rows))
+
+
+def draw(result: EfficiencyResult, url: UrlOf) -> Figure | None:
+    """Draw a panel for each cost: the result above what it took, a mark per row."""
+    if not result.known or len(result.rows) > MOST_MARKS:
+        return None
+    panels = [
+        CostPanel(
+            measure.title,
+            [CostMark(row.name, row.costs[name], row.result, url(row.link)) for row in result.rows],
+        )
+        for name, measure in result.data.costs.items()
+    ]
+    main = result.data.main
+    return cost_panels(panels, main.title, "share" if main.in_percent else "points", most=main.most)
+
+
+def columns(result: EfficiencyResult) -> Sequence[ColumnOf[EfficiencyRow]]:
+    """Give each row its agent, condition, result and costs."""
+    data = result.data
+    condition: ColumnOf[EfficiencyRow] = text_of(
+        "Condition", lambda row: row.condition, "condition"
+    )
+    return (
+        ColumnOf(
+            Column("Agent", ("agent", "kind", "run"), num=False),
+            lambda row: run_marks.agent_cell(row.run),
+        ),
+        *((condition,) if result.several_conditions else ()),
+        estimate_of(
+            data.main.title, lambda row: row.result, unit_of(data.main), help=data.main.help,
+            show_n=True,
+        ),
+        *(
+            estimate_of(
+                measure.title,
+                lambda row, name=name: row.costs[name],  # type: ignore[misc]
+                unit_of(measure),
+                help=measure.help,
+                show_n=True,
+            )
+            for name, measure in data.costs.items()
+        ),
+    )  # fmt: skip
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf(
+        "efficiency",
+        lambda result: f"{result.data.main.title} against what it took",
+        draw,
+        table="efficiency",
+    ),
+    table=TableOf(
+        "efficiency",
+        "Results and costs",
+        rows=lambda result: result.rows,
+        columns=columns,
+        link=lambda row: row.link,
+    ),
+)

@@ -1,0 +1,62 @@
+"""The page on costs: results against what they took, on runs that are counted by hand."""
+
+import json
+
+import pytest
+
+from analysis.filters import Filters
+from analysis.filters.datasets import select_runs
+from analysis.reports.content import Report
+from benchmarks.models import Dataset
+from tests.analysis.page_reports import report_of
+from tests.analysis.rows import make_dataset, make_run, make_trajectory
+
+pytestmark = pytest.mark.django_db
+
+
+def report() -> Report:
+    return report_of("efficiency", select_runs(Filters(), every_condition=True))
+
+
+def test_a_result_stands_against_each_cost() -> None:
+    dataset = make_dataset()
+    Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
+    sda, tree = (
+        make_run(dataset, "ada", condition=condition) for condition in ("standard", "planner=tree")
+    )
+    for task, (success, corrections) in enumerate(((1, 2), (1, 4), (0, 6)), 1):
+        make_trajectory(
+            sda, task, accurate=float(success), corrections=corrections, steps=10, calls=corrections
+        )
+        # The Tree Planner corrects nothing, so that this cost is undefined.
+        make_trajectory(
+            tree, task, accurate=0.0, steps=5, calls=1, undefined={"corrections": "no corrections"}
+        )
+    made = report()
+    assert made.sentence == (
+        "Ada, standard has the highest success rate, 66.7 % over 3 trajectories, at Corrections "
+        "4.00 on average; there is no other to compare it with."
+    )
+    table = made.table("efficiency")
+    assert table is not None
+    first, second = (dict(zip(table.header, row, strict=True)) for row in table.records())
+    assert (first["success"], first["corrections"], first["steps"]) == (0.666667, 4, 10)
+    assert second["corrections"] is None and second["steps"] == 5
+    (figure,) = (json.loads(one.json) for one in made.figures if one.name == "efficiency")
+    marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    # Both are drawn against steps and calls, one alone against corrections.
+    assert len(marks) == 5 and (marks[0]["x"], marks[0]["y"]) == ([4.0], [2 / 3])
+    # Each has one entry in the legend.
+    assert sum(trace["showlegend"] for trace in marks) == 2
+
+
+def test_the_cheapest_is_named_beside_the_best() -> None:
+    dataset = make_dataset()
+    for name, accurate, turns in (("ada", 1.0, 6), ("bob", 0.0, 2)):
+        run = make_run(dataset, name)
+        for task in (1, 2):
+            make_trajectory(run, task, accurate=accurate, turns=turns)
+    assert report().sentence == (
+        "Ada has the highest accuracy, 100.0 % over 2 trajectories, at Turns 6.00 on average; "
+        "Bob has the lowest mean of Turns, 2.00, and accuracy 0.0 %."
+    )
