@@ -1,10 +1,30 @@
 """Measure how the code is cut: files, sizes, import circles, and what one request passes through.
 
-``python -m tests.structure`` prints the table; ``--json`` prints it for a program. Production code
-is everything in config, benchmarks, annotation and analysis but migrations. A line of code is one
-that holds more than a comment or a docstring. Requests run on the newest demo database that
-``tests/upgrade`` keeps, through Django's test client; a switch is a call from one production file
-into another.
+``python -m tests.structure`` prints the table; ``--json`` prints it for a program. ``--tests`` adds
+the minutes of ``make test``, ``--bench`` the figures of each script of ``make bench`` with the CPU
+that it took; together they take about half an hour.
+
+Production code is everything in config, benchmarks, annotation and analysis but migrations. A line
+of code is one that holds more than a comment or a docstring. Requests run on the newest demo
+database that ``tests/upgrade`` keeps, through Django's test client; a switch is a call from one
+production file into another.
+
+**Always opened together.** A file counts as always opened with its importer, so that both should be
+one, when all of this holds:
+
+- one production file imports it, and both lie in the same folder;
+- neither is found by its name (``FOUND_BY_NAME``: what Django looks for, and the parts that every
+  feature has), and the importer is no list of a folder's files (``LISTS``);
+- it has under 40 lines of code, or both together have at most 200, or at least three commits
+  changed it and three quarters of those changed its importer too (a commit that touches more than
+  60 files of Python is a sweep and does not count);
+- both together have at most 400 lines of code, above which a file holds more than one idea.
+
+A file that stays apart all the same has its reason in ``docs/decisions/files-and-names.md``.
+
+**One name, one class.** Counted are classes at the top level of a module, but ``Command``, the name
+that Django asks for. A value of ``benchmarks/core`` and the row that stores it share a name on
+purpose, because they are one idea.
 """
 
 import argparse
@@ -15,11 +35,13 @@ import json
 import lzma
 import os
 import re
+import resource
 import statistics
+import subprocess
 import sys
 import time
 import tokenize
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
@@ -28,9 +50,33 @@ from typing import Any
 BASE = Path(__file__).parent.parent
 APPS = ("config", "benchmarks", "annotation", "analysis")
 SMALL, LARGE, FULL = 40, 600, 20
+# Of files that are opened together: lines of a small pair, and of a pair that makes a whole file.
+PAIR, WHOLE = 200, 400
+CHANGED_TOGETHER, LEAST_COMMITS, SWEEP = 0.75, 3, 60
+LISTS = {
+    "__init__.py",
+    "apps.py",
+    "build.py",
+    "catalogue.py",
+    "registry.py",
+    "system.py",
+    "urls.py",
+}
+FOUND_BY_NAME = LISTS | {
+    "admin.py",
+    "forms.py",
+    "models.py",
+    "selectors.py",
+    "services.py",
+    "settings.py",
+    "tasks.py",
+    "views.py",
+}
+FOUND_BY_FOLDER = {"commands", "migrations", "templatetags"}
+REASONS = BASE / "docs" / "decisions" / "files-and-names.md"
 # What Django, its templates and SQLite's driver do not document.
 UNDOCUMENTED = re.compile(
-    r"\b(?:_meta\.local|_do_|_raw_delete|SQLCompiler|get_compiler|as_sql|execute_sql|"
+    r"\b(?:_meta\.local|sql_with_params|_do_|_raw_delete|SQLCompiler|get_compiler|as_sql|execute_sql|"
     r"_perform_|_prefetched_objects_cache|_result_cache|_state\.|_wrapped|_resolve_lookup|"
     r"template\.nodelist|nodelist\.render|gc\.freeze|_thread_sharing|_connections)\b"
 )
@@ -122,6 +168,70 @@ def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
     return found
 
 
+def commits_by_file() -> dict[str, set[int]]:
+    """Return the commits that changed each file, through its renames; empty without a history."""
+    command = ["git", "-C", str(BASE), "log", "-M", "--name-status", "--format=tformat:@"]
+    log = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    today: dict[str, str] = {}  # a former path and the one it has now
+    changed: dict[str, set[int]] = defaultdict(set)
+    for number, commit in enumerate(log.split("@\n")):
+        rows = [line.split("\t") for line in commit.splitlines() if line.endswith(".py")]
+        renamed = {}
+        for status, *paths in rows:
+            path = today.get(paths[-1], paths[-1])
+            if len(rows) <= SWEEP and status != "R100":
+                changed[path].add(number)
+            if status.startswith("R"):
+                renamed[paths[0]] = path
+        today |= renamed
+    return changed
+
+
+def opened_together(sizes: Mapping[Path, int], graph: Mapping[str, set[str]]) -> list[str]:
+    """Return the files that are always opened with their importer, as this module defines it."""
+    paths = {module_name(path): path for path in sizes}
+    importers: dict[str, set[str]] = defaultdict(set)
+    for importer, imported in graph.items():
+        for name in imported:
+            importers[name].add(importer)
+    changed, found = commits_by_file(), []
+    reasons = REASONS.read_text() if REASONS.exists() else ""
+    for name, by in sorted(importers.items()):
+        path, other = paths[name], paths[min(by)]
+        if (
+            len(by) > 1
+            or path.parent != other.parent
+            or path.parent.name in FOUND_BY_FOLDER
+            or path.name in FOUND_BY_NAME
+            or other.name in LISTS
+            or sizes[path] + sizes[other] > WHOLE
+        ):
+            continue
+        commits, others = (changed.get(str(one.relative_to(BASE)), set()) for one in (path, other))
+        share = len(commits & others) / len(commits) if len(commits) >= LEAST_COMMITS else 0.0
+        if sizes[path] < SMALL or sizes[path] + sizes[other] <= PAIR or share >= CHANGED_TOGETHER:
+            inner = str(path.relative_to(BASE))
+            told = " (reason in docs/decisions)" if f"`{inner}`" in reasons else ""
+            found.append(f"{inner} ({sizes[path]}) ← {other.name} ({sizes[other]}){told}")
+    return found
+
+
+def repeated_classes(files: list[Path]) -> list[str]:
+    """Return the names of more than one class, with their files, as this module defines it."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for path in files:
+        for name in re.findall(r"^class (\w+)", path.read_text(), re.MULTILINE):
+            places[name].add(str(path.relative_to(BASE)))
+    found = []
+    for name, paths in sorted(places.items()):
+        stored = {one for one in paths if one.startswith("benchmarks/models/")}
+        values = {one for one in paths if one.startswith("benchmarks/core/")}
+        different = paths - values if stored and len(values) == 1 else paths
+        if len(different) > 1 and name != "Command":
+            found.append(f"{name}: {', '.join(sorted(different))}")
+    return found
+
+
 def measure_files() -> dict[str, Any]:
     """Return what can be counted from the files alone."""
     files = production_files()
@@ -130,7 +240,6 @@ def measure_files() -> dict[str, Any]:
     importers = Counter(other for found in graph.values() for other in found)
     folders = Counter(path.parent for path in files if path.name != "__init__.py")
     sources = "\n".join(path.read_text() for path in files)
-    classes = Counter(re.findall(r"^class (\w+)", sources, re.MULTILINE))
     return {
         "production files": len(files),
         "lines of code": sum(sizes.values()),
@@ -140,15 +249,12 @@ def measure_files() -> dict[str, Any]:
             f"{path.relative_to(BASE)} ({n})" for path, n in sizes.items() if n > LARGE
         ),
         "files with one importer": sum(n == 1 for n in importers.values()),
+        "of them always opened with it": opened_together(sizes, graph),
         f"folders with over {FULL} files": sorted(
             f"{folder.relative_to(BASE)} ({n})" for folder, n in folders.items() if n > FULL
         ),
         "import circles": circles(graph),
-        "class names used more than once": sorted(
-            f"{name} ({n})"
-            for name, n in classes.items()
-            if n > 1 and name not in ("Meta", "Command")
-        ),
+        "class names used more than once": repeated_classes(files),
         "uses of mark_safe": len(re.findall(r"\bmark_safe\(", sources)),
         "undocumented internals": len(UNDOCUMENTED.findall(sources)),
         "scripts of the browser": len(list((BASE / "static" / "js").rglob("*.js"))),
@@ -202,7 +308,8 @@ def measure_requests() -> dict[str, dict[str, int]]:
     import django
     from django.conf import settings
 
-    newest = max((BASE / "tests" / "upgrade").glob("demo-*.sqlite3.xz"))
+    kept = (BASE / "tests" / "upgrade").glob("demo-*.sqlite3.xz")
+    newest = max(kept, key=lambda path: [int(n) for n in re.findall(r"\d+", path.name)[:3]])
     (settings.DATA_DIR / "planjury.sqlite3").write_bytes(lzma.decompress(newest.read_bytes()))
     django.setup()
     from django.core.management import call_command
@@ -251,18 +358,50 @@ def _requests() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "a fresh agreement page", lambda: researcher.get("/analysis/agreement/")
     app.conf.task_always_eager = True
     person.post("/sessions/1/ready/")
-    for _ in range(200):  # the agent replies in a thread of the worker
+    deadline = time.monotonic() + 120  # the agent replies in a thread of the worker
+    while time.monotonic() < deadline:
         page = person.get("/sessions/1/").content.decode()
         reply = re.search(r'<form[^>]*action="([^"]*/reply/[^"]*)".*?</form>', page, re.DOTALL)
         if reply is not None:
             break
         time.sleep(0.1)
     else:
-        raise RuntimeError("the agent did not reply")
+        words = " ".join(re.sub(r"<[^>]+>", " ", page.partition("<main")[2]).split())
+        raise RuntimeError(
+            f"no reply form in session 1 within two minutes; it shows: {words[:400]}"
+        )
     app.conf.task_always_eager = False
     suggested = re.search(r'data-start="([^"]*)"', reply[0])
     fields = {"from_fields": "1", "text": html.unescape(suggested[1]) if suggested else "No."}
     yield "a live reply", lambda: person.post(reply[1], fields)
+
+
+def measure_tests() -> float:
+    """Return the minutes that ``make test`` takes; it has to pass."""
+    start = time.monotonic()
+    subprocess.run(["make", "test"], cwd=BASE, check=True, stdout=subprocess.DEVNULL)
+    return round((time.monotonic() - start) / 60, 1)
+
+
+def measure_bench() -> dict[str, list[str]]:
+    """Return what each script of ``make bench`` prints, headed by the CPU that it took."""
+    found = {}
+    for script in sorted((BASE / "tests" / "bench").glob("[!_]*.py")):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ran = subprocess.run(
+            [sys.executable, str(script)],
+            cwd=BASE,
+            env=os.environ | {"PYTHONPATH": str(BASE)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        within = "" if ran.returncode == 0 else ", outside its budget"
+        lines = (ran.stdout + (ran.stderr if ran.returncode else "")).splitlines()
+        found[script.stem] = [f"{cpu:.0f} s of CPU{within}", *lines]
+    return found
 
 
 def main() -> None:
@@ -270,10 +409,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--no-requests", action="store_true")
+    parser.add_argument("--tests", action="store_true", help="add the minutes of make test")
+    parser.add_argument("--bench", action="store_true", help="add the figures of make bench")
     options = parser.parse_args()
     found = measure_files()
     if not options.no_requests:
         found["requests"] = measure_requests()
+    if options.tests:
+        found["minutes of make test"] = measure_tests()
+    if options.bench:
+        found["make bench"] = measure_bench()
     if options.json:
         print(json.dumps(found, indent=1))
         return
@@ -281,6 +426,11 @@ def main() -> None:
         if name == "requests":
             for request, counts in value.items():
                 print(f"{request}: {counts['files']} files, {counts['switches']} switches")
+        elif name == "make bench":
+            for script, lines in value.items():
+                print(f"bench {script}: {lines[0]}")
+                for line in lines[1:]:
+                    print(f"    {line}")
         elif isinstance(value, list):
             print(f"{name}: {len(value)}")
             for one in value:
