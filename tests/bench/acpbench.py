@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
-from benchmarks.systems.acpbench_hard.questions import TASKS, Question, find_files, read_questions
+from benchmarks.systems.acpbench_hard.questions import Question, find_files, read_questions
 from benchmarks.systems.acpbench_hard.scoring import landmarks, score, work
 from benchmarks.systems.acpbench_hard.search.external import OFF, VARIABLE
+from benchmarks.systems.acpbench_hard.tasks import TASKS
 from tests.bench.storing import machine, tell
 
 # Of the reference's CPU time, the share that scoring may take on the tasks that plan.

@@ -10,17 +10,17 @@ from typing import Any
 
 from benchmarks.core.problems import FileRefused, Problems
 from benchmarks.formats.source import File, read_line
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.questions import (
     SPLITS,
-    TASKS,
     Question,
     find_files,
     parse_id,
     read_questions,
 )
 from benchmarks.systems.acpbench_hard.scoring import QUIRKS, Verdict, score
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits
+from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 MOST_ANSWERS = 1_000_000
 LONGEST_SHOWN = 70

@@ -17,7 +17,9 @@ from benchmarks.core.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problems, Said
 from benchmarks.core.types import Json, Task
 from benchmarks.formats.source import File, read_line
-from benchmarks.systems.acpbench_hard.question_pddl import pddl_fault
+from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
+from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
+from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.questions import Question, find_files, read_questions
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
@@ -132,11 +134,20 @@ def _check_pddl(questions: Iterable[Question], problems: Problems) -> None:
         for text, problem in (("PDDL_domain", ""), ("PDDL_problem", question.pddl_problem)):
             mark = digest_text(f"{question.pddl_domain}\x1f{problem}")
             if mark not in seen:
-                seen[mark] = pddl_fault(question.pddl_domain, problem)
+                seen[mark] = _pddl_fault(question.pddl_domain, problem)
             if seen[mark]:
                 where = f"{question.task}, id {question.question_id}, {text}"
                 problems.add(where, "PDDL that can be read", Said(seen[mark]))
                 break
+
+
+def _pddl_fault(domain: str, problem: str = "") -> str:
+    """What is wrong with a domain, or with a problem of it; empty where nothing is."""
+    try:
+        read_instance(domain, problem) if problem else read_domain(domain)
+    except PddlError as error:
+        return str(error)
+    return ""
 
 
 def _read_answers(

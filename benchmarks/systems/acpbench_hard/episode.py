@@ -15,8 +15,8 @@ from benchmarks.systems.acpbench_hard.labels import (
     UNDECIDED,
 )
 from benchmarks.systems.acpbench_hard.metrics import outcome_metrics
+from benchmarks.systems.acpbench_hard.pddl.instance import instance_of
 from benchmarks.systems.acpbench_hard.prompts import fill, load_examples, load_forms
-from benchmarks.systems.acpbench_hard.question_pddl import vocabulary_of
 from benchmarks.systems.acpbench_hard.settings import NL, PDDL
 from benchmarks.systems.acpbench_hard.verdicts import EMPTY
 
@@ -134,13 +134,34 @@ def visible(task: Task, form: str) -> dict[str, Any]:
         "task": payload["task"],
         "form": form,
         "question": payload["question"],
-        "names": vocabulary_of(payload["pddl_domain"], payload["pddl_problem"]),
+        "names": _vocabulary_of(payload["pddl_domain"], payload["pddl_problem"]),
     }
     if form != PDDL:
         shown["context"] = payload["context"]
     if form != NL:
         shown |= {name: payload[name] for name in _PDDL_KEYS}
     return shown
+
+
+def _vocabulary_of(domain: str, problem: str) -> dict[str, Any]:
+    """The names that an answer may use: actions, propositions that change, and objects.
+
+    Actions and propositions come with how many objects they take.
+    """
+    instance = instance_of(domain, problem)
+    known = instance.domain
+    return {
+        "actions": [
+            {"name": action.name, "size": len(action.parameters)}
+            for action in known.actions.values()
+        ],
+        "propositions": [
+            {"name": name, "size": len(kinds)}
+            for name, kinds in known.predicates.items()
+            if name in known.fluents
+        ],
+        "objects": list(instance.objects),
+    }
 
 
 def _validator(task: Task, settings: Mapping[str, Any], answer: str) -> Ask:

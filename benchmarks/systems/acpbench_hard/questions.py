@@ -12,18 +12,8 @@ from typing import Any
 
 from benchmarks.core.problems import FileRefused, Problems, Said, text_fault
 from benchmarks.formats.source import File
+from benchmarks.systems.acpbench_hard.tasks import BY_GROUP
 
-TASKS: Mapping[str, str] = {
-    "app": "applicable_actions_gen",
-    "prog": "progression_gen",
-    "reach": "reachable_atom_gen",
-    "areach": "reachable_action_gen",
-    "val": "validation_gen",
-    "just": "action_justification_gen",
-    "land": "landmarks_gen",
-    "nexta": "goal_closer_gen",
-}
-GROUPS: Mapping[str, str] = {group: task for task, group in TASKS.items()}
 SPLITS = ("dev", "test")
 
 LONGEST_TEXT = 1 << 20
@@ -151,13 +141,13 @@ class _Item:
         """Return the question, or None with its faults noted."""
         number = self._id()
         group = self.item.get("group")
-        if not isinstance(group, str) or group not in GROUPS:
-            self.fault("group", "one of " + ", ".join(GROUPS), group)
+        if not isinstance(group, str) or group not in BY_GROUP:
+            self.fault("group", "one of " + ", ".join(BY_GROUP), group)
             return None
         context, question, domain, problem = (
             self._text(name) for name in ("context", "question", "PDDL_domain", "PDDL_problem")
         )
-        task = GROUPS[group]
+        task = BY_GROUP[group]
         answer = self.item.get("answer")
         _ANSWERS[task](self, answer)
         if self.faults:

@@ -4,21 +4,32 @@ They are generated when they are first needed, which takes well under a second. 
 the same questions, so nothing has to be stored beside the problems.
 """
 
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 from benchmarks.core.demo import DemoDataset, DemoRuns
 from benchmarks.core.digests import digest
 from benchmarks.core.importer import TaskFile
 from benchmarks.core.types import Task
 from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
-from benchmarks.systems.acpbench_hard.generation.making import make_questions
+from benchmarks.systems.acpbench_hard.generation.files import load_source
+from benchmarks.systems.acpbench_hard.generation.making import Source, make_questions
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.scripted import DEMO_AGENTS
 from benchmarks.systems.acpbench_hard.tasks import TASKS
-from benchmarks.systems.acpbench_hard.worlds import shipped
 
 SEED, PER_TASK = 20261123, 12
 NAME = "Small worlds demo"
+WORLDS = Path(__file__).parent / "worlds"
+
+
+def shipped(*domains: str) -> Iterator[Source]:
+    """The shipped problems, of all domains or of those named."""
+    for folder in sorted(path for path in WORLDS.iterdir() if path.is_dir()):
+        if (folder / "domain.pddl").is_file() and (not domains or folder.name in domains):
+            for problem in sorted(folder.glob("p*.pddl")):
+                yield load_source(folder / "domain.pddl", problem)
 
 
 @cache

@@ -14,8 +14,12 @@ from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.acpbench_hard.dataset import question_of
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case
-from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
-from benchmarks.systems.acpbench_hard.question_pddl import instance_of
+from benchmarks.systems.acpbench_hard.pddl.instance import (
+    Instance,
+    instance_of,
+    parse_atom,
+    show_atom,
+)
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.verdicts import VERSION as VALIDATOR_VERSION
 from benchmarks.systems.acpbench_hard.verdicts import validator

@@ -11,8 +11,8 @@ from benchmarks.core.json_files import load
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.acpbench_hard.dataset import question_of
 from benchmarks.systems.acpbench_hard.labels import NOT_VALIDATED
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS
 from benchmarks.systems.acpbench_hard.scoring import FAILURES, score
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS
 
 VERSION = "1"
 # What there is to say where no verdict was given.

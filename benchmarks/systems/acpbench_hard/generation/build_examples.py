@@ -11,10 +11,10 @@ from pathlib import Path
 import yaml
 
 from benchmarks.systems.acpbench_hard import prompts
+from benchmarks.systems.acpbench_hard.generation.files import load_source
 from benchmarks.systems.acpbench_hard.generation.making import make_questions
 from benchmarks.systems.acpbench_hard.scripted import right_answer, write
 from benchmarks.systems.acpbench_hard.tasks import TASKS
-from benchmarks.systems.acpbench_hard.worlds import load_source
 
 FOLDER = Path(__file__).parent / "example_worlds"
 FILE = prompts.FOLDER / f"examples.v{prompts.VERSION}.yaml"

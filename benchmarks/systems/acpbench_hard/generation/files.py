@@ -17,13 +17,19 @@ from benchmarks.systems.acpbench_hard.generation.making import (
     Source,
     make_questions,
 )
-from benchmarks.systems.acpbench_hard.generation.space import MOST_STATES, TooLarge
-from benchmarks.systems.acpbench_hard.generation.text import TextError
+from benchmarks.systems.acpbench_hard.generation.space import MOST_STATES, Space, TooLarge
+from benchmarks.systems.acpbench_hard.generation.text import (
+    Describer,
+    Templates,
+    TextError,
+    read_templates,
+)
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
+from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.tasks import TASKS
-from benchmarks.systems.acpbench_hard.worlds import load_source
 
 MOST_BYTES = 8 << 20
+TEXT = "text.yaml"
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,25 @@ def write_questions(made: Sequence[MadeQuestion], out: Path) -> None:
     part = out.with_name(f"{out.name}.part")
     part.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     part.replace(out)
+
+
+def load_source(
+    domain: Path,
+    problem: Path,
+    difficulty: Difficulty = Difficulty(),  # noqa: B008
+    most_states: int = MOST_STATES,
+) -> Source:
+    """A problem that questions can be made of; templates lie beside the domain, or there are none.
+
+    Raises ``PddlError``, ``TextError`` or ``TooLarge`` with what is wrong.
+    """
+    texts = domain.read_text(encoding="utf-8"), problem.read_text(encoding="utf-8")
+    instance = read_instance(*texts)
+    phrases = domain.parent / TEXT
+    templates = read_templates(phrases, instance.domain) if phrases.is_file() else Templates()
+    return Source(
+        *texts, Space(instance, most_states), Describer(instance.domain, templates), difficulty
+    )
 
 
 def _load(

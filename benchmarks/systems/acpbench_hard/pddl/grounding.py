@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from benchmarks.core.errors import CoreError
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case, Template
 from benchmarks.systems.acpbench_hard.pddl.domain import Action
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance
 
 Binding = list[str]
 
+MOST_OPERATORS, MOST_STEPS = 30_000, 3_000_000
+
 
 class Declined(CoreError):
-    """A problem that is too large for the limits; the text says which limit."""
+    """A problem that is too large; the text says which limit it exceeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +200,8 @@ def _cost(template: Template, known: set[int], fluents: frozenset[str]) -> tuple
 
 
 class _Grounding:
-    def __init__(self, instance: Instance, limits: Limits) -> None:
-        self.instance, self.limits = instance, limits
+    def __init__(self, instance: Instance, operators: int, steps: int) -> None:
+        self.instance, self.most_operators, self.most_steps = instance, operators, steps
         self.steps = 0
         self.tables: dict[str, list[tuple[tuple[int, ...], dict[Atom, list[Atom]]]]] = {}
         self.triggers: dict[str, list[_Trigger]] = {}
@@ -334,8 +335,8 @@ class _Grounding:
 
     def _count(self, steps: int) -> None:
         self.steps += steps
-        if self.steps > self.limits.steps:
-            raise Declined(f"grounding takes more than {self.limits.steps} steps")
+        if self.steps > self.most_steps:
+            raise Declined(f"grounding takes more than {self.most_steps} steps")
 
     def _add(
         self, trigger: _Trigger, binding: Binding, reached: dict[Atom, int], queue: list[Atom]
@@ -346,8 +347,8 @@ class _Grounding:
         if key in self.found or not self._may_hold(case, binding):
             return
         self.found[key] = (trigger.schema, case)
-        if len(self.found) > self.limits.operators:
-            raise Declined(f"the problem has more than {self.limits.operators} ground actions")
+        if len(self.found) > self.most_operators:
+            raise Declined(f"the problem has more than {self.most_operators} ground actions")
         for template in trigger.schema.effects.add:
             atom = _bind(template, binding)
             if atom not in reached:
@@ -370,9 +371,13 @@ class _Grounding:
         )
 
 
-def ground(instance: Instance, limits: Limits = DEFAULTS) -> Ground:
-    """Return the grounded problem; ``Declined`` where it exceeds the limits."""
-    grounding = _Grounding(instance, limits)
+def ground(instance: Instance, operators: int = MOST_OPERATORS, steps: int = MOST_STEPS) -> Ground:
+    """Return the grounded problem.
+
+    ``Declined`` is raised where it has more ground actions than ``operators``, or where finding
+    them takes more ``steps`` of joining atoms.
+    """
+    grounding = _Grounding(instance, operators, steps)
     queue, reached = grounding.run()
     fluents = instance.domain.fluents
     always = frozenset(atom for atom in instance.init if atom[0] not in fluents)

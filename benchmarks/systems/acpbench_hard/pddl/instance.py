@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import (
@@ -223,3 +224,9 @@ def read_instance(domain_text: str, problem_text: str) -> Instance:
             init.add(read_atom(part, "problem, :init"))
     cases = read_condition(goal, read_atom, read_term, "problem, :goal")
     return Instance(domain, name, objects, frozenset(init), cases)
+
+
+@lru_cache(maxsize=64)
+def instance_of(domain_text: str, problem_text: str) -> Instance:
+    """Return a problem with its domain; what was read lately is kept."""
+    return read_instance(domain_text, problem_text)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.systems.acpbench_hard.grammar import Reference, read_reference
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.scoring import landmarks, planned, stored
 from benchmarks.systems.acpbench_hard.scoring.quirks import find_quirks
@@ -22,6 +21,7 @@ from benchmarks.systems.acpbench_hard.scoring.verdict import (
     Verdict,
 )
 from benchmarks.systems.acpbench_hard.scoring.work import Work
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits
 
 __all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "Mark", "Verdict", "score"]
 

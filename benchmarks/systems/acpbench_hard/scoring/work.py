@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from benchmarks.systems.acpbench_hard.corrected_reading import Names
-from benchmarks.systems.acpbench_hard.limits import Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
 from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Declined, Ground, ground
@@ -19,7 +18,7 @@ from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.search.external import ask_planner, find_planner
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan
-from benchmarks.systems.acpbench_hard.search.result import Result
+from benchmarks.systems.acpbench_hard.search.result import Limits, Result
 from benchmarks.systems.acpbench_hard.search.space import Space
 
 # The reference cuts the plan of a justification from the question by these offsets.
@@ -51,7 +50,7 @@ class Work:
         if self.instance is None:
             return None
         try:
-            return ground(self.instance, self.limits)
+            return ground(self.instance, self.limits.operators, self.limits.steps)
         except Declined as declined:
             self.fault = str(declined)
             return None

@@ -1,13 +1,21 @@
-"""Shortest plans: is there one within a bound, and how long is a shortest one?"""
+"""Shortest plans: is there one within a bound, and how long is a shortest one?
 
+Actions that do not interfere can be applied in any order; looking at one order is enough. So only
+the actions of a strong stubborn set are looked at in a state (Wehrle and Helmert, 2014). A set is
+closed in this sense: it begins with actions of which every plan needs one. With an applicable
+action it has every action that interferes with it, and with one that is not applicable, every
+action that could give it what it lacks. Some shortest plan then begins with one of its applicable
+actions.
+"""
+
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
+from benchmarks.systems.acpbench_hard.pddl.grounding import Operator, bits
 from benchmarks.systems.acpbench_hard.search.landmark_cut import LandmarkCut
 from benchmarks.systems.acpbench_hard.search.plans import Link, plan_of
-from benchmarks.systems.acpbench_hard.search.result import Result
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Result
 from benchmarks.systems.acpbench_hard.search.space import Space
-from benchmarks.systems.acpbench_hard.search.stubborn import StubbornSets
 
 
 class Distances:
@@ -16,7 +24,7 @@ class Distances:
     def __init__(self, space: Space, limits: Limits = DEFAULTS) -> None:
         self.space, self.nodes = space, limits.states(len(space.operators))
         self.cuts = LandmarkCut(space.operators, space.goal, space.width)
-        self.stubborn = StubbornSets(space.operators, space.width)
+        self.stubborn = _StubbornSets(space.operators, space.width)
         self.places = {id(one): 1 << place for place, one in enumerate(space.operators)}
 
     def within(self, state: int, bound: int) -> Result:
@@ -78,3 +86,55 @@ class Distances:
             if found.outcome != "unsolvable":
                 return Result(found.outcome, found.plan, found.proof, looked)
         return Result("unsolvable", None, "bound", looked)
+
+
+class _StubbornSets:
+    """Sets of actions as numbers whose bits are the places of the actions."""
+
+    def __init__(self, operators: Sequence[Operator], width: int) -> None:
+        self.operators = operators
+        self.needing, self.forbidding = [0] * width, [0] * width
+        self.adding, self.deleting = [0] * width, [0] * width
+        for place, one in enumerate(operators):
+            mark = 1 << place
+            for sets, facts in (
+                (self.needing, one.pos),
+                (self.forbidding, one.neg),
+                (self.adding, one.add),
+                (self.deleting, one.delete),
+            ):
+                for fact in bits(facts):
+                    sets[fact] |= mark
+        self._interfering: dict[int, int] = {}
+
+    def closed(self, state: int, landmark: int) -> int:
+        """Return a stubborn set for a state; every plan from it needs an action of ``landmark``."""
+        found = waiting = landmark
+        while waiting:
+            low = waiting & -waiting
+            place = low.bit_length() - 1
+            one = self.operators[place]
+            missing = one.pos & ~state
+            if missing:
+                new = self.adding[(missing & -missing).bit_length() - 1]
+            elif unwanted := one.neg & state:
+                new = self.deleting[(unwanted & -unwanted).bit_length() - 1]
+            else:
+                new = self._interfering.get(place) or self._interference(place, one)
+            waiting = (waiting ^ low) | (new & ~found)
+            found |= new
+        return found
+
+    def _interference(self, place: int, one: Operator) -> int:
+        """Return the actions that must not change places with one, and itself."""
+        found = 1 << place
+        for fact in bits(one.delete):
+            found |= self.needing[fact] | self.adding[fact]
+        for fact in bits(one.add):
+            found |= self.forbidding[fact] | self.deleting[fact]
+        for fact in bits(one.pos):
+            found |= self.deleting[fact]
+        for fact in bits(one.neg):
+            found |= self.adding[fact]
+        self._interfering[place] = found
+        return found

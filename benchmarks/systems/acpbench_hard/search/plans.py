@@ -1,19 +1,22 @@
 """Is there a plan at all? A greedy search that finds plans quickly, then proofs that there is none.
 
-The greedy search follows relaxed plans: from each state it applies as much of the relaxed plan as
-it can (the lookahead of Vidal, 2004). Where that does not find a plan soon, pairs of facts are
-computed, which prove most of what is impossible; what is left is searched exhaustively.
+The greedy search follows relaxed plans, in which nothing is ever lost: from each state it applies
+as much of the relaxed plan as it can (the lookahead of Vidal, 2004). Where that does not find a
+plan soon, pairs of facts are computed, which prove most of what is impossible; what is left is
+searched exhaustively.
+
+Pairs of facts that never hold together are the heuristic h2 as a proof: starting from the pairs of
+a state, an action adds pairs only where all pairs of its preconditions have been reached (Haslum
+and Geffner, 2000).
 """
 
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from benchmarks.systems.acpbench_hard.limits import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
-from benchmarks.systems.acpbench_hard.pddl.grounding import Operator
-from benchmarks.systems.acpbench_hard.search.pairs import Pairs
-from benchmarks.systems.acpbench_hard.search.relaxation import Relaxation
-from benchmarks.systems.acpbench_hard.search.result import Proof, Result
+from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Operator, bits
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Proof, Result
 from benchmarks.systems.acpbench_hard.search.space import Space
 
 # Greedy steps before pairs are computed, which cost about as much.
@@ -37,7 +40,7 @@ def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None)
     greedy = _Greedy(space, start)
     found = greedy.run(FIRST_NODES)
     if found is None:
-        pairs = Pairs(space.operators, start, space.width)
+        pairs = _Pairs(space.operators, start, space.width)
         if not any(pairs.may_hold(goal) for goal in space.goal):
             return Result("unsolvable", None, "pairs", greedy.nodes)
         found = greedy.run(max(FIRST_NODES, nodes // GREEDY_SHARE))
@@ -47,7 +50,7 @@ def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None)
 class _Greedy:
     def __init__(self, space: Space, start: int) -> None:
         self.space, self.nodes, self.made = space, 0, 0
-        self.relaxation = Relaxation(space.operators, space.goal)
+        self.relaxation = _Relaxation(space.operators, space.goal)
         self.open: list[tuple[int, int, int, Link]] = [(0, 0, start, None)]
         self.seen = {space.key(start)}
 
@@ -139,3 +142,117 @@ def plan_of(link: Link) -> tuple[Atom, ...]:
         link, applied = link
         found.extend(one.name for one in reversed(applied))
     return tuple(reversed(found))
+
+
+class _Relaxation:
+    """Relaxed plans for one goal; negated preconditions are ignored, which keeps proofs sound."""
+
+    def __init__(self, operators: Sequence[Operator], goal: Sequence[Condition]) -> None:
+        self.rows = [(one.pos, one.add, one) for one in operators]
+        self.goals = [one.pos for one in goal]
+
+    def plan(self, state: int) -> list[Operator] | None:
+        """Return a relaxed plan in an order in which it can be applied, or None if there is none.
+
+        It need not be a shortest one.
+        """
+        reached = state
+        support: dict[int, Operator] = {}
+        rows = self.rows
+        ranks: dict[int, int] = {}
+        rank = 0
+        while True:
+            for goal in self.goals:
+                if not goal & ~reached:
+                    return self._extract(state, goal, support, ranks)
+            new = 0
+            waiting = []
+            missing = ~reached
+            for row in rows:
+                if row[0] & missing:
+                    waiting.append(row)
+                else:
+                    added = row[1] & missing & ~new
+                    if added:
+                        new |= added
+                        while added:
+                            low = added & -added
+                            support[low] = row[2]
+                            ranks[low] = rank
+                            added ^= low
+            if not new:
+                return None
+            reached |= new
+            rows = waiting
+            rank += 1
+
+    def _extract(
+        self, state: int, goal: int, support: dict[int, Operator], ranks: dict[int, int]
+    ) -> list[Operator]:
+        chosen: dict[int, tuple[int, Operator]] = {}
+        done = state
+        waiting = goal & ~done
+        while waiting:
+            low = waiting & -waiting
+            waiting ^= low
+            done |= low
+            one = support[low]
+            if id(one) not in chosen:
+                chosen[id(one)] = (ranks[low], one)
+                waiting |= one.pos & ~done
+        found = sorted(chosen.values(), key=lambda pair: pair[0])
+        return [one for _, one in found]
+
+
+class _Pairs:
+    """The pairs of facts that may hold together in states reached from ``state``."""
+
+    def __init__(self, operators: Sequence[Operator], state: int, width: int) -> None:
+        # For each fact, the facts that may hold together with it, itself included.
+        self.along = [0] * width
+        for fact in bits(state):
+            self.along[fact] = state
+        self.reached = state
+        self._close(operators)
+
+    def _close(self, operators: Sequence[Operator]) -> None:
+        along = self.along
+        changed = True
+        while changed:
+            changed = False
+            for one in operators:
+                pos = one.pos
+                if pos & ~self.reached:
+                    continue
+                # Facts that may hold beside the preconditions, and stay.
+                beside = self.reached
+                possible = True
+                for fact in one.pre:
+                    if pos & ~along[fact]:
+                        possible = False
+                        break
+                    beside &= along[fact]
+                if not possible:
+                    continue
+                kept = beside & ~one.delete
+                together = kept | one.add
+                # A negated precondition rules nothing out here, which keeps the proof sound.
+                waiting = one.add
+                while waiting:
+                    low = waiting & -waiting
+                    waiting ^= low
+                    fact = low.bit_length() - 1
+                    new = together & ~along[fact]
+                    if new:
+                        changed = True
+                        along[fact] |= new
+                        self.reached |= low
+                        while new:
+                            other = new & -new
+                            new ^= other
+                            along[other.bit_length() - 1] |= low
+
+    def may_hold(self, condition: Condition) -> bool:
+        """Tell whether no pair of a condition is ruled out."""
+        pos = condition.pos
+        return not pos & ~self.reached and not any(pos & ~self.along[fact] for fact in bits(pos))

@@ -1,9 +1,38 @@
-"""What a search came to."""
+"""What a search may cost, and what it came to."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
+from benchmarks.systems.acpbench_hard.pddl.grounding import MOST_OPERATORS, MOST_STEPS
+
+# However large the problem, a search looks at this many states, unless ``nodes`` is smaller.
+LEAST_STATES = 200
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds that are counted, so that a verdict does not depend on the machine.
+
+    ``nodes`` bounds the states of one search, and ``work`` the product of its states and actions,
+    so that a large problem is not searched for hours. ``operators`` bounds the ground actions of a
+    problem, ``steps`` the work of grounding it. An external planner, which is asked only where the
+    search gave up, has ``planner_seconds`` of CPU and ``planner_megabytes`` of memory.
+    """
+
+    nodes: int = 200_000
+    work: int = 40_000_000
+    operators: int = MOST_OPERATORS
+    steps: int = MOST_STEPS
+    planner_seconds: int = 30
+    planner_megabytes: int = 2_048
+
+    def states(self, operators: int) -> int:
+        """Return how many states a search with so many actions may look at."""
+        return min(self.nodes, max(LEAST_STATES, self.work // max(1, operators)))
+
+
+DEFAULTS = Limits()
 
 # How a question was settled, for display and measurement.
 Proof = Literal["state", "plan", "relaxation", "pairs", "search", "bound", "planner", ""]

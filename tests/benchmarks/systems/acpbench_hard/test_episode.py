@@ -14,8 +14,8 @@ from benchmarks.core.people import FieldsRefused
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Task
 from benchmarks.systems.acpbench_hard import people
-from benchmarks.systems.acpbench_hard.answers import shown_answers
 from benchmarks.systems.acpbench_hard.dataset import task_of
+from benchmarks.systems.acpbench_hard.display import shown_answers
 from benchmarks.systems.acpbench_hard.episode import visible
 from benchmarks.systems.acpbench_hard.metrics import OTHER_TASK, summarise
 from benchmarks.systems.acpbench_hard.samples import sample_questions

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.systems.acpbench_hard.limits import Limits
 from benchmarks.systems.acpbench_hard.pddl.grounding import Ground, ground
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.scoring import score
 from benchmarks.systems.acpbench_hard.search.external import VARIABLE, ask_planner, find_planner
 from benchmarks.systems.acpbench_hard.search.facts import shortest_plan
-from benchmarks.systems.acpbench_hard.search.result import Result
+from benchmarks.systems.acpbench_hard.search.result import Limits, Result
 from tests.benchmarks.systems.acpbench_hard.domains import Texts, tunnel
 
 SECOND = Limits(planner_seconds=1, planner_megabytes=300)

@@ -21,12 +21,11 @@ from benchmarks.systems.acpbench_hard.generation.text import TextError, read_tem
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.prompts import load_examples
-from benchmarks.systems.acpbench_hard.samples import sample_questions
+from benchmarks.systems.acpbench_hard.samples import WORLDS, sample_questions
 from benchmarks.systems.acpbench_hard.tasks import TASKS
-from benchmarks.systems.acpbench_hard.worlds import FOLDER
 from tests.shared_data import shared_data
 
-GARDEN = FOLDER / "garden"
+GARDEN = WORLDS / "garden"
 FIRST = {question.task: question for question in reversed(sample_questions())}
 
 

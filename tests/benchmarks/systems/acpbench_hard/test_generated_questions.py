@@ -7,12 +7,12 @@ from functools import cache
 
 import pytest
 
-from benchmarks.systems.acpbench_hard.answers import shown_answers
+from benchmarks.systems.acpbench_hard.display import shown_answers
 from benchmarks.systems.acpbench_hard.generation.making import MadeQuestion, make_questions
 from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.samples import shipped
 from benchmarks.systems.acpbench_hard.scoring.work import PLAN_FROM, PLAN_TO
 from benchmarks.systems.acpbench_hard.tasks import TASKS
-from benchmarks.systems.acpbench_hard.worlds import shipped
 from tests.benchmarks.systems.acpbench_hard.naive import Naive, plan_in
 
 SEED, PER_TASK = 20261123, 200

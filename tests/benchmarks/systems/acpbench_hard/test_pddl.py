@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from benchmarks.systems.acpbench_hard.limits import Limits
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
 from benchmarks.systems.acpbench_hard.pddl.grounding import Declined, ground
 from benchmarks.systems.acpbench_hard.pddl.instance import (
@@ -93,7 +92,7 @@ def test_ten_thousand_objects_are_declined() -> None:
     with pytest.raises(Declined):
         ground(instance)
     with pytest.raises(Declined, match="steps"):
-        ground(read_instance(*untyped(2_000, 5_000, 1)), Limits(steps=100_000, operators=10**9))
+        ground(read_instance(*untyped(2_000, 5_000, 1)), steps=100_000, operators=10**9)
 
 
 def test_case_comments_costs_and_alternatives() -> None:

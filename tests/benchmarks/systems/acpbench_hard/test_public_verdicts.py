@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.systems.acpbench_hard.questions import TASKS
 from benchmarks.systems.acpbench_hard.scoring import QUIRKS, score
+from benchmarks.systems.acpbench_hard.tasks import TASKS
 from tests.benchmarks.systems.acpbench_hard.public import question_of, rows
 
 

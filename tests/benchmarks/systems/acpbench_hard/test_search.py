@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from benchmarks.systems.acpbench_hard.limits import Limits
 from benchmarks.systems.acpbench_hard.pddl.grounding import Declined, ground
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.search import facts
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan
+from benchmarks.systems.acpbench_hard.search.result import Limits
 from benchmarks.systems.acpbench_hard.search.space import Space
 from tests.benchmarks.systems.acpbench_hard.brute_force import FAR, BruteForce
 from tests.benchmarks.systems.acpbench_hard.domains import (
@@ -101,9 +101,9 @@ def test_a_search_gives_up_within_its_limits() -> None:
     again = facts.plan(made, few)
     assert again == facts.plan(made, few) and again.outcome == "gave_up"
     with pytest.raises(Declined, match="more than 50 ground actions"):
-        ground(made.instance, Limits(operators=50))
+        ground(made.instance, operators=50)
     with pytest.raises(Declined, match="more than 100 steps"):
-        ground(made.instance, Limits(steps=100))
+        ground(made.instance, steps=100)
 
 
 def test_interchangeable_objects_have_one_key() -> None:
