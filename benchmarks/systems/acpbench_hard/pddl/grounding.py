@@ -390,7 +390,7 @@ def ground(instance: Instance, operators: int = MOST_OPERATORS, steps: int = MOS
                 value |= 1 << place
         return value
 
-    def operators() -> Iterator[Operator]:
+    def operators_found() -> Iterator[Operator]:
         for (_, name), (schema, case) in grounding.found.items():
             objects = name[1:]
             pos, neg = mask(case.positive, objects), mask(case.negative, objects)
@@ -401,4 +401,4 @@ def ground(instance: Instance, operators: int = MOST_OPERATORS, steps: int = MOS
                 yield Operator(name, pos, neg, add, delete)
 
     init = sum(1 << reached[atom] for atom in instance.init if atom in reached)
-    return Ground(instance, tuple(queue), reached, always, tuple(operators()), init)
+    return Ground(instance, tuple(queue), reached, always, tuple(operators_found()), init)
