@@ -7,6 +7,7 @@ import threading
 from functools import cache
 
 from celery import shared_task
+from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections
 
@@ -17,7 +18,7 @@ from benchmarks.imports import uploads  # noqa: F401
 from benchmarks.jobs import services as jobs  # noqa: F401
 from benchmarks.judging import trials as trying  # noqa: F401
 from benchmarks.runs import worker  # noqa: F401
-from benchmarks.runs.threads import ProcessEnds, Threads
+from benchmarks.runs.threads import ProcessEnds, Threads, end_work
 from benchmarks.verification import services as background  # noqa: F401
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,12 @@ def owner_name() -> str:
     """Return the owner name for a lease: host, process and thread."""
     # Cut to fit the column, also after a job has added its prefix.
     return f"{socket.gethostname()[-32:]}:{os.getpid()}:{threading.get_ident()}"
+
+
+@worker_shutting_down.connect
+def finish_calls(**about: object) -> None:
+    """Have this worker end after the calls that are under way."""
+    end_work()
 
 
 @shared_task

@@ -92,7 +92,8 @@ class Driver:
         Asked before anything is sent or opened, not while stored replies are played back; a text
         stops the trajectory and leaves it resumable.
     executor
-        Carries the calls of a batch that are not instant; without one they run in turn.
+        Carries the calls of a batch that are not instant, unless there is only one; without an
+        executor they run in turn.
     """
 
     cast: Cast
@@ -238,7 +239,7 @@ class Driver:
         An unexpected error of one call is raised after the others of the batch have been handed on:
         they are under way, and what they bring has been paid for.
         """
-        if self.executor is None:
+        if self.executor is None or len(away) == 1:
             for call, answerer in away:
                 yield call, answer_or_failure(answerer, call)
             return

@@ -106,15 +106,21 @@ class DatabaseLog:
         with self._writing(now):
             reserve_cost(self.run.pk, most)
             self._tell(told)
-            open_ = ExchangeRow.objects.filter(pk__in=lost, state=ExchangeRow.State.SENT)
-            if lost and open_.update(state=ExchangeRow.State.LOST) != len(lost):
-                raise LeaseLost  # a late worker's reply came in since this one read the log
+            if lost:
+                self._give_up(lost)
             ExchangeRow.objects.bulk_create(rows)
             release_cost(self.run.pk, -sum(counted_cost(*each) for each in settled))
         for row in rows:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
         for call, _ in settled:
             self._settled[call.step, call.slot] = self._sent[call.step, call.slot, call.attempt]
+
+    @staticmethod
+    def _give_up(calls: Sequence[int]) -> None:
+        """Mark calls as lost, whose replies never came in."""
+        sent = ExchangeRow.objects.filter(pk__in=calls, state=ExchangeRow.State.SENT)
+        if sent.update(state=ExchangeRow.State.LOST) != len(calls):
+            raise LeaseLost  # a late worker's reply came in since this one read the log
 
     def record_verdict(self, call: Call, verdict: Verdict) -> None:
         pk, version = self._sent[call.step, call.slot, call.attempt]

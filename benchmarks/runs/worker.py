@@ -33,7 +33,7 @@ from benchmarks.runs.leases import LEASE, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
-from benchmarks.runs.threads import ProcessEnds, Threads
+from benchmarks.runs.threads import ProcessEnds, Threads, check_ending, end_work
 from benchmarks.runs.versions import episode_of, missing_version, seeds_of
 
 logger = logging.getLogger(__name__)
@@ -102,6 +102,7 @@ def claim_trajectory(*, run_id: int, owner: str) -> int | None:
 
 
 def _claim(pk: int, owner: str) -> bool:
+    check_ending()
     now = timezone.now()
     # The run is asked for in a condition on the row itself. With a join the row would be found by a
     # query of its own, which PostgreSQL does not repeat for who has waited for another's claim.
@@ -197,7 +198,11 @@ def _carry_together(run_id: int, owner: str) -> int:
         crew.append(_carriers().submit(carry))
 
     recruit()
-    errors = [error for future in crew if (error := future.exception())]  # it grows meanwhile
+    try:
+        errors = [error for future in crew if (error := future.exception())]  # it grows meanwhile
+    except KeyboardInterrupt:
+        end_work()  # else the threads would carry the whole run before the process ends
+        raise
     if errors:
         raise errors[0]
     return sum(future.result() for future in crew)
@@ -425,11 +430,15 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
 
 
 def _stop_check(run_id: int) -> Callable[[], str]:
-    """Return a check for pausing and cancelling, which queries at most twice a second."""
+    """Return a check for pausing, cancelling and the end of the process.
+
+    It queries at most twice a second, and raises ``ProcessEnds`` if the process is shutting down.
+    """
     asked = time.monotonic()
 
     def stop() -> str:
         nonlocal asked
+        check_ending()
         if time.monotonic() - asked < STATUS_CHECK_SECONDS:
             return ""
         asked = time.monotonic()

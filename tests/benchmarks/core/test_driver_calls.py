@@ -141,7 +141,7 @@ class TestConcurrency:
 
         assert isinstance(result, Finished)
 
-    def test_instant_answerers_are_called_in_line(self, threads):
+    def test_instant_answerers_and_single_calls_are_made_in_line(self, threads):
         where = []
 
         def note(asked: Ask, seed: int) -> str:
@@ -149,10 +149,11 @@ class TestConcurrency:
             return "x"
 
         roles = {"a": Actor(note, instant=True), "b": Actor(note)}
-        driver(MemoryLog(), roles, threads).run(batches([ask("a"), ask("b")]))
+        asked = batches([ask("a"), ask("b")], [ask("a"), ask("b"), ask("b")])
+        driver(MemoryLog(), roles, threads).run(asked)
 
-        assert where[0] is threading.main_thread()
-        assert where[1] is not threading.main_thread()
+        main = threading.main_thread()
+        assert [thread is main for thread in where] == [True, True, True, False, False]
 
     def test_without_an_executor_slow_answerers_run_in_turn(self):
         slow = saying("x")

@@ -1,14 +1,18 @@
 """A process that is told to end while it carries a trajectory: nothing fails, others go on."""
 
-from collections.abc import Callable
+import threading
 
 import pytest
+from celery.signals import worker_shutting_down
 
 from benchmarks import tasks
+from benchmarks.core.answerers import Answer
+from benchmarks.core.types import Ask
 from benchmarks.endpoints.services import create_endpoint
+from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Agent, Exchange, Run, Trajectory
-from benchmarks.runs import worker
+from benchmarks.runs import threads, worker
 from benchmarks.runs.services import start_runs
 from benchmarks.runs.threads import ProcessEnds, Threads
 from tests.factories.benchmarks import play, save_sample_dataset
@@ -23,44 +27,69 @@ def run(server: FakeServer) -> Run:
         dataset=save_sample_dataset(1),
         agents=[Agent.objects.get(name="fake")],
         levels=["low"],
-        settings={"max_turns": 1, "rubric_judges": 1},
+        settings={"max_turns": 3, "rubric_judges": 1},
         wake=False,
     )
     return run
 
 
 @pytest.fixture
-def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Has threads refuse work, as they do once the interpreter is shutting down."""
-    threads = Threads(1)
-    threads.shutdown()
-    monkeypatch.setattr(worker, "_executor", lambda: threads)
-    return monkeypatch.undo
+def ending(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """The mark that the process ends, which a test can set and take away."""
+    event = threading.Event()
+    monkeypatch.setattr(threads, "_ending", event)
+    return event
+
+
+@pytest.fixture
+def ends_in_call(ending: threading.Event, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Has the process told to end while its first call is under way."""
+    answer = EndpointAnswerer.answer
+
+    def last(self: EndpointAnswerer, ask: Ask, seed: int) -> Answer:
+        threads.end_work()
+        return answer(self, ask, seed)
+
+    monkeypatch.setattr(EndpointAnswerer, "answer", last)
+    return ending
 
 
 def test_threads_tell_their_end_from_errors() -> None:
-    with Threads(1) as threads:
-        assert threads.submit(divmod, 7, 2).result() == (3, 1)
+    with Threads(1) as pool:
+        assert pool.submit(divmod, 7, 2).result() == (3, 1)
     with pytest.raises(ProcessEnds):
-        threads.submit(divmod, 7, 2)
+        pool.submit(divmod, 7, 2)
 
 
-def test_a_trajectory_waits_for_another_worker(run: Run, ending: Callable[[], None]) -> None:
+def test_the_call_under_way_is_stored_and_no_other_is_made(
+    run: Run, ends_in_call: threading.Event
+) -> None:
     with pytest.raises(ProcessEnds):
         worker.work_on_run(run_id=run.pk, owner="one that ends")
     trajectory = run.trajectories.get()
     assert (trajectory.status, trajectory.problem) == (Trajectory.Status.PENDING, "")
     assert (trajectory.lease_owner, trajectory.lease_until) == ("", None)
+    calls = Exchange.objects.filter(trajectory=trajectory, role="agent").order_by("pk")
+    (first,) = calls
+    assert first.state == "answered"
 
-    ending()
+    ends_in_call.clear()
     play(run)
     assert run.status == Run.Status.DONE
-    states = Exchange.objects.filter(trajectory=trajectory, role="agent").values_list("state")
-    # The call had been written down and may have left, as far as the log can tell.
-    assert [state for (state,) in states.order_by("attempt")] == ["lost", "answered"]
+    assert calls[0] == first
+    assert [call.state for call in calls] == ["answered"] * run.trajectories.get().turn_count
 
 
-@pytest.mark.usefixtures("ending")
-def test_the_task_ends_quietly(run: Run) -> None:
+def test_nothing_is_claimed_and_no_thread_started(run: Run, ending: threading.Event) -> None:
+    ending.set()
+    with pytest.raises(ProcessEnds):
+        worker.claim_trajectory(run_id=run.pk, owner="one that ends")
+    with Threads(1) as pool, pytest.raises(ProcessEnds):
+        pool.submit(divmod, 7, 2)
     tasks.carry_run(run.pk)
     assert run.trajectories.get().status == Trajectory.Status.PENDING
+
+
+def test_celery_tells_when_the_worker_is_stopped(ending: threading.Event) -> None:
+    worker_shutting_down.send(sender="test", sig="SIGTERM", how="Warm", exitcode=0)
+    assert ending.is_set()
