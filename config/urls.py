@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
+from analysis.api import router as analysis
 from annotation.api import router as studies
 from benchmarks.api.build import make_api
 
@@ -22,7 +23,7 @@ admin.site.site_title = "PlanJury"
 handler429 = "config.accounts.too_many_requests"
 handler500 = "benchmarks.outages.server_error"
 
-api = make_api([("/studies", studies)])
+api = make_api([("/studies", studies), ("", analysis)])
 
 urlpatterns = [
     path("admin/", admin.site.urls),

@@ -13,7 +13,15 @@ from analysis.filters import read_filters
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, Page, select
 from analysis.reports.content import Report, join_reports
-from analysis.reports.deferred import Params, Wanted, keep_later, report_maker
+from analysis.reports.deferred import (
+    Later,
+    Params,
+    Wanted,
+    forget,
+    keep_later,
+    look,
+    report_maker,
+)
 from analysis.reports.stored import keep_report, key_of
 from benchmarks.visibility import Visibility
 
@@ -61,6 +69,18 @@ def later_of(page: Page, selection: Selection, key: str) -> Wanted | None:
         return None
     params = {"page": page.key, "query": selection.filters.query()}
     return Wanted("page", params, key_of("later", key), f"{page.title}: what takes longer")
+
+
+def later_state(wanted: Wanted, *, waits: bool) -> Later:
+    """Return how far the long part of a page is; ``waits``: its answer waits for that part.
+
+    If such a part is stored, what the answer reads from it was dropped: it has to be made again.
+    """
+    state = look(wanted)
+    if waits and state.report is not None:
+        forget(wanted)
+        return Later(wanted)
+    return state
 
 
 def write_later(page: Page, selection: Selection, wanted: Wanted) -> Report:

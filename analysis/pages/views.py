@@ -21,13 +21,14 @@ from analysis.pages.reports import (
     answer_report,
     details_report,
     later_of,
+    later_state,
     make_report,
     report_key,
 )
 from analysis.pages.responses import answer_figure, answer_table
 from analysis.reports.chosen_runs import dataset_name
 from analysis.reports.content import Cell, Report
-from analysis.reports.deferred import Later, ask, forget, kept_later, look
+from analysis.reports.deferred import Later, ask, kept_later, look
 from analysis.reports.run_marks import banners
 from analysis.reports.stored import key_of
 from annotation.access import person
@@ -68,11 +69,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
     wanted = later_of(found, selection, key)
-    state = look(wanted) if wanted is not None and report.waits else None
-    if state is not None and state.report is not None:
-        # What the page reads from it was dropped before: it has to be made again.
-        forget(state.wanted)
-        state = Later(state.wanted)
+    state = later_state(wanted, waits=True) if wanted is not None and report.waits else None
     opened = "details" in request.GET and report.empty is None
     context = {
         "page": found,

@@ -91,7 +91,8 @@ def refusals(*statuses: int) -> dict[int, type[ErrorOut]]:
 def _api_error(request: HttpRequest, error: Any) -> HttpResponse:
     response = error_response(error.status, error.message, error.field, error.code)
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
-        response["Retry-After"] = "60"
+        rate = getattr(request, "rate_limit", None)
+        response["Retry-After"] = str(rate.seconds if rate is not None else 60)
     return response
 
 
@@ -200,6 +201,11 @@ class ErrorShape:
                 made["Allow"] = response["Allow"]
             response = made
         response.setdefault("Cache-Control", "no-store")
+        rate = getattr(request, "rate_limit", None)
+        if rate is not None:
+            response["X-RateLimit-Limit"] = str(rate.limit)
+            response["X-RateLimit-Remaining"] = str(rate.left)
+            response["X-RateLimit-Reset"] = str(rate.seconds)
         return response
 
     @staticmethod

@@ -248,6 +248,8 @@ READING_MB = env.integer("PLANJURY_READING_MB", default=1024, least=256, most=1_
 IMPORT_AT_ONCE_BYTES = 1 << 20
 # Requests with a wrong token that the API answers, for each address and minute.
 API_WRONG_TOKENS = 30
+# Requests that programs of one user may send in a minute.
+API_REQUESTS_PER_MINUTE = env.integer("PLANJURY_API_PER_MINUTE", default=600, least=1, most=10**6)
 
 # --- Figures as PDF -------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 
+from analysis.pages.catalogue import PAGES as ANALYSIS
 from annotation.desk.services import submit_assignment
 from annotation.models import Assignment, Membership, Study
 from annotation.ratings.services import record_rating
@@ -54,6 +55,7 @@ def everything(caller: Caller, study: Study) -> dict[str, str]:
         "agent_id": list(Agent.objects.values_list("pk", flat=True)),
         "study_id": [study.pk],
         "key": ["adaplanbench"],
+        "page": list(ANALYSIS),
         "job_id": list(Job.objects.values_list("pk", flat=True)),
     }
     found = {}

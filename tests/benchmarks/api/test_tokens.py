@@ -121,6 +121,23 @@ def test_wrong_tokens_are_slowed_down_and_right_ones_are_not(
     assert api.get("/runs").status_code == 200
 
 
+def test_requests_of_a_user_are_limited_by_the_minute(
+    api: Caller, starter: User, viewing: Caller, settings: Any, error_of: Any
+) -> None:
+    settings.API_REQUESTS_PER_MINUTE = 3
+    second = Caller(bearer(starter))
+    with time_machine.travel("2026-01-01 12:00:20+00:00", tick=False):
+        answers = [caller.get("/runs") for caller in (api, second, api, second)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        left = [answer["X-RateLimit-Remaining"] for answer in answers]
+        assert left == ["2", "1", "0", "0"]
+        assert error_of(answers[-1]) == (429, "too_many_requests", "")
+        assert (answers[-1]["Retry-After"], answers[-1]["X-RateLimit-Limit"]) == ("40", "3")
+        assert viewing.get("/runs").status_code == 200
+    with time_machine.travel("2026-01-01 12:01:00+00:00", tick=False):
+        assert api.get("/runs")["X-RateLimit-Remaining"] == "2"
+
+
 def test_use_is_noted_to_the_minute(starter: User) -> None:
     token, secret = create_token(user=starter, name="a")
     caller = Caller({"Authorization": f"Bearer {secret}"})

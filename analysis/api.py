@@ -1,0 +1,400 @@
+"""The analysis pages and groups of failures in the HTTP API, as JSON: one endpoint for all pages.
+
+A page is declared once (`analysis.pages.catalogue`), so a new one is in the API without a line
+here. Answers come from the same stored reports as the pages.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Annotated, Any, Literal
+
+from django.http import Http404, HttpRequest, QueryDict
+from django.urls import reverse
+from ninja import Query, Router, Schema, Status
+from pydantic import Field, create_model
+
+from analysis.browser.groups.failure_groups import (
+    FEWEST,
+    LARGEST_SEED,
+    MOST,
+    Asked,
+    choose,
+    read_asked,
+    wanted_groups,
+)
+from analysis.filters import LISTS, LONGEST, Filters, with_query
+from analysis.filters.selection import Selection
+from analysis.pages.catalogue import PAGES, Page, select
+from analysis.pages.reports import (
+    answer_report,
+    later_of,
+    later_state,
+    make_report,
+    report_key,
+)
+from analysis.pages.views import subject_of
+from analysis.reports.content import FigureSpec, Report, Table
+from analysis.reports.deferred import Later, ask, look
+from analysis.reports.methods import methods_sentence
+from analysis.reports.run_marks import banners
+from benchmarks.access import VIEW, allow, visibility
+from benchmarks.api.auth import user_of
+from benchmarks.api.errors import ApiError, refusals
+
+LaterStatus = Literal["none", "not_requested", "queued", "running", "failed", "ready"]
+
+
+class NoticeOut(Schema):
+    """Something to know before reading on."""
+
+    tone: Literal["info", "warning"]
+    text: str
+
+
+class MarkOut(Schema):
+    """What marks the results as not the real thing, such as scripted agents."""
+
+    title: str
+    text: str
+
+
+class EmptyOut(Schema):
+    """Why a page has nothing to show."""
+
+    title: str
+    text: str
+
+
+class FigureOut(Schema):
+    """A figure as Plotly takes it."""
+
+    name: str
+    title: str
+    subtitle: str
+    table: str = Field(description="Name of the table that holds its numbers; may be empty.")
+    plotly: dict[str, Any] = Field(description="`data` and `layout`, for `plotly.graph_objects`.")
+
+
+class ReasonOut(Schema):
+    """Why a cell of a table has no value."""
+
+    row: int = Field(description="Number of the row, from 0.")
+    column: str
+    reason: str
+
+
+class TableOut(Schema):
+    """A table with all of its rows, in numbers that are not rounded for reading."""
+
+    name: str
+    title: str
+    note: str
+    columns: list[str]
+    rows: list[list[str | int | float | None]]
+    reasons: list[ReasonOut]
+
+
+class PartsOut(Schema):
+    """What a report says and shows."""
+
+    answer: str = Field(description="The answer in a sentence or two.")
+    notices: list[NoticeOut]
+    figures: list[FigureOut]
+    tables: list[TableOut]
+    how: list[str] = Field(description="How it was computed, line by line.")
+    methods: str = Field(description="Sentences for the methods section of a paper.")
+
+
+class LaterOut(Schema):
+    """The part that takes too long for a request: a job computes it when it is requested."""
+
+    status: LaterStatus
+    message: str = Field(description="How far the job is, or why it failed.")
+    report: PartsOut | None
+
+
+class OptionOut(Schema):
+    """A choice of a filter; `count` is the number of runs that have it, where it is counted."""
+
+    value: str
+    label: str
+    count: int | None
+
+
+class PageSummary(Schema):
+    """An analysis page."""
+
+    key: str
+    title: str
+    question: str
+    filters: list[str] = Field(description="The query fields that this page takes.")
+    takes_long: bool = Field(description="Whether a part of it is computed by a job.")
+
+
+class AnalysisOut(PartsOut):
+    """An analysis page with its filters as they were resolved."""
+
+    key: str
+    title: str
+    question: str
+    subject: str = Field(description="What the figures are about, in one line.")
+    url: str = Field(description="The same page in a browser.")
+    filters: dict[str, str | list[str]]
+    choices: dict[str, list[OptionOut]] = Field(description="What could be chosen instead.")
+    marks: list[MarkOut] = Field(description="Such as: scripted agents, simulated annotators.")
+    empty: EmptyOut | None = Field(description="Why there is nothing; null where there is.")
+    waits: bool = Field(description="The answer itself waits for the job under `later`.")
+    later: LaterOut
+
+
+class GroupsOut(Schema):
+    """Groups of similar failures: a job makes them when they are requested."""
+
+    status: LaterStatus
+    message: str
+    url: str = Field(description="The same groups in a browser.")
+    matching: int = Field(description="Trajectories in the list.")
+    failed: int = Field(description="Those of them that failed.")
+    left_out: dict[str, int] = Field(description="Those that are not grouped, by reason.")
+    marks: list[MarkOut]
+    empty: EmptyOut | None
+    report: PartsOut | None
+
+
+_Word = Annotated[str, Field(max_length=LONGEST)]
+_FilterFields: Any = {
+    field.name: (list[_Word], Field([], max_length=100))
+    if field.name in LISTS
+    else (_Word, Field(""))
+    for field in fields(Filters)
+}
+_Filters = create_model("_Filters", __base__=Schema, **_FilterFields)
+
+
+class FilterQuery(_Filters):  # type: ignore[misc, valid-type]
+    """The filters of the analysis pages; which of them a page takes, its summary says."""
+
+
+class PageQuery(FilterQuery):
+    """The filters of a page, and how much of it is wanted."""
+
+    details: bool = Field(
+        True, description="With further figures and tables, and how all was computed."
+    )
+
+
+class GroupQuery(Schema):
+    """What is grouped, and how."""
+
+    trajectories: str = Field(
+        "",
+        max_length=4000,
+        description="The query string of the trajectory list, such as `run=4` or "
+        "`dataset=1&end=early_stop`; all trajectories if left empty.",
+    )
+    among: Literal["failed", "all"] = Field("failed", description="Failed ones, or all that ended.")
+    texts: Literal["both", "feedback", "plan"] = "both"
+    groups: int | None = Field(
+        None, ge=FEWEST, le=MOST, description="Number of groups; chosen by silhouette if omitted."
+    )
+    seed: int = Field(1, ge=0, le=LARGEST_SEED)
+
+
+router = Router(tags=["Analysis"])
+
+
+@router.get("/analysis", response={200: list[PageSummary], **refusals()})
+def list_analysis_pages(request: HttpRequest) -> list[dict[str, Any]]:
+    """The analysis pages with the question that each answers."""
+    allow(request, VIEW)
+    return [
+        {
+            "key": page.key,
+            "title": page.title,
+            "question": page.question,
+            "filters": list(page.filters),
+            "takes_long": page.later,
+        }
+        for page in PAGES.values()
+    ]
+
+
+@router.get("/analysis/{slug:page}", response={200: AnalysisOut, **refusals(404)})
+def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> dict[str, Any]:
+    """One page: answer, figures, tables and methods, for the filters given.
+
+    What is not given is chosen as the page does, and `filters` says how. The first request for new
+    data takes as long as the page; after that the report is stored.
+    """
+    found, selection, key = _open(request, page, query)
+    report = make_report(found, selection, key) if query.details else None
+    report = report or answer_report(found, selection, key)
+    wanted = later_of(found, selection, key)
+    later = later_state(wanted, waits=report.waits) if wanted is not None else None
+    return {
+        "key": found.key,
+        "title": found.title,
+        "question": found.question,
+        "subject": subject_of(selection),
+        "url": with_query(reverse(f"analysis:{found.key}"), selection.filters.query()),
+        "filters": {
+            name: list(value) if isinstance(value, tuple) else value
+            for name in found.filters
+            if (value := getattr(selection.filters, name))
+        },
+        "choices": {
+            name: [{"value": o.value, "label": o.label, "count": o.count} for o in options]
+            for name, options in selection.options.items()
+            if name in found.filters
+        },
+        "marks": [*banners(selection), *report.banners],
+        "empty": report.empty,
+        "waits": report.waits,
+        **_parts(report),
+        "later": _later(later),
+    }
+
+
+@router.post("/analysis/{slug:page}/later", response={202: LaterOut, **refusals(404)})
+def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery]) -> Status[Any]:
+    """Have the part computed that takes long; get the page again until `later` is ready."""
+    found, selection, key = _open(request, page, query)
+    wanted = later_of(found, selection, key)
+    if wanted is None:
+        raise Http404
+    if answer_report(found, selection, key).waits:
+        later_state(wanted, waits=True)
+    return Status(202, _later(ask(wanted=wanted, person=user_of(request))))
+
+
+def _open(request: HttpRequest, name: str, query: Any) -> tuple[Page, Selection, str]:
+    allow(request, VIEW)
+    if name not in PAGES:
+        raise Http404
+    page = PAGES[name]
+    given: dict[str, Any] = {
+        field.name: tuple(value) if isinstance(value, list) else value.strip()
+        for field in fields(Filters)
+        if (value := getattr(query, field.name))
+    }
+    for name in given:
+        if name not in page.filters:
+            known = ", ".join(page.filters)
+            raise ApiError(422, f"This page has no such filter; known: {known}.", name, "unknown")
+    selection = select(page, Filters(**given), user_of(request), visibility(request))
+    return page, selection, report_key(page, selection)
+
+
+# --- Groups of failures ---------------------------------------------------------------------------
+
+
+@router.get("/failure-groups", response={200: GroupsOut, **refusals()})
+def get_failure_groups(request: HttpRequest, query: Query[GroupQuery]) -> dict[str, Any]:
+    """Groups of similar failures of a list of trajectories, once they were requested."""
+    asked, state, rest = _groups(request, query)
+    return _group_answer(asked, state, rest)
+
+
+@router.post("/failure-groups", response={202: GroupsOut, **refusals()})
+def request_failure_groups(request: HttpRequest, query: Query[GroupQuery]) -> Status[Any]:
+    """Have the groups made; get them again until they are ready."""
+    asked, state, rest = _groups(request, query)
+    state = ask(wanted=state.wanted, person=user_of(request))
+    return Status(202, _group_answer(asked, state, rest))
+
+
+def _groups(request: HttpRequest, query: GroupQuery) -> tuple[Asked, Later, dict[str, Any]]:
+    # Arrays are slow to import: not when the server starts.
+    from analysis.trajectory_index.listing import listing
+
+    allow(request, VIEW)
+    params = QueryDict(query.trajectories, mutable=True)
+    own = {"among": query.among, "texts": query.texts, "groups": query.groups, "seed": query.seed}
+    for name, value in own.items():
+        params[name] = "" if value is None else str(value)
+    asked = read_asked(params)
+    found = listing(QueryDict(asked.query), visibility(request))
+    used = {name for name, _, _ in found.query.chips}
+    problems = [*found.query.problems] or [
+        f"“{name[:40]}” narrows nothing here."
+        for name in QueryDict(asked.query)
+        if name not in used
+    ]
+    if problems:
+        raise ApiError(422, " ".join(problems), "trajectories")
+    chosen = choose(found, asked)
+    rest = {
+        "matching": chosen.matching,
+        "failed": chosen.failed,
+        "left_out": dict(chosen.left_out),
+    }
+    return asked, look(wanted_groups(asked, chosen)), rest
+
+
+def _group_answer(asked: Asked, state: Later, rest: Mapping[str, Any]) -> dict[str, Any]:
+    told, report = _later(state), state.report
+    return {
+        "status": told["status"],
+        "message": told["message"],
+        "url": with_query(reverse("analysis:trajectory_groups"), asked.full_query),
+        **rest,
+        "marks": report.banners if report is not None else [],
+        "empty": report.empty if report is not None else None,
+        "report": told["report"],
+    }
+
+
+# --- Reports as JSON values -----------------------------------------------------------------------
+
+
+def _later(state: Later | None) -> dict[str, Any]:
+    if state is None:
+        return {"status": "none", "message": "", "report": None}
+    if state.report is not None:
+        return {"status": "ready", "message": "", "report": _parts(state.report)}
+    if state.job is None:
+        return {"status": "not_requested", "message": "", "report": None}
+    status = state.job.status if state.moving else "failed"
+    return {"status": status, "message": state.job.message, "report": None}
+
+
+def _parts(report: Report) -> dict[str, Any]:
+    return {
+        "answer": report.sentence,
+        "notices": report.notices,
+        "figures": [_figure(report, one) for one in report.figures],
+        "tables": [_table(one) for one in report.tables],
+        "how": list(report.how),
+        "methods": methods_sentence(report),
+    }
+
+
+def _figure(report: Report, figure: FigureSpec) -> dict[str, Any]:
+    drawn = json.loads(figure.json)
+    numbers = report.numbers_of(figure)
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "subtitle": figure.subtitle,
+        "table": numbers.name if numbers is not None else "",
+        "plotly": {"data": drawn["data"], "layout": drawn["layout"]},
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "title": table.title,
+        "note": table.note,
+        "columns": table.header,
+        "rows": table.records(),
+        "reasons": list(_reasons(table)),
+    }
+
+
+def _reasons(table: Table) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(table.rows):
+        for cell, column in zip(row, table.columns, strict=True):
+            if cell.reason:
+                yield {"row": number, "column": column.parts[0], "reason": cell.reason}
