@@ -74,11 +74,13 @@ FOUND_BY_NAME = LISTS | {
 }
 FOUND_BY_FOLDER = {"commands", "migrations", "templatetags"}
 REASONS = BASE / "docs" / "decisions" / "files-and-names.md"
-# What Django, its templates and SQLite's driver do not document.
+# What Django, its templates and SQLite's driver do not document; ``_state.adding``, ``_state.db``
+# and ``as_sql`` of an expression are documented.
 UNDOCUMENTED = re.compile(
-    r"\b(?:_meta\.local|sql_with_params|_do_|_raw_delete|SQLCompiler|get_compiler|as_sql|execute_sql|"
-    r"_perform_|_prefetched_objects_cache|_result_cache|_state\.|_wrapped|_resolve_lookup|"
-    r"template\.nodelist|nodelist\.render|gc\.freeze|_thread_sharing|_connections)\b"
+    r"\b(?:_meta\.(?:local|concrete|private|_)|sql_with_params|_do_|_raw_delete|SQLCompiler|"
+    r"get_compiler|execute_sql|_perform_|_prefetched_objects_cache|_result_cache|"
+    r"_state\.(?!adding|db\b)|_wrapped|_resolve_lookup|template\.nodelist|nodelist\.render|"
+    r"gc\.freeze|_thread_sharing|_connections)\b"
 )
 SKIPPED_TOKENS = {
     tokenize.COMMENT,

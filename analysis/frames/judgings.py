@@ -12,7 +12,6 @@ from analysis.frames.scores import judge_names
 from analysis.stats.judges.rejudging import ScoreChange, score_change
 from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
-from benchmarks.plain_rows import plain_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -69,12 +68,12 @@ def reply_scores(runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final:
         rows, turns = rows.filter(is_final=True), turns.filter(is_final=True)
     about = {
         pk: rest
-        for pk, *rest in plain_rows(
-            turns.order_by().values_list("pk", "trajectory", "trajectory__task", "index")
+        for pk, *rest in turns.order_by().values_list(
+            "pk", "trajectory", "trajectory__task", "index"
         )
     }
     fields = ("judging", "turn", "dimension", "judge", "seat", "replicate", "value")
-    found = plain_rows(rows.order_by().values_list(*fields))
+    found = list(rows.order_by().values_list(*fields))
     versions = {
         pk: (name, version)
         for pk, name, version in AnswererVersion.objects.filter(

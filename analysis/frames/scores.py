@@ -11,7 +11,6 @@ from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
-from benchmarks.plain_rows import plain_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -51,7 +50,7 @@ def turn_scores(
 
     # In the order of the index, so that nothing is sorted; what turns are is read apart, once each.
     groups = ("judging", "is_final", "dimension", "turn")
-    rows = plain_rows(
+    rows = list(
         _scores(runs, dimensions, final=final)
         .values(*groups)
         .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))
@@ -92,7 +91,7 @@ def _turns(runs: Sequence[ChosenRun], *, final: bool) -> list[tuple[int, int, in
     if final:
         rows = rows.filter(is_final=True)
     fields = ("pk", "trajectory", "trajectory__task", "index")
-    return plain_rows(rows.values_list(*fields))
+    return list(rows.values_list(*fields))
 
 
 def judge_cells(
@@ -181,7 +180,7 @@ def unscored(
     # In the order of the index, as above.
     groups = rows.values("judging", "is_final", "dimension")
     counted = groups.annotate(asked=Count("pk"), given=Count("value"))
-    for dimension, count, there in plain_rows(counted.values_list("dimension", "asked", "given")):
+    for dimension, count, there in counted.values_list("dimension", "asked", "given"):
         asked[dimension] += count
         given[dimension] += there
     if asked == given:
@@ -250,7 +249,7 @@ def unread(
     """By label of the run: turns that lack a score of some judge; runs without any are absent."""
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
     missing = _scores(runs, dimensions, final=final).filter(value__isnull=True)
-    gone = plain_rows(missing.values_list("judging", "turn", "judge", "seat"))
+    gone = list(missing.values_list("judging", "turn", "judge", "seat"))
     if not gone:
         return {}
     names = _names({(judge, seat) for _, _, judge, seat in gone})

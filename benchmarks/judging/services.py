@@ -9,8 +9,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
-from django.db.models import F, JSONField, QuerySet, Value
-from django.db.models.functions import Cast
+from django.db.models import Field, QuerySet
 
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.registry import EXTERNAL, NotRejudgeable, get_rejudging
@@ -29,6 +28,9 @@ from benchmarks.runs.services import (
 )
 
 RUBRIC = "rubric_judge"
+# What a trajectory of a re-judging run has in common with the one that it judges.
+_OF_JUDGED = ("task", "profile", "attempt", "seed")
+_COPIED_AT_ONCE = 500  # SQLite may be built to take no more than 999 values in a statement
 # People judge with a form that shows the whole rubric in its own order.
 _FOR_MODELS = {"calls": "together", "anchors": "ascending"}
 
@@ -127,32 +129,38 @@ def _judging_run(
 
 
 def _copy_units(run: Run, rows: QuerySet[Trajectory]) -> None:
-    """Create a pending trajectory of ``run`` for each of these, in one statement.
+    """Create a pending trajectory of ``run`` for each of these.
 
-    Creating a hundred thousand rows in Python would block all other writers too long.
+    The first is created through the ORM. All others are copies of it that name another judged
+    trajectory, made within the database: creating a hundred thousand rows in Python would block
+    all other writers too long.
     """
-    taken: dict[str, Any] = {
-        "run": Value(run.pk),
-        "judged": F("pk"),
-        **{name: F(name) for name in ("task", "profile", "attempt", "seed")},
-    }
-    columns, made = [], {}
-    for field in Trajectory._meta.concrete_fields:
-        if field.primary_key or (field.null and field.name not in taken):
+    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    if not ids:
+        return
+    judged = Trajectory.objects.get(pk=ids[0])
+    shared = {name: getattr(judged, name) for name in _OF_JUDGED}
+    made = Trajectory.objects.create(run=run, judged=judged, **shared)
+    columns, values = [], []
+    for field in Trajectory._meta.get_fields():
+        if not isinstance(field, Field) or field.primary_key:
             continue
         assert field.column is not None
-        value = taken.get(field.name)
-        if value is None:
-            given = field.get_default()
-            empty = isinstance(field, JSONField)
-            value = Cast(Value(json.dumps(given)), JSONField()) if empty else Value(given)
-        columns.append(connection.ops.quote_name(field.column))
-        made[f"new_{field.name}"] = value
-    chosen = rows.order_by("pk").annotate(**made).values_list(*made)
-    select, params = chosen.query.sql_with_params()
-    table = connection.ops.quote_name(Trajectory._meta.db_table)
+        columns.append(field.column)
+        if field.name == "judged":
+            values.append("judged.id")
+        else:
+            values.append(f"{'judged' if field.name in _OF_JUDGED else 'made'}.{field.column}")
+    table = Trajectory._meta.db_table
+    statement = (
+        f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} "
+        f"FROM {table} judged CROSS JOIN {table} made WHERE made.id = %s AND judged.id IN "
+    )
     with connection.cursor() as cursor:
-        cursor.execute(f"INSERT INTO {table} ({', '.join(columns)}) {select}", params)
+        for start in range(1, len(ids), _COPIED_AT_ONCE):
+            part = ids[start : start + _COPIED_AT_ONCE]
+            marks = ", ".join(["%s"] * len(part))
+            cursor.execute(f"{statement} ({marks}) ORDER BY judged.id", [made.pk, *part])
 
 
 def check_people(

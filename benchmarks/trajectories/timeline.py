@@ -11,7 +11,6 @@ from django.db.models import Avg, Count, Max, Min
 
 from benchmarks.core.labels import plain
 from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
-from benchmarks.plain_rows import plain_rows
 from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
 
@@ -122,7 +121,7 @@ def timeline_of(trajectory: Trajectory) -> Timeline:
         asked=Count("pk"),
     )
     fields = (*groups, "mean", "low", "high", "given", "asked")
-    for index, dimension, mean, low, high, given, asked in plain_rows(numbers.values_list(*fields)):
+    for index, dimension, mean, low, high, given, asked in numbers.values_list(*fields):
         lines[index].spreads[dimension] = ScoreSpread(mean, low, high, given, asked - given)
     return Timeline(list(lines.values()), _dimensions(trajectory, lines.values()), violations)
 

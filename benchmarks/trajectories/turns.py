@@ -11,7 +11,6 @@ from django.db.models import F, Q
 
 from benchmarks.core.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
-from benchmarks.plain_rows import plain_rows
 from benchmarks.roles.selectors import policy_title, system_of
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 
@@ -145,7 +144,7 @@ def turn_views(
     if only is not None:
         scored = scored.filter(turn__in=shown)
     fields = ("turn", "dimension", "judge__name", "value", "reason", "exchange")
-    for turn_id, *rest in plain_rows(scored.order_by("pk").values_list(*fields)):
+    for turn_id, *rest in scored.order_by("pk").values_list(*fields):
         scores[turn_id].append(_Score(*rest))
     given = [score.exchange for found in scores.values() for score in found]
     said = _Reasons(ids) if only is None else _Reasons(ids, only, {pk for pk in given if pk})

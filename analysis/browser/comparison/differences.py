@@ -12,7 +12,6 @@ from analysis.browser.comparison.alignment import place_title, turn_at
 from analysis.browser.comparison.candidates import ComparedTrajectories, ComparedTrajectory
 from benchmarks.core.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
-from benchmarks.plain_rows import plain_rows
 from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD
@@ -142,7 +141,7 @@ def scores_of(columns: Sequence[ComparedTrajectory]) -> Scores:
     )
     means: dict[tuple[int, int], dict[str, float]] = defaultdict(dict)
     seen: dict[str, None] = {}
-    for pk, turn, dimension, mean in plain_rows(rows):
+    for pk, turn, dimension, mean in rows:
         seen[dimension] = None
         if mean is not None:
             means[pk, turn][dimension] = float(mean)
