@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from benchmarks.construction.candidates import save_candidates
-from benchmarks.core.demo import DemoDataset, DemoRejudging, DemoRuns
+from benchmarks.core.ports.demo import DemoDataset, DemoRejudging, DemoRuns
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.datasets.files import save_task_file
 from benchmarks.judging.selectors import TrajectoryChoice

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.models import Run
 from benchmarks.trajectories.selectors import RunOptions
 

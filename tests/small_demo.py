@@ -7,8 +7,8 @@ import pytest
 
 from annotation.demo import services as study_demo
 from benchmarks import demo
-from benchmarks.core.demo import DemoDataset
-from benchmarks.core.importer import TaskFile
+from benchmarks.core.ports.demo import DemoDataset
+from benchmarks.core.ports.importer import TaskFile
 from benchmarks.models import Dataset
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.comparisons import Factor, filled
 from benchmarks.core.digests import digest_text
+from benchmarks.core.ports.comparisons import Factor, filled
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.models import Run
 

@@ -22,7 +22,7 @@ from analysis.filters.runs import (
     trajectory_counts,
 )
 from annotation.models import Study
-from benchmarks.core.comparisons import Factor
+from benchmarks.core.ports.comparisons import Factor
 from benchmarks.models import Dataset, Run, Trajectory
 
 

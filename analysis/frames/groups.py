@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from analysis.filters.selection import ChosenRun
-from benchmarks.core.comparisons import Grouping
+from benchmarks.core.ports.comparisons import Grouping
 from benchmarks.models import Trajectory
 
 

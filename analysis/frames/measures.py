@@ -7,7 +7,7 @@ from analysis.browser.comparison.run_measures import known_dimensions
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.scores import turn_scores
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
 from analysis.stats.descriptive.proportions import coverage_by_step, kept_to
-from benchmarks.core.comparisons import Contrasts, ToolUse
+from benchmarks.core.ports.comparisons import Contrasts, ToolUse
 from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory, Turn
 

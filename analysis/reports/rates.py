@@ -6,7 +6,7 @@ from analysis.reports.content import PUBLISHED, Cell, Column, how_interval, roun
 from analysis.reports.formatting import counted, ends, number
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.results import Estimate
-from benchmarks.core.published import PublishedCount
+from benchmarks.core.ports.published import PublishedCount
 
 
 def rate_column(label: str, part: str = "", help: str = "") -> Column:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from analysis.reports.content import PUBLISHED
 from analysis.stats.descriptive.proportions import Method, published_share
 from analysis.stats.results import Estimate
-from benchmarks.core.published import Published
+from benchmarks.core.ports.published import Published
 
 NO_COUNT = "published without n"
 

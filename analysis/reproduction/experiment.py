@@ -8,7 +8,7 @@ from analysis.reproduction.files import Reproduction
 from analysis.reproduction.presets import preset_design
 from analysis.reproduction.sections import ReportedRuns
 from benchmarks.core.errors import CoreError
-from benchmarks.core.published import PaperPreset
+from benchmarks.core.ports.published import PaperPreset
 from benchmarks.core.registry import get_system
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.experiments.checks import check_design

@@ -3,7 +3,7 @@
 import re
 
 from benchmarks.core.errors import UnknownName
-from benchmarks.core.published import PaperPreset, ReportPart, effect_parts
+from benchmarks.core.ports.published import PaperPreset, ReportPart, effect_parts
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.experiments.design import Design, read_design
 from benchmarks.experiments.presets import presets as shipped_designs

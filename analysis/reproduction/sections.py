@@ -19,7 +19,7 @@ from analysis.pages.views import subject_of
 from analysis.reports.content import Report
 from analysis.reports.deferred import kept_later
 from analysis.reports.run_marks import banners
-from benchmarks.core.published import ReportPart
+from benchmarks.core.ports.published import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 

@@ -18,7 +18,7 @@ from analysis.trajectory_index.runs import (
     IndexedRunRow,
 )
 from analysis.trajectory_index.table import TrajectoryIndex
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
 from benchmarks.trajectories.selectors import (
     FULL,

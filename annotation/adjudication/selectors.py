@@ -13,7 +13,7 @@ from annotation.adjudication.disagreement import Disagreement, compared_ratings
 from annotation.models import Adjudication, Aspect, Assignment, Item, Rating, Study, StudyEvent
 from annotation.questionnaires import Question, Questionnaire, Slot
 from annotation.ratings.voting import VoteOutcome, marked_by_majority, vote_outcome
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 from benchmarks.models import Candidate, Constraint
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

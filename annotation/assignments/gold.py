@@ -16,7 +16,7 @@ from django.db.models import Q, Sum
 from annotation.assignments.selectors import free_items, played_trajectory_ids
 from annotation.designs.placement import is_gold_next
 from annotation.models import Assignment, Item, Participant, Study
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 
 # The key of a study's settings with the ranks of its gold items; no index finds them.
 GOLD = "gold"

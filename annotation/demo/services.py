@@ -18,7 +18,7 @@ from annotation.demo.studies import (
     simulate_demo_study,
 )
 from annotation.models import Assignment
-from benchmarks.core.demo import DemoDataset
+from benchmarks.core.ports.demo import DemoDataset
 from benchmarks.demo import (
     demo_datasets,
     demo_runs,

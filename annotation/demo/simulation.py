@@ -28,8 +28,8 @@ from annotation.ratings.checks import markable
 from annotation.ratings.services import EditRequest, record_edits
 from annotation.texts.selectors import text_version
 from annotation.texts.services import answer_consent, note_information_read
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.registry import SYSTEMS
-from benchmarks.core.seeds import derive_seed
 
 State, Part = Assignment.State, Assignment.Part
 NAMESPACE = uuid.UUID("6f6b1f7e-3c0e-4f0b-9d57-1c7f0c9a2f10")

@@ -12,7 +12,7 @@ from typing import Literal
 from annotation.designs.loads import LoadBounds, LoadTable, TooFew, TooMany, UnitKind
 from annotation.designs.packing import Undecided, even_items, pack_kinds
 from annotation.designs.types import Allocation, DesignError, DesignOption, index_options, name_some
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 
 Unit = Literal["item", "task"]
 

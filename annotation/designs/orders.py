@@ -10,7 +10,7 @@ from typing import Literal
 
 from annotation.designs.colouring import colour_edges
 from annotation.designs.types import Allocation, DesignOption, index_options, name_some
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 
 Method = Literal["random", "blocks", "latin"]
 

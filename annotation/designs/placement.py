@@ -19,7 +19,7 @@ from annotation.designs.types import (
     ListEntry,
     name_some,
 )
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 
 # At most one gold item for so many others: more could not be hidden. Two are always allowed,
 # from as many items as MIN_ITEMS on.

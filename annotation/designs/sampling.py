@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotation.designs.types import DesignError, DesignOption, index_options, name_some
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 
 Way = Literal["all", "total", "per_model", "per_task", "stratified"]
 Allocation = Literal["proportional", "equal"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Assignment, Item
-from benchmarks.core.labels import plain
 from benchmarks.core.plans import split_steps
+from benchmarks.core.ports.labels import plain
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 from benchmarks.trajectories.messages import MessageView, as_text, messages_of

@@ -14,12 +14,12 @@ USER = django_settings.AUTH_USER_MODEL
 class LivePlan(models.Model):
     """What makes a study one of live sessions: how they are played, and what if somebody leaves.
 
-    ``mode`` is one of the modes of the system (``benchmarks.core.people``). ``practises``: all play
-    a practice round first. ``shows_suggestions``: players see what a script or model would have
-    answered. After ``away_seconds`` without a sign of a player who is asked, ``leaving`` is applied
-    to their place; after ``reply_seconds`` it is too, after ``session_minutes`` the session ends (0
-    means no limit). Sessions of a study share the runs of ``experiment``. ``settings`` records how
-    sessions were drawn: agents, tasks, order, seed.
+    ``mode`` is one of the modes of the system (``benchmarks.core.ports.people``). ``practises``:
+    all play a practice round first. ``shows_suggestions``: players see what a script or model would
+    have answered. After ``away_seconds`` without a sign of a player who is asked, ``leaving`` is
+    applied to their place; after ``reply_seconds`` it is too, after ``session_minutes`` the session
+    ends (0 means no limit). Sessions of a study share the runs of ``experiment``. ``settings``
+    records how sessions were drawn: agents, tasks, order, seed.
     """
 
     class Leaving(models.TextChoices):

@@ -9,7 +9,7 @@ from annotation.models import Item, Study
 from annotation.planning.plans import ItemSource
 from annotation.questionnaires import load_questionnaire, newest_questionnaires
 from annotation.studies.design import study_design
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import COUNTED, Candidate, Dataset, Experiment, Run, Task, Trajectory
 from benchmarks.visibility import Visibility

@@ -19,7 +19,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 
 from annotation.models import Aspect, Participant, RatingEdit, Study, StudyEvent
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 
 ANSWER = "answer"
 # What can be asked for: changes of answers, and every kind of event.

@@ -16,7 +16,7 @@ from annotation.models import (
     RemarkText,
     TrajectoryLabel,
 )
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import SYSTEMS
 
 

@@ -8,7 +8,7 @@ from django import template
 from annotation.access import StudyAccess
 from annotation.record.selectors import as_text
 from annotation.studies import tabs as pages
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 
 register = template.Library()
 METHOD = re.compile(r"(?:deal (\w+) × (\d+)(?:, (\d+) each)?|pool)(?:, order (\w+))?")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django import forms
 
-from benchmarks.core.people import FieldsRefused
+from benchmarks.core.ports.people import FieldsRefused
 
 # More than anybody types, and little enough for a page.
 LONGEST = 100_000

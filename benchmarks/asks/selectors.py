@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from benchmarks.core.labels import plain
-from benchmarks.core.people import Fields, FieldsRefused, Hint, ReplyForm
+from benchmarks.core.ports.labels import plain
+from benchmarks.core.ports.people import Fields, FieldsRefused, Hint, ReplyForm
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.mappers import core_messages

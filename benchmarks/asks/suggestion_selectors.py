@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import find_system
 from benchmarks.endpoints.selectors import agent_title
 from benchmarks.models import Endpoint, Exchange, OpenAsk, Suggestion, Trajectory

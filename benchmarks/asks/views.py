@@ -14,7 +14,7 @@ from benchmarks.asks import selectors as asks
 from benchmarks.asks.forms import FROM_FIELDS, ReplyForm, read_fields
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
-from benchmarks.core.people import FieldsRefused
+from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.models import OpenAsk
 from benchmarks.responses import wants_fragment
 

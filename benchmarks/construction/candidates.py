@@ -17,7 +17,7 @@ from benchmarks.core.candidates import (
     write_candidates,
 )
 from benchmarks.core.digests import canonical_json
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.problems import Problems, Said
 from benchmarks.datasets.selectors import counted, kind_order
 from benchmarks.datasets.services import chunks

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from benchmarks.core.making import Making
+from benchmarks.core.ports.making import Making
 from benchmarks.core.system import System
 from benchmarks.models import Dataset
 from benchmarks.runs.forms import StartForm

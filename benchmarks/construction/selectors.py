@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Max, QuerySet
 
-from benchmarks.core.labels import plain
-from benchmarks.core.making import Making
+from benchmarks.core.ports.labels import plain
+from benchmarks.core.ports.making import Making
 from benchmarks.datasets.selectors import kind_order
 from benchmarks.models import Candidate, Dataset, Exchange, Run, Task, Trajectory
 from benchmarks.roles.selectors import RoleView, run_roles

@@ -18,7 +18,7 @@ from benchmarks.construction.selectors import (
 from benchmarks.core.candidates import LONGEST_NAME, CandidateRow
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.making import Made, Making
+from benchmarks.core.ports.making import Made, Making
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import System
 from benchmarks.datasets.files import import_dataset

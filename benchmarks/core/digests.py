@@ -1,4 +1,4 @@
-"""Canonical JSON and digests: equal values have equal digests on every machine."""
+"""Canonical JSON, digests and seeds: equal values have equal ones on every machine."""
 
 import hashlib
 import json
@@ -35,3 +35,14 @@ def digest_text(text: str) -> str:
 def digest(value: Any) -> str:
     """Digest of the canonical JSON of ``value``."""
     return digest_text(canonical_json(value))
+
+
+def derive_seed(*parts: object) -> int:
+    """A 63-bit seed from the text of ``parts``; the parts are kept apart by a separator.
+
+    The driver uses (run seed, task, profile level, trajectory attempt, step, slot), so that a call
+    which has to be repeated after a crash is answered with the very same randomness.
+    """
+    text = "\x1f".join(str(part) for part in parts)
+    value = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+    return value >> 1

@@ -12,16 +12,16 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from benchmarks.core.answerers import Answerer
-from benchmarks.core.comparisons import Comparisons
-from benchmarks.core.demo import DemoDataset
-from benchmarks.core.display import View
 from benchmarks.core.errors import SettingError
-from benchmarks.core.importer import Importer
-from benchmarks.core.labels import Labels
-from benchmarks.core.making import Making
-from benchmarks.core.people import Mode, People, Place
-from benchmarks.core.prompts import Prompts
-from benchmarks.core.published import PaperPreset, PaperStatements, Published
+from benchmarks.core.ports.comparisons import Comparisons
+from benchmarks.core.ports.demo import DemoDataset
+from benchmarks.core.ports.display import View
+from benchmarks.core.ports.importer import Importer
+from benchmarks.core.ports.labels import Labels
+from benchmarks.core.ports.making import Making
+from benchmarks.core.ports.people import Mode, People, Place
+from benchmarks.core.ports.prompts import Prompts
+from benchmarks.core.ports.published import PaperPreset, PaperStatements, Published
 from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, Task, Turn
 
 # Under this name the settings of an episode say which version of its prompts it uses, where a run

@@ -9,7 +9,7 @@ from django.db.models import Prefetch
 
 from benchmarks.core import types
 from benchmarks.core.errors import CoreError
-from benchmarks.core.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.datasets.services import CHUNK, SavedDataset, save_dataset
 from benchmarks.exports.services import ExportRefused

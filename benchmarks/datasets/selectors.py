@@ -9,8 +9,8 @@ from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, 
 from django.db.models.functions import Coalesce
 
 from benchmarks.core.errors import UnknownName
-from benchmarks.core.labels import plain
-from benchmarks.core.published import Published
+from benchmarks.core.ports.labels import plain
+from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.models import Constraint, Dataset, Profile, Run, Task, Trajectory
 from benchmarks.paging import as_id

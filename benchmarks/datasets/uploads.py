@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from benchmarks.construction.services import PROBLEMS as PROBLEM_SYSTEM
 from benchmarks.core.errors import CoreError
-from benchmarks.core.importer import TaskFormat
+from benchmarks.core.ports.importer import TaskFormat
 from benchmarks.core.workbooks import check_declared
 from benchmarks.datasets.files import import_dataset, upload_formats
 from benchmarks.imports.selectors import DATASET, PROBLEMS

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import AnswererFailed, CoreError, UnknownName
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import find_system
 from benchmarks.endpoints.selectors import agent_title, endpoint_used
 from benchmarks.llm.config import EndpointConfig

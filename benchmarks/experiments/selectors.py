@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from benchmarks.core.labels import Tone
 from benchmarks.core.means import across_replicates
+from benchmarks.core.ports.labels import Tone
 from benchmarks.datasets.selectors import counted
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.runs.selectors import TONES, Spent, run_metrics

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, QuerySet
 
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.selectors import agent_title

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
-from benchmarks.core.importer import ImportOption
+from benchmarks.core.ports.importer import ImportOption
 from benchmarks.core.registry import get_system
 from benchmarks.datasets.files import import_dataset
 

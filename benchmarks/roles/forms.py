@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from benchmarks.core.errors import SettingError
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import Role, Setting, System
 from benchmarks.endpoints.selectors import agent_title

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Max, QuerySet
 
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.core.system import ScriptedPolicy, System
 from benchmarks.mappers import system_of_run

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.registry import get_system
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.locks import lock_run, lock_trajectory
 from benchmarks.models import (

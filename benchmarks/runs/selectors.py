@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
-from benchmarks.core.labels import Ending, Measure, Tone
+from benchmarks.core.ports.labels import Ending, Measure, Tone
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.judging.selectors import outcomes_by
 from benchmarks.models import Dataset, Profile, Run, Trajectory

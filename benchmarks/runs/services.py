@@ -9,10 +9,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from benchmarks.core.digests import digest_text
+from benchmarks.core.digests import derive_seed, digest_text
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.registry import find_system, get_system
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.endpoints.services import check_cap, currency_of, endpoints_in
 from benchmarks.jobs import wake_up

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.system import PROMPT_FILES, PROMPTS, Rejudging, System
 from benchmarks.core.types import Episode, Task
 from benchmarks.mappers import stored_trajectory

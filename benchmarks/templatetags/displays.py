@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 
 from benchmarks.asks.suggestion_selectors import SuggestedVerdicts, suggested_verdicts_of
-from benchmarks.core.display import Subject
+from benchmarks.core.ports.display import Subject
 from benchmarks.core.registry import find_system
 from benchmarks.mappers import core_task
 from benchmarks.models import Task, Trajectory, Turn

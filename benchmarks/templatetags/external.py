@@ -5,7 +5,7 @@ from typing import Any
 
 from django import template
 
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.trajectories.messages import MessageView, as_text, messages_of
 from benchmarks.trajectories.turns import TurnView

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.system import System
 from benchmarks.core.types import Message
 from benchmarks.endpoints.selectors import agent_title

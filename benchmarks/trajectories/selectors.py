@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
-from benchmarks.core.labels import Ending, Measure, plain
+from benchmarks.core.ports.labels import Ending, Measure, plain
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.mappers import core_outcome
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import Avg, Count, Max, Min
 
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
 from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.turns import NEW, REPEATED, WITHHELD

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import F, Q
 
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
 from benchmarks.roles.selectors import policy_title, system_of
 from benchmarks.trajectories.diffs import DiffLine, diff_steps

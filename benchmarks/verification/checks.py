@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core import types
-from benchmarks.core.digests import canonical_json, digest, storable
+from benchmarks.core.digests import canonical_json, derive_seed, digest, storable
 from benchmarks.core.errors import AskMismatch, CoreError, UnreadableReply
 from benchmarks.core.log import Exchange as LoggedExchange
 from benchmarks.core.replay import NotStored, Playback, play_back
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System
 from benchmarks.mappers import core_task
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, StoredMessage, Violation

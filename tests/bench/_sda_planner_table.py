@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
 from benchmarks.core.answerers import Cast
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome, Task
 from benchmarks.systems.sda_planner.settings import PLANNERS, SDA

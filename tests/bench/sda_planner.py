@@ -13,9 +13,9 @@ from statistics import median
 from typing import Any
 
 from benchmarks.core.answerers import Cast
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Task
 from benchmarks.systems.sda_planner import planners

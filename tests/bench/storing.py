@@ -114,9 +114,9 @@ def make_system(judged: bool) -> Any:
 def in_memory(system: Any) -> float:
     """CPU seconds of the same episodes with the log in memory: the floor."""
     from benchmarks.core.answerers import Cast
+    from benchmarks.core.digests import derive_seed
     from benchmarks.core.driver import Driver
     from benchmarks.core.log import MemoryLog
-    from benchmarks.core.seeds import derive_seed
     from benchmarks.core.types import Task
 
     start = time.process_time()

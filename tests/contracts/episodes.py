@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Cast, Identity
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished, Result
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.registry import SYSTEMS, get_system
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import System, read_settings
 from benchmarks.core.types import Ask, Batch, Episode, Task, Turn
 

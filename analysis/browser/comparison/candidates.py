@@ -9,7 +9,7 @@ from django.db.models import Case, Q, Value, When
 from django.urls import reverse
 
 from analysis.browser.comparison.address import MOST, ComparisonAddress
-from benchmarks.core.labels import Ending
+from benchmarks.core.ports.labels import Ending
 from benchmarks.models import Agent, Trajectory, Turn
 from benchmarks.paging import as_id
 from benchmarks.trajectories import selectors as trajectories

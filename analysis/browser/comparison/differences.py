@@ -10,7 +10,7 @@ from django.db.models import Avg, Count, F, Q, Sum
 from analysis.browser.comparison.address import PORTION
 from analysis.browser.comparison.alignment import place_title, turn_at
 from analysis.browser.comparison.candidates import ComparedTrajectories, ComparedTrajectory
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Violation
 from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories import selectors as trajectories

@@ -11,7 +11,7 @@ from analysis.frames.outcomes import (
     UNFINISHED,
     metrics_judged_anew,
 )
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.models import JudgeScore, Run, Task, Trajectory, Violation
 from benchmarks.roles.selectors import system_of

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.reproduction.presets import find_preset, known_presets, preset_design
 from benchmarks.core.errors import CoreError
-from benchmarks.core.published import PaperPreset
+from benchmarks.core.ports.published import PaperPreset
 
 
 class Command(BaseCommand):

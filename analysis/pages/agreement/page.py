@@ -36,7 +36,7 @@ from analysis.stats.rater_agreement.differences import (
 )
 from analysis.stats.results import Estimate
 from annotation.questionnaires import Question, load_questionnaire
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import Dimension
 

@@ -13,9 +13,9 @@ from analysis.reports.formatting import Unit
 from analysis.stats.descriptive.means import mean_by_cluster, mean_t
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from benchmarks.core.comparisons import Comparisons, Grouping
-from benchmarks.core.labels import Measure, plain
-from benchmarks.core.published import Published
+from benchmarks.core.ports.comparisons import Comparisons, Grouping
+from benchmarks.core.ports.labels import Measure, plain
+from benchmarks.core.ports.published import Published
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -25,7 +25,7 @@ from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster,
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import EXTERNAL, find_system
 
 if TYPE_CHECKING:

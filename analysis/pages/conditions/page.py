@@ -24,7 +24,7 @@ from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, Ta
 from analysis.pages.empty import why_no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.reports import figure_specs
-from benchmarks.core.published import Published
+from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import find_system, get_system
 
 

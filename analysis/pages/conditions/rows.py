@@ -14,8 +14,8 @@ from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from benchmarks.core.comparisons import Contrasts, Named
-from benchmarks.core.published import Published
+from benchmarks.core.ports.comparisons import Contrasts, Named
+from benchmarks.core.ports.published import Published
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -21,7 +21,7 @@ from analysis.reports.content import (
 )
 from analysis.reports.references import published_estimate
 from analysis.stats.results import Estimate
-from benchmarks.core.published import Published
+from benchmarks.core.ports.published import Published
 
 AGENT = Column("Agent", ("agent", "kind"), num=False)
 CONDITION = Column("Condition", ("condition", "setting"), num=False)

@@ -42,7 +42,7 @@ from analysis.stats.judges.dispersion import (
     leave_one_judge_out,
 )
 from analysis.stats.results import Estimate
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import Dimension
 

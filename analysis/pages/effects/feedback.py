@@ -26,7 +26,7 @@ from analysis.stats.comparison.condition_effects import (
     condition_effects,
 )
 from analysis.stats.results import Estimate
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:

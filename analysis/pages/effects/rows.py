@@ -21,9 +21,9 @@ from analysis.stats.comparison.condition_effects import (
 from analysis.stats.comparison.logit_gee import OddsRatios, odds_ratios
 from analysis.stats.comparison.model_comparisons import turned_estimate
 from analysis.stats.results import Estimate
-from benchmarks.core.comparisons import Factor
-from benchmarks.core.labels import Measure
-from benchmarks.core.published import Published
+from benchmarks.core.ports.comparisons import Factor
+from benchmarks.core.ports.labels import Measure
+from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 
 if TYPE_CHECKING:

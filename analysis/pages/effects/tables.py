@@ -29,9 +29,9 @@ from analysis.reports.new_run import new_run_url
 from analysis.reports.references import published_estimate
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.results import Estimate
-from benchmarks.core.comparisons import Factor
-from benchmarks.core.labels import plain
-from benchmarks.core.published import Published
+from benchmarks.core.ports.comparisons import Factor
+from benchmarks.core.ports.labels import plain
+from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import find_system
 from benchmarks.models import Dataset
 

@@ -25,7 +25,7 @@ from analysis.reports import run_marks
 from analysis.reports.content import Column, exclusions
 from analysis.reports.formatting import Unit
 from analysis.stats.results import Estimate
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from analysis.stats.rater_agreement.decisions import compare_decisions
 from analysis.stats.rater_agreement.majority import majority_vote
 from analysis.stats.rater_agreement.reliability import category_agreement
 from annotation.questionnaires import load_questionnaire
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:

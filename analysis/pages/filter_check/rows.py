@@ -13,7 +13,7 @@ from analysis.stats.rater_agreement.majority import Majorities, MajorityVerdict
 from analysis.stats.rater_agreement.reliability import Reliability
 from analysis.stats.results import Estimate
 from annotation.ratings.voting import VoteOutcome
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 
 
 @dataclass(frozen=True)

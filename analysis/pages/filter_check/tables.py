@@ -21,7 +21,7 @@ from analysis.reports.content import (
 from analysis.reports.rates import left_out_cell, published_rate_cell, rate_cell, rate_column
 from analysis.stats.results import Estimate
 from annotation.ratings.voting import VoteOutcome
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 
 NOT_PUBLISHED = "not published"
 MEASURES = {

@@ -54,8 +54,8 @@ from analysis.stats.comparison.model_comparisons import PairwiseRank, compare_mo
 from analysis.stats.rater_agreement.correlation import pearson
 from analysis.stats.resampling import FEW_CLUSTERS
 from analysis.stats.results import Estimate
-from benchmarks.core.labels import Measure
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.labels import Measure
+from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from analysis.stats.comparison.ranks import rank_order
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import Method, share
 from analysis.stats.results import Estimate
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import get_system
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from analysis.stats.descriptive.rates import ratio_of_totals
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import Curve, TurnPoint, score_by_turn
-from benchmarks.core.comparisons import ToolUse
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.comparisons import ToolUse
+from benchmarks.core.ports.labels import Measure
 
 if TYPE_CHECKING:
     from pandas import DataFrame

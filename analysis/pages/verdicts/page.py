@@ -22,7 +22,7 @@ from analysis.reports import system_facts
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.core.system import Dimension
 

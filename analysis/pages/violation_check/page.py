@@ -39,7 +39,7 @@ from analysis.stats.rater_agreement.majority import majority_vote
 from analysis.stats.rater_agreement.marked_sets import compare_marked_sets
 from analysis.stats.rater_agreement.reliability import category_agreement, set_agreement
 from annotation.questionnaires import load_questionnaire
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
 
 SEED = 20251205

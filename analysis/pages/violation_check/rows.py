@@ -14,7 +14,7 @@ from analysis.stats.rater_agreement.decisions import DecisionQuality
 from analysis.stats.rater_agreement.marked_sets import SetComparison, TurnComparison, TurnState
 from analysis.stats.rater_agreement.reliability import Reliability, SetAgreement
 from analysis.stats.results import Estimate
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 
 # Who marked which constraints of which turn; None where nobody could read a turn's verdict.
 Sets = Sequence[tuple[int, TurnKey, frozenset[str] | None]]

@@ -21,7 +21,7 @@ from analysis.reports.rates import left_out_cell, published_rate_cell, rate_cell
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.rater_agreement.marked_sets import TurnState
 from analysis.stats.results import Estimate
-from benchmarks.core.published import PaperStatements
+from benchmarks.core.ports.published import PaperStatements
 
 KIND_WORDS = {"world": "situation", "user": "preference"}
 NOT_PUBLISHED = "not published"

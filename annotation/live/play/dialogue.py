@@ -9,8 +9,8 @@ from textwrap import shorten
 
 from annotation.desk.trajectories import is_all
 from annotation.models import LivePlace
-from benchmarks.core.people import Dialogue, Line, Story
 from benchmarks.core.plans import split_steps
+from benchmarks.core.ports.people import Dialogue, Line, Story
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.mappers import core_messages

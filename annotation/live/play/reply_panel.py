@@ -8,7 +8,7 @@ from annotation.live.play.session_state import SessionState
 from benchmarks.asks.players import player_name
 from benchmarks.asks.selectors import AskView, SystemForm, ask_view, system_form
 from benchmarks.asks.suggestion_selectors import suggestion_on
-from benchmarks.core.people import Fields
+from benchmarks.core.ports.people import Fields
 from benchmarks.models import Exchange, OpenAsk
 
 

@@ -30,7 +30,7 @@ from annotation.texts.selectors import has_read_information
 from benchmarks.asks.players import player_name
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
-from benchmarks.core.people import Hint
+from benchmarks.core.ports.people import Hint
 from benchmarks.models import Exchange, OpenAsk, Trajectory
 from benchmarks.runs.reserved import release_trajectory
 

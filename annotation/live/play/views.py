@@ -45,7 +45,7 @@ from benchmarks.access import signed_in
 from benchmarks.asks.forms import FROM_FIELDS, LONGEST, ReplyForm, read_fields
 from benchmarks.asks.selectors import composed_text, hints_on
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.people import FieldsRefused, Hint
+from benchmarks.core.ports.people import FieldsRefused, Hint
 from benchmarks.models import OpenAsk
 
 STOP_POLLING = 286

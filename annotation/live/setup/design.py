@@ -9,7 +9,7 @@ from annotation.designs.dealing import Capacity, Unit, deal_options
 from annotation.designs.orders import Method, order_options
 from annotation.designs.sampling import Sample, sample_options
 from annotation.designs.types import Allocation, DesignError, DesignOption
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 
 MOST_SESSIONS = 500
 WORDS = {

@@ -14,7 +14,7 @@ from annotation.people.invitations import LONGEST_DAYS
 from annotation.planning.plans import MOST_ANNOTATORS
 from annotation.questionnaires import questionnaires_for
 from annotation.texts.services import LONGEST_TEXT
-from benchmarks.core.people import Mode
+from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import get_system
 from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.filters import set_choices

@@ -18,7 +18,7 @@ from annotation.studies.services import role_labels_of
 from annotation.studies.setup import add_member
 from annotation.texts.services import set_study_text
 from benchmarks.core.errors import CoreError
-from benchmarks.core.people import Mode
+from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import read_settings
 from benchmarks.models import Agent, Dataset, Task

@@ -14,7 +14,7 @@ from annotation.live.next_session import LIVE
 from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession, Study
 from annotation.studies.setup import store_study
 from benchmarks.core.errors import CoreError
-from benchmarks.core.people import Mode
+from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import find_system
 from benchmarks.models import Agent, Dataset, Experiment, Task
 from benchmarks.roles.services import HUMAN, PERSON

@@ -48,7 +48,7 @@ from annotation.studies.services import OVER
 from annotation.studies.views import study_context
 from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
-from benchmarks.core.people import Mode
+from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import find_system
 from benchmarks.models import Dataset
 from benchmarks.roles.selectors import system_of

@@ -12,8 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.core.digests import digest
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed, digest
 from benchmarks.llm.fake.construction import asked_in_words, contradicted, repeated, reply_about
 from benchmarks.llm.fake.models import Model
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 from benchmarks.llm.fake.models import MODELS, Fault, Model, model_named
 from benchmarks.llm.fake.replies import Reader, completion
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.comparisons import (
+from benchmarks.core.ports.comparisons import (
     Comparisons,
     Contrasts,
     Factor,

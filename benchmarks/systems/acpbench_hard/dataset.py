@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.digests import digest, digest_text, storable
-from benchmarks.core.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problems, Said
 from benchmarks.core.types import Json, Task
 from benchmarks.formats.source import File, read_line

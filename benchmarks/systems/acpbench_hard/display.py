@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.display import View
+from benchmarks.core.ports.display import View
 from benchmarks.systems.acpbench_hard.metrics import GROUPS
 from benchmarks.systems.acpbench_hard.scoring import QUIRKS
 from benchmarks.systems.acpbench_hard.tasks import TASKS

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.core.labels import Ending, Labels, Measure
+from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 

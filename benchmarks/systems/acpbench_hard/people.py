@@ -8,7 +8,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.core.people import Fields, FieldsRefused, Hint, Line, Mode, People, Place, ReplyForm
+from benchmarks.core.ports.people import (
+    Fields,
+    FieldsRefused,
+    Hint,
+    Line,
+    Mode,
+    People,
+    Place,
+    ReplyForm,
+)
 from benchmarks.core.types import Json
 from benchmarks.systems.acpbench_hard.labels import ENDINGS
 from benchmarks.systems.acpbench_hard.tasks import TASKS, TaskKind

@@ -7,7 +7,7 @@ computed from the printed shares, which is possible because each task has as man
 
 from collections.abc import Iterator, Mapping
 
-from benchmarks.core.published import PaperPreset, Published, ReportPart
+from benchmarks.core.ports.published import PaperPreset, Published, ReportPart
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 PAPER = "ACPBench Hard"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from benchmarks.core.demo import DemoDataset, DemoRuns
 from benchmarks.core.digests import digest
-from benchmarks.core.importer import TaskFile
+from benchmarks.core.ports.demo import DemoDataset, DemoRuns
+from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.types import Task
 from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
 from benchmarks.systems.acpbench_hard.generation.files import load_source

@@ -4,8 +4,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.importer import Importer
-from benchmarks.core.published import PaperStatements, Published
+from benchmarks.core.ports.importer import Importer
+from benchmarks.core.ports.published import PaperStatements, Published
 from benchmarks.core.system import Dimension, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.acpbench_hard import episode, metrics, prompts, samples

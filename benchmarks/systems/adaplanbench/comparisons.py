@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.comparisons import Comparisons, Factor, Named, filled
-from benchmarks.core.labels import Measure
+from benchmarks.core.ports.comparisons import Comparisons, Factor, Named, filled
+from benchmarks.core.ports.labels import Measure
 from benchmarks.systems.adaplanbench.published import TEMPERATURES
 
 # The setting that grants extra turns with feedback on the rubric.

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from benchmarks.core.demo import DemoDataset, DemoRejudging, DemoRuns
 from benchmarks.core.digests import digest
-from benchmarks.core.importer import TaskFile
+from benchmarks.core.ports.demo import DemoDataset, DemoRejudging, DemoRuns
+from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.types import Json, Profile, Task
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks, load_full_tasks
 from benchmarks.systems.adaplanbench.demo_candidates import LEVEL, demo_candidates

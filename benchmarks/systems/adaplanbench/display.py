@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from benchmarks.core.display import Subject, View
 from benchmarks.core.plans import PoolPlan, normal_words, pool_of
+from benchmarks.core.ports.display import Subject, View
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
 from benchmarks.systems.adaplanbench.macgyver.verdicts import verdict_words
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from benchmarks.core.people import Hint
+from benchmarks.core.ports.people import Hint
 from benchmarks.core.types import Json
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
 from benchmarks.systems.adaplanbench.macgyver.words import sentences, vocabulary

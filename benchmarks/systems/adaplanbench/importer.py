@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.core.digests import storable
 from benchmarks.core.errors import CoreError
-from benchmarks.core.importer import Importer, ImportOption, TaskFile, TaskFormat
+from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problem, Said, describe
 from benchmarks.systems.adaplanbench.dataset import check_file, read_about, read_tasks, write_tasks
 from benchmarks.systems.adaplanbench.macgyver.build import SEED, build_task, dataset_checksum

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.people import (
+from benchmarks.core.plans import parse_plan, split_steps
+from benchmarks.core.ports.people import (
     Dialogue,
     Fields,
     FieldsRefused,
@@ -19,7 +20,6 @@ from benchmarks.core.people import (
     ReplyForm,
     Story,
 )
-from benchmarks.core.plans import parse_plan, split_steps
 from benchmarks.core.system import Dimension
 from benchmarks.core.types import Json
 from benchmarks.systems.adaplanbench.hints import MEASURED, feedback_hints

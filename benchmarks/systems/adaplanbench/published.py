@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchmarks.core.published import (
+from benchmarks.core.ports.published import (
     PaperPreset,
     PaperStatements,
     Published,

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.digests import canonical_json
+from benchmarks.core.digests import canonical_json, derive_seed
 from benchmarks.core.plans import (
     KnownPlans,
     PoolPlan,
@@ -21,7 +21,6 @@ from benchmarks.core.plans import (
     normal_steps,
     stages_of,
 )
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adaplanbench.rubric import DIMENSIONS

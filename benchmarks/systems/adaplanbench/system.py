@@ -4,8 +4,8 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.core.importer import Importer
-from benchmarks.core.published import Published
+from benchmarks.core.ports.importer import Importer
+from benchmarks.core.ports.published import Published
 from benchmarks.core.system import Rejudging, Setting
 from benchmarks.core.types import Episode, Task
 from benchmarks.systems.adaplanbench import episode

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.core.labels import Ending, Labels, Measure
+from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adaplanbench.protocol import KINDS, WORLD
 from benchmarks.systems.adaplanbench_construction.metrics import size_name

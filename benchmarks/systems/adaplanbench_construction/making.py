@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.candidates import KINDS
-from benchmarks.core.making import Made, Making
 from benchmarks.core.plans import normal_words, number_steps, split_steps
+from benchmarks.core.ports.making import Made, Making
 from benchmarks.core.types import Candidate, Constraint, Json, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.dataset import LEVELS
 from benchmarks.systems.adaplanbench.macgyver import judges, policies

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.people import Fields, FieldsRefused, People, ReplyForm
 from benchmarks.core.plans import parse_plan
+from benchmarks.core.ports.people import Fields, FieldsRefused, People, ReplyForm
 from benchmarks.core.types import Json
 from benchmarks.systems.adaplanbench.protocol import WORLD
 from benchmarks.systems.adaplanbench_construction.protocol import KEEP, REMOVE

@@ -12,9 +12,8 @@ from functools import lru_cache
 from itertools import islice
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.digests import canonical_json
+from benchmarks.core.digests import canonical_json, derive_seed
 from benchmarks.core.plans import number_steps
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adaplanbench.macgyver.lexicon import named, uses

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.errors import CoreError
-from benchmarks.core.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said, text_fault
 from benchmarks.core.query_files import LONGEST_ID, LONGEST_QUERY
 from benchmarks.core.types import Task

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.core.demo import DemoDataset
 from benchmarks.core.digests import digest
-from benchmarks.core.importer import TaskFile
 from benchmarks.core.plans import number_steps
+from benchmarks.core.ports.demo import DemoDataset
+from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.types import Task
 from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer

@@ -1,6 +1,6 @@
 """Mean profile sizes of the published dataset (paper, Table 2), to stand beside one's own."""
 
-from benchmarks.core.published import Published
+from benchmarks.core.ports.published import Published
 
 _SIZES = {
     "world": {"low": 9.76, "mid": 19.61, "high": 37.73},

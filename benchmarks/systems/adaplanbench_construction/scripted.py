@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.digests import canonical_json
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import canonical_json, derive_seed
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adaplanbench.macgyver.build import theme_of

@@ -4,9 +4,9 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.importer import Importer
-from benchmarks.core.making import Making
-from benchmarks.core.published import Published
+from benchmarks.core.ports.importer import Importer
+from benchmarks.core.ports.making import Making
+from benchmarks.core.ports.published import Published
 from benchmarks.core.system import Dimension, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench_construction import (

@@ -1,6 +1,6 @@
 """What runs of ADAPT are compared by: the methods, and who the person is."""
 
-from benchmarks.core.comparisons import Comparisons, Factor, Grouping, Named, filled
+from benchmarks.core.ports.comparisons import Comparisons, Factor, Grouping, Named, filled
 from benchmarks.systems.adapt.metrics import QUESTIONS_SEEN, QUESTIONS_UNSEEN, SEEN, UNSEEN
 from benchmarks.systems.adapt.settings import METHODS
 

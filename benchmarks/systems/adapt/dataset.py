@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.digests import digest
-from benchmarks.core.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problem, Problems, Said, describe, text_fault
 from benchmarks.core.types import Constraint, Json, Profile, Task
 from benchmarks.core.yaml_files import Read, read_yaml

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from benchmarks.core.demo import DemoDataset, DemoRuns
 from benchmarks.core.digests import digest
-from benchmarks.core.importer import TaskFile
+from benchmarks.core.ports.demo import DemoDataset, DemoRuns
+from benchmarks.core.ports.importer import TaskFile
 from benchmarks.systems.adapt.dataset import LEVEL, load_personas
 from benchmarks.systems.adapt.scripted import AGENT_POLICY
 from benchmarks.systems.adapt.settings import (

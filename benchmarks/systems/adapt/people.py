@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks.core.people import (
+from benchmarks.core.ports.people import (
     Fields,
     FieldsRefused,
     Hint,

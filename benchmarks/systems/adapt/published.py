@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchmarks.core.published import PaperPreset, PaperStatements, Published, ReportPart
+from benchmarks.core.ports.published import PaperPreset, PaperStatements, Published, ReportPart
 from benchmarks.systems.adapt.metrics import QUESTIONS_SEEN, QUESTIONS_UNSEEN, SEEN, UNSEEN
 from benchmarks.systems.adapt.settings import (
     ALWAYS_ASK,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.core.comparisons import Named
+from benchmarks.core.ports.comparisons import Named
 from benchmarks.core.system import PROMPTS, Setting
 from benchmarks.systems.adapt.dataset import FOLDS
 

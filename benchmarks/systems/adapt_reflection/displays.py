@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.display import Subject, View
+from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.types import Json
 from benchmarks.systems.adapt_reflection.decisions import (
     AGREE,

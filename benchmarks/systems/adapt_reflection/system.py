@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.people import Mode, People, Place
+from benchmarks.core.ports.people import Mode, People, Place
 from benchmarks.core.system import Role, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.adapt.dataset import IMPORTER

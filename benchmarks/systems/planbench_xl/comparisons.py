@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.comparisons import Comparisons, Contrasts, Grouping, Named, ToolUse
+from benchmarks.core.ports.comparisons import Comparisons, Contrasts, Grouping, Named, ToolUse
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.catalogue import world_of
 from benchmarks.systems.planbench_xl.evaluation import Tally

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
-from benchmarks.core.importer import Importer, ImportOption, TaskFile, TaskFormat
+from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, TaskFormat
 from benchmarks.core.problems import Problems
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.checks import Checker

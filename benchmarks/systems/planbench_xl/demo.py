@@ -1,7 +1,7 @@
 """The demo dataset of PlanBench-XL: the small world that ships with the product."""
 
-from benchmarks.core.demo import DemoDataset, DemoRuns
-from benchmarks.core.importer import TaskFile
+from benchmarks.core.ports.demo import DemoDataset, DemoRuns
+from benchmarks.core.ports.importer import TaskFile
 from benchmarks.systems.planbench_xl.dataset import task_file
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.world import load_world

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.display import Subject, View
-from benchmarks.core.labels import plain
+from benchmarks.core.ports.display import Subject, View
+from benchmarks.core.ports.labels import plain
 from benchmarks.core.types import Task
 from benchmarks.systems.planbench_xl.blockers import UNBLOCKED, Plan, plan_for
 from benchmarks.systems.planbench_xl.catalogue import World, world_of

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.core.digests import canonical_json
-from benchmarks.core.people import Fields, FieldsRefused, Mode, People, Place, ReplyForm
+from benchmarks.core.ports.people import Fields, FieldsRefused, Mode, People, Place, ReplyForm
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.actions import ANSWER, CALL, RETRIEVE, Action, tagged
 from benchmarks.systems.planbench_xl.native import call_text

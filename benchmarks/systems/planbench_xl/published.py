@@ -5,7 +5,7 @@ paper quotes. Counts are inferred from the percentages: where n is below 327, qu
 left out of the denominator, as the evaluator does with queries that an error kept pending.
 """
 
-from benchmarks.core.published import PaperPreset, Published, ReportPart
+from benchmarks.core.ports.published import PaperPreset, Published, ReportPart
 from benchmarks.systems.planbench_xl.comparisons import run_name
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.core.labels import Tone
+from benchmarks.core.ports.labels import Tone
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.actions import ANSWER, CALL, RETRIEVE
 from benchmarks.systems.planbench_xl.catalogue import BASELINE, NOISY, World

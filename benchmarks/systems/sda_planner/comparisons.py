@@ -1,6 +1,6 @@
 """What runs of SDA-Planner are varied in: planner, ablations, injected errors, knowledge."""
 
-from benchmarks.core.comparisons import Comparisons, Factor, Grouping, Named
+from benchmarks.core.ports.comparisons import Comparisons, Factor, Grouping, Named
 from benchmarks.systems.sda_planner.labels import GROUP_VALUES, GROUPS
 
 FACTORS: tuple[Factor, ...] = (

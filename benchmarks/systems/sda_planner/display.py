@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.display import Subject, View
+from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.sda_planner.drawing import Drawing, draw_graph, draw_tree
 from benchmarks.systems.sda_planner.goals import TASK_TYPES

@@ -6,7 +6,7 @@ Pages are made from the context of an ask, which holds what the agent was told a
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.core.people import (
+from benchmarks.core.ports.people import (
     Fields,
     FieldsRefused,
     Line,

@@ -4,7 +4,7 @@ Figures 4 and 5 (the ablations) are printed as plots without numbers, so no valu
 percentages are whole shares of 348 seen and 370 unseen instances, half of LoTA-Bench's.
 """
 
-from benchmarks.core.published import PaperPreset, PaperStatements, Published, ReportPart
+from benchmarks.core.ports.published import PaperPreset, PaperStatements, Published, ReportPart
 
 SEEN, UNSEEN = 348, 370
 _METRICS = ("accurate", "goal_conditions", "corrections")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.core.importer import TaskFile
+from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.problems import Problems
 from benchmarks.core.types import Json, Task
 from benchmarks.core.yaml_files import read_yaml_file

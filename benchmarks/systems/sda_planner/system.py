@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.importer import Importer
+from benchmarks.core.ports.importer import Importer
 from benchmarks.core.system import Role, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.sda_planner import episode, metrics, prompts

@@ -18,7 +18,7 @@ from analysis.reproduction.files import FORMAT
 from analysis.reproduction.presets import find_preset, known_presets
 from analysis.reproduction.sections import ReportedRuns, sections_of
 from benchmarks.core.errors import UnknownName
-from benchmarks.core.published import ReportPart
+from benchmarks.core.ports.published import ReportPart
 from benchmarks.datasets.files import import_dataset
 from benchmarks.demo import save_demo_dataset
 from benchmarks.models import Experiment, Run, Trajectory

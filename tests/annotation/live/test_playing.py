@@ -21,7 +21,7 @@ from annotation.live.play.services import (
     take_place,
 )
 from annotation.models import LiveEvent, LiveSession
-from benchmarks.core.people import Hint
+from benchmarks.core.ports.people import Hint
 from benchmarks.jobs import services as jobs
 from benchmarks.jobs import wake_up
 from benchmarks.models import Exchange, Run, Trajectory

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.core.digests import digest_text
-from benchmarks.core.prompts import Prompts
+from benchmarks.core.ports.prompts import Prompts
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import PROMPTS, read_settings
 from benchmarks.systems.adaplanbench import prompts as adaplanbench

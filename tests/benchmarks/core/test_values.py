@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.core.digests import canonical_json, digest, digest_text, storable
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import canonical_json, derive_seed, digest, digest_text, storable
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Profile, Reply
 
 json_values = st.recursive(

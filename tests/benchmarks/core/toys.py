@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Cast, Identity
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.log import Call, MemoryLog, Settled, Verdict
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.types import Ask, Episode, Expect, Message, Outcome, Reply, Turn
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.registry import get_system
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Task
 from benchmarks.llm.config import EndpointConfig

@@ -9,9 +9,9 @@ from typing import Any
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.importer import Importer, TaskFile, TaskFormat
-from benchmarks.core.labels import Ending, Labels, Measure
-from benchmarks.core.people import Fields, People, ReplyForm
+from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.ports.labels import Ending, Labels, Measure
+from benchmarks.core.ports.people import Fields, People, ReplyForm
 from benchmarks.core.system import Dimension, Role, ScriptedPolicy, Setting, System
 from benchmarks.core.types import (
     Ask,

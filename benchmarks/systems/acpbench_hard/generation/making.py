@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 from benchmarks.systems.acpbench_hard.generation.space import Space
 from benchmarks.systems.acpbench_hard.generation.text import Describer
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom

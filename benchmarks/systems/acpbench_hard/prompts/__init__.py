@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from benchmarks.core.prompts import Prompts
+from benchmarks.core.ports.prompts import Prompts
 from benchmarks.core.yaml_files import read_yaml_file
 
 VERSION = "1"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.plans import PoolPlan, normal_words, number_steps
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.types import Profile, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.plans import PoolPlan, normal_words, pool_of
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.core.prompts import Prompts
+from benchmarks.core.ports.prompts import Prompts
 
 VERSION = "1"
 FOLDER = Path(__file__).parent

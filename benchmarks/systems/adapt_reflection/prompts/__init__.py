@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.core.prompts import Prompts
+from benchmarks.core.ports.prompts import Prompts
 
 VERSION = "1"
 PROMPTS = Prompts(Path(__file__).parent, VERSION)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from benchmarks.core.prompts import Prompts
+from benchmarks.core.ports.prompts import Prompts
 
 VERSION = "1"
 FOLDER = Path(__file__).parent

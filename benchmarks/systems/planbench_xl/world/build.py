@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES, EXPLICIT, IMPLICIT
 from benchmarks.systems.planbench_xl.paths import paths_to

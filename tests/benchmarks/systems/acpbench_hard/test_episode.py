@@ -10,7 +10,7 @@ from benchmarks.core.answerers import Answer, Cast, Scripted
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.people import FieldsRefused
+from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Task
 from benchmarks.systems.acpbench_hard import people

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Constraint, Json, Reply, Task, Turn
 from benchmarks.systems.adaplanbench import demo

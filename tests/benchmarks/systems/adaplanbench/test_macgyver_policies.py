@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from benchmarks.core.answerers import Answer, Answerer, Cast
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.plans import pool_of
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.macgyver.build import build_task

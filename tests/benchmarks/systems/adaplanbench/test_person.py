@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.core.people import FieldsRefused
+from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Ask
 from benchmarks.systems.adaplanbench.parsers import PARSERS

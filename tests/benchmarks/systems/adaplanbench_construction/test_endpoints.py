@@ -10,10 +10,10 @@ import pytest
 
 from benchmarks.core.answerers import Cast
 from benchmarks.core.candidates import KEPT, REMOVED
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import Call, MemoryLog, Verdict
 from benchmarks.core.registry import find_system, get_system
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome
 from benchmarks.llm.fake.server import FakeServer

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.core.people import FieldsRefused
+from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.core.types import Ask
 from benchmarks.systems.adaplanbench_construction.asks import RoundAsks, ask_filter
 from benchmarks.systems.adaplanbench_construction.parsers import PARSERS

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.core.answerers import Answer, Answerer, Cast, Scripted
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Task
 from benchmarks.systems.adaplanbench.macgyver.constraints import named_in

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Cast, Scripted
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Task, Turn
 from benchmarks.systems.adapt.dataset import LEVEL, load_personas

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks.core.people import FieldsRefused
+from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.systems.adapt.people import (
     MODES,
     REPLY_FORMS,

@@ -4,9 +4,9 @@ import random
 from typing import Any
 
 from benchmarks.core.answerers import Answerer, Cast
+from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Result
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Task
 from benchmarks.systems.adapt_reflection.system import SYSTEM

@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.core.answerers import Cast
-from benchmarks.core.digests import canonical_json
+from benchmarks.core.digests import canonical_json, derive_seed
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.seeds import derive_seed
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Task, Turn
 from benchmarks.systems.planbench_xl.catalogue import World, world_of

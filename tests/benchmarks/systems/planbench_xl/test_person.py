@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.core.digests import canonical_json
-from benchmarks.core.people import FieldsRefused
-from benchmarks.core.seeds import derive_seed
+from benchmarks.core.digests import canonical_json, derive_seed
+from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Reply, Turn
 from benchmarks.systems.planbench_xl.actions import (

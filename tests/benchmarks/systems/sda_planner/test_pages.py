@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.core.people import FieldsRefused
+from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.datasets.services import save_dataset
 from benchmarks.models import Agent, Dataset, Run, Trajectory, Turn
 from benchmarks.roles.services import ensure_scripted_agents

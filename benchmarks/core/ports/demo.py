@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.core.candidates import CandidateRow
-from benchmarks.core.importer import TaskFile, TaskWithProfiles
+from benchmarks.core.ports.importer import TaskFile, TaskWithProfiles
 from benchmarks.core.types import Json
 
 
