@@ -116,7 +116,8 @@ def _find(tokens: Sequence[str], continuation: str, made: Any) -> tuple[int, int
     ends = [len(tokens) - known] if known is not None else [len(tokens) - 1, len(tokens)]
     for last in (end for end in ends if end > 0):
         rest, first = continuation, last
-        while rest and first > 0 and tokens[first - 1] and rest.endswith(tokens[first - 1]):
+        # A token that ends within a character is empty; the last one has the character.
+        while rest and first > 0 and rest.endswith(tokens[first - 1]):
             first -= 1
             rest = rest[: len(rest) - len(tokens[first])]
         if not rest:

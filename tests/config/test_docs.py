@@ -64,7 +64,12 @@ def test_tests_and_users_get_the_same_versions() -> None:
     assert {name: dev.get(name) for name in core} == core
 
 
-@pytest.mark.parametrize("lock", ["core.lock", "dev.lock"])
+def test_the_extra_for_training_fits_what_is_installed() -> None:
+    core, train = pins("core.lock"), pins("train.lock")
+    assert {name: core[name] for name in core.keys() & train.keys()}.items() <= train.items()
+
+
+@pytest.mark.parametrize("lock", ["core.lock", "dev.lock", "parquet.lock", "train.lock"])
 def test_a_lock_file_names_no_host(lock: str) -> None:
     text = (ROOT / "requirements" / lock).read_text()
     assert "://" not in text

@@ -22,6 +22,7 @@ from benchmarks.systems.adapt_reflection.scripted import (
     TEACHER_POLICY,
 )
 from benchmarks.systems.adapt_reflection.settings import SETTINGS
+from benchmarks.systems.adapt_reflection.training.commands import TrainReflection, scoring_server
 
 
 class AdaptReflection(System):
@@ -58,7 +59,11 @@ class AdaptReflection(System):
             )
         )
     )
-    commands = {"export_reflection": export_reflection}
+    commands = {
+        "export_reflection": export_reflection,
+        "train_reflection_dpo": TrainReflection(),
+        "serve_scorer": scoring_server,
+    }
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         return episode.episode(task, settings, rng)

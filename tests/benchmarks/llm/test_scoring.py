@@ -33,6 +33,11 @@ class TestReading:
         assert found["probabilities"] == pytest.approx([0.5, 0.25, 1.0])
         assert (done.tokens_in, done.tokens_out, done.model) == (7, 1, "m")
 
+    def test_tokens_that_end_within_a_character(self):
+        put = ask("You help.", "Eggs?", kind="scores", continuation="Ask é?")
+        done = read_scores(reply(["?\n", "Ask", " ", "", "é", "?", "x"], [-1.0] * 7), put)
+        assert json.loads(done.text)["tokens"] == ["Ask", " ", "", "é", "?"]
+
     @pytest.mark.parametrize("made", [0, None])
     def test_servers_that_make_no_token_or_do_not_say(self, made):
         done = read_scores(reply(TOKENS[:-1], LOGPROBS[:-1], made), ASK)
