@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.core.digests import digest
+from benchmarks.core.digests import derive_seed, digest
 from benchmarks.core.errors import CoreError
-from benchmarks.core.seeds import derive_seed
 from benchmarks.systems.adapt_reflection.exports import ABOUT
 
 SIDE = ".meta.jsonl"

@@ -8,7 +8,7 @@ from benchmarks.core.system import Setting, read_settings
 
 MAX_SEED = 2**32 - 1
 
-# Rank 4 is the paper's (section 5); the paper publishes no other value.
+# The paper publishes none of these in its text; the defaults are ours.
 OPTIONS = (
     Setting("learning_rate", "float", 5e-6, "Learning rate at the start; it falls to 0 linearly.",
             minimum=0, maximum=1),
