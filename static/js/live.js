@@ -64,6 +64,7 @@ function note(form) {
   form.dataset.typed = "1";
   unsent = { of: here.dataset.draftOf, url: here.dataset.draftUrl, token: find("[name=csrfmiddlewaretoken]", form)?.value, fields: read(form) };
   storeLocally(unsent);
+  if (!newer && find("[data-draft-state]")?.dataset.state !== "waiting") showDraftState("saving");
   if (!timer) timer = setTimeout(send, Math.max(0, INTERVAL - (Date.now() - last)));
 }
 async function send(event) {
@@ -96,7 +97,7 @@ async function send(event) {
     delete unconfirmed[draft.of];
     if (!unsent) attempt(() => localStorage.removeItem(DRAFTS + draft.of));
     else storeLocally(unsent);
-    if (current) showDraftState("saved");
+    if (current) showDraftState(unsent ? "saving" : "saved");
   } else if (!answer || answer.status >= 500) {
     unsent = unsent || draft;
     if (current) showDraftState("waiting", reply.refused);
