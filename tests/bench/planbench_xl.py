@@ -15,8 +15,12 @@ from benchmarks.core.digests import canonical_json, digest
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Ask, Reply, Task, Turn
-from benchmarks.systems.planbench_xl.blockers import plan_for
-from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES, NOISY_TYPES, world_of
+from benchmarks.systems.planbench_xl.environment.blockers import plan_for
+from benchmarks.systems.planbench_xl.environment.catalogue import (
+    BLOCKER_TYPES,
+    NOISY_TYPES,
+    world_of,
+)
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, DEFAULTS, resolve
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from tests.bench.storing import machine, tell

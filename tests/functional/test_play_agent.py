@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.models import Run
-from benchmarks.systems.planbench_xl.catalogue import world_of
-from benchmarks.systems.planbench_xl.notes import given_values
+from benchmarks.systems.planbench_xl.environment.catalogue import world_of
+from benchmarks.systems.planbench_xl.scripted import given_values
 from benchmarks.systems.planbench_xl.world import load_world
 from tests.factories.benchmarks import make_user, play
 from tests.factories.planbench_xl import TASK, start_for_person, waiting_ask

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from benchmarks.core.ports.comparisons import Comparisons, Contrasts, Grouping, Named, ToolUse
 from benchmarks.core.types import Json, Task
-from benchmarks.systems.planbench_xl.catalogue import world_of
-from benchmarks.systems.planbench_xl.evaluation import Tally
+from benchmarks.systems.planbench_xl.environment.catalogue import world_of
+from benchmarks.systems.planbench_xl.environment.evaluation import Tally
+from benchmarks.systems.planbench_xl.environment.tools import TRUSTED
 from benchmarks.systems.planbench_xl.labels import CATEGORIES, GROUPS
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, WORDS
-from benchmarks.systems.planbench_xl.tools import TRUSTED
 
 _TITLES = {
     "default": Named("Block-free", "Noisy siblings only; nothing is blocked."),

@@ -7,8 +7,9 @@ from typing import Any
 from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.types import Task
-from benchmarks.systems.planbench_xl.blockers import UNBLOCKED, Plan, plan_for
-from benchmarks.systems.planbench_xl.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.environment.blockers import UNBLOCKED, Plan, plan_for
+from benchmarks.systems.planbench_xl.environment.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.environment.query import DETAILS
 from benchmarks.systems.planbench_xl.graph import Graph, draw
 from benchmarks.systems.planbench_xl.labels import (
     CATEGORIES,
@@ -17,7 +18,6 @@ from benchmarks.systems.planbench_xl.labels import (
     FAILURES,
     GROUPS,
 )
-from benchmarks.systems.planbench_xl.query import DETAILS
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
 from benchmarks.systems.planbench_xl.walk import Step, Walk, read_walk
 

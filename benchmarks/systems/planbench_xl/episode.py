@@ -1,26 +1,116 @@
 """PlanBench-XL as a generator: ask, act, observe, until an answer or a limit."""
 
 import random
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task, Turn
-from benchmarks.systems.planbench_xl.actions import Action
-from benchmarks.systems.planbench_xl.blockers import plan_record
-from benchmarks.systems.planbench_xl.catalogue import Tool, world_of
-from benchmarks.systems.planbench_xl.failures import Trace
-from benchmarks.systems.planbench_xl.feedback import say
+from benchmarks.systems.planbench_xl.environment.actions import FUNCTIONS, Action
+from benchmarks.systems.planbench_xl.environment.blockers import plan_record
+from benchmarks.systems.planbench_xl.environment.catalogue import Tool, world_of
+from benchmarks.systems.planbench_xl.environment.feedback import say
+from benchmarks.systems.planbench_xl.environment.query import (
+    AMBIGUOUS,
+    ANSWERED,
+    CALL_ERRORS,
+    LABEL_ERRORS,
+    MAX_STEPS,
+    RETRIEVAL_ERRORS,
+    WRONG,
+    Query,
+    Seen,
+)
+from benchmarks.systems.planbench_xl.environment.tools import TRUSTED, UNTRUSTED
+from benchmarks.systems.planbench_xl.environment.values import is_correct, normalise
 from benchmarks.systems.planbench_xl.metrics import outcome_metrics
-from benchmarks.systems.planbench_xl.native import FUNCTIONS
 from benchmarks.systems.planbench_xl.prompts import fill
-from benchmarks.systems.planbench_xl.query import AMBIGUOUS, ANSWERED, Query, Seen
 from benchmarks.systems.planbench_xl.settings import Conditions, resolve
 
 DECLINED = "agent_declined"
 LEFT_OUT = "a lookup fitted records with different values"
 _TAGGED, _NATIVE = Expect("tagged_action"), Expect("native_action")
 _EMPTY = "(empty reply)"  # endpoints refuse blanks
+# Failure categories.
+FORMAT_ERROR, NOISY_ADOPTED = "format_error", "noisy_response_adopted"
+PREMATURE, DRIFT = "premature_answering", "irrecoverable_drift"
+UNRESOLVED, MISREPORTED = "unresolved_execution", "misreported_answer"
+CATEGORIES = (FORMAT_ERROR, NOISY_ADOPTED, PREMATURE, DRIFT, UNRESOLVED, MISREPORTED)
+# "Still being made": within the last quarter of the steps.
+_RECENT = 4
+
+
+class Trace:
+    """Collects from the trace of an episode why its query failed: the paper's failure categories.
+
+    The paper names five categories and shows cases of each; the rules by which they are told apart
+    here are ours. They are tried in this order:
+
+    ``format_error``
+        The query was closed because of too many replies without an action, or too many refused
+        searches or calls.
+    ``noisy_response_adopted``
+        The answer holds a value that only noisy or blocking tools returned.
+    ``premature_answering``
+        The answer holds a value found on the way to the target, or nothing that was found at all:
+        the agent stopped before it had what was asked.
+    ``irrecoverable_drift``
+        The answer holds a reliable value that lies on no catalogued path; or the steps ran out long
+        after the last find that lies on one.
+    ``unresolved_execution``
+        The steps ran out while finds on a path were still being made, or with the target in hand.
+    ``misreported_answer``
+        Ours: the target was found, and the answer does not hold it.
+    """
+
+    def __init__(self, on_paths: Collection[str], target: str) -> None:
+        self.on_paths, self.target = on_paths, target
+        self.steps = self.last_find = 0
+        self.answer: str | None = None
+        self.spoilt = False
+        # By value as answers have it, the data types under which it was returned.
+        self.reliable: dict[str, set[str]] = {}
+        self.unreliable: set[str] = set()
+        self.found: set[str] = set()
+
+    def add(self, turn: Json, step: int) -> None:
+        """Take up the payload of a turn, fresh or stored."""
+        self.steps = step
+        if "untrusted_sources" in turn:
+            self.answer, self.spoilt = turn["request"], bool(turn["untrusted_sources"])
+        elif turn.get("provenance") == TRUSTED:
+            datatype = turn["datatype"]
+            if datatype in self.on_paths and datatype not in self.found:
+                self.last_find = step
+            self.found.add(datatype)
+            self.reliable.setdefault(normalise(turn["value"]), set()).add(datatype)
+        elif turn.get("provenance") == UNTRUSTED:
+            self.unreliable.add(normalise(turn["value"]))
+
+    def category(self, termination: str, failure: str | None) -> str | None:
+        """The category of a query that ended; None where it succeeded or is left out."""
+        if failure is None or termination == AMBIGUOUS:
+            return None
+        if termination in (LABEL_ERRORS, RETRIEVAL_ERRORS, CALL_ERRORS):
+            return FORMAT_ERROR
+        if termination == MAX_STEPS:
+            recent = self.last_find and (self.steps - self.last_find) * _RECENT <= self.steps
+            return UNRESOLVED if recent or self.target in self.found else DRIFT
+        return self._of_answer(failure)
+
+    def _of_answer(self, failure: str) -> str:
+        adopted = (value for value in self.unreliable if value not in self.reliable)
+        if self.spoilt or any(self._answers(value) for value in adopted):
+            return NOISY_ADOPTED
+        if failure == WRONG:
+            return MISREPORTED
+        told = [kinds for value, kinds in self.reliable.items() if self._answers(value)]
+        if told and not any(kind in self.on_paths for kinds in told for kind in kinds):
+            return DRIFT
+        return PREMATURE
+
+    def _answers(self, value: str) -> bool:
+        return is_correct(value, self.answer, "words")
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:

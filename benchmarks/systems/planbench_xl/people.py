@@ -13,8 +13,14 @@ from typing import Any
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.ports.people import Fields, FieldsRefused, Mode, People, Place, ReplyForm
 from benchmarks.core.types import Json
-from benchmarks.systems.planbench_xl.actions import ANSWER, CALL, RETRIEVE, Action, tagged
-from benchmarks.systems.planbench_xl.native import call_text
+from benchmarks.systems.planbench_xl.environment.actions import (
+    ANSWER,
+    CALL,
+    RETRIEVE,
+    Action,
+    call_text,
+    tagged,
+)
 
 GIVES, TAKES, TAKES_2 = "gives", "takes", "takes_2"
 ARGUMENT = "arg-"

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.core.errors import SettingError
 from benchmarks.core.system import PROMPTS, Setting
-from benchmarks.systems.planbench_xl.blockers import (
+from benchmarks.systems.planbench_xl.environment.blockers import (
     EDGES,
     FIXED,
     FIXED_MULTI,
@@ -24,7 +24,7 @@ from benchmarks.systems.planbench_xl.blockers import (
     SELECTIONS,
     Rules,
 )
-from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES
+from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER_TYPES
 
 # Short words for the three types of blocking tools, and every choice among them.
 WORDS = dict(zip(("explicit", "implicit", "misleading"), BLOCKER_TYPES, strict=True))

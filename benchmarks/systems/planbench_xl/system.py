@@ -9,16 +9,15 @@ from benchmarks.core.ports.published import Published
 from benchmarks.core.system import Dimension, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.planbench_xl import episode, metrics, prompts, world
-from benchmarks.systems.planbench_xl.actions import parse_tagged
 from benchmarks.systems.planbench_xl.comparisons import COMPARISONS
 from benchmarks.systems.planbench_xl.dataset import IMPORTER
 from benchmarks.systems.planbench_xl.demo import DEMO
 from benchmarks.systems.planbench_xl.display import DISPLAYS
+from benchmarks.systems.planbench_xl.environment.actions import parse_native, parse_tagged
 from benchmarks.systems.planbench_xl.labels import LABELS
-from benchmarks.systems.planbench_xl.native import parse_native
 from benchmarks.systems.planbench_xl.people import PEOPLE
 from benchmarks.systems.planbench_xl.published import PRESETS, PUBLISHED
-from benchmarks.systems.planbench_xl.replay import replay_recordings
+from benchmarks.systems.planbench_xl.recordings.replay import replay_recordings
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from benchmarks.core.ports.labels import Tone
 from benchmarks.core.types import Json
-from benchmarks.systems.planbench_xl.actions import ANSWER, CALL, RETRIEVE
-from benchmarks.systems.planbench_xl.catalogue import BASELINE, NOISY, World
-from benchmarks.systems.planbench_xl.tools import TRUSTED, UNTRUSTED
+from benchmarks.systems.planbench_xl.environment.actions import ANSWER, CALL, RETRIEVE
+from benchmarks.systems.planbench_xl.environment.catalogue import BASELINE, NOISY, World
+from benchmarks.systems.planbench_xl.environment.tools import TRUSTED, UNTRUSTED
 
 # Kinds of steps, and what became of a call.
 SEARCH, CALLED, ANSWERED, MALFORMED = "search", "call", "answer", "malformed"

@@ -13,8 +13,8 @@ from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, OpenAsk, Run, Trajectory
 from benchmarks.runs.services import cancel_run, pause_run
-from benchmarks.systems.planbench_xl.catalogue import world_of
-from benchmarks.systems.planbench_xl.notes import given_values
+from benchmarks.systems.planbench_xl.environment.catalogue import world_of
+from benchmarks.systems.planbench_xl.scripted import given_values
 from benchmarks.systems.planbench_xl.world import load_world
 from tests.factories.benchmarks import make_user, play
 from tests.factories.planbench_xl import TASK, start_for_person, waiting_ask

@@ -14,8 +14,8 @@ from typing import Any
 
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.yaml_files import read_yaml_file
-from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES, EXPLICIT, IMPLICIT
-from benchmarks.systems.planbench_xl.paths import paths_to
+from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER_TYPES, EXPLICIT, IMPLICIT
+from benchmarks.systems.planbench_xl.environment.paths import paths_to
 
 FOLDER = Path(__file__).parent
 LONGEST_PATH = 9

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.systems.planbench_xl.catalogue import World, world_of
 from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset
+from benchmarks.systems.planbench_xl.environment.catalogue import World, world_of
 from tests.shared_data import shared_data
 
 FOLDER = "planbench_xl"

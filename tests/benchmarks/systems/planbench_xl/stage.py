@@ -10,8 +10,8 @@ from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Task, Turn
-from benchmarks.systems.planbench_xl.catalogue import World, world_of
-from benchmarks.systems.planbench_xl.notes import given_values
+from benchmarks.systems.planbench_xl.environment.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.scripted import given_values
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import load_world
 

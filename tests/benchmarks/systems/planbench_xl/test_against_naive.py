@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.systems.planbench_xl.actions import parse_tagged, tagged
-from benchmarks.systems.planbench_xl.blockers import (
+from benchmarks.systems.planbench_xl.environment.actions import parse_tagged, tagged
+from benchmarks.systems.planbench_xl.environment.blockers import (
     EDGES,
     LENGTHS,
     NOISE_MODES,
@@ -16,10 +16,16 @@ from benchmarks.systems.planbench_xl.blockers import (
     Rules,
     plan_for,
 )
-from benchmarks.systems.planbench_xl.catalogue import BASELINE, Ambiguous, Tool, World, world_of
+from benchmarks.systems.planbench_xl.environment.catalogue import (
+    BASELINE,
+    Ambiguous,
+    Tool,
+    World,
+    world_of,
+)
+from benchmarks.systems.planbench_xl.environment.query import Reach
+from benchmarks.systems.planbench_xl.environment.similarity import DataType, Matcher
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
-from benchmarks.systems.planbench_xl.similarity import DataType, Matcher
-from benchmarks.systems.planbench_xl.state import Reach
 from benchmarks.systems.planbench_xl.world import load_world
 from tests.benchmarks.systems.planbench_xl import naive
 

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.planbench_xl.catalogue import world_of
 from benchmarks.systems.planbench_xl.dataset import load_dataset, sample_queries
+from benchmarks.systems.planbench_xl.environment.catalogue import world_of
+from benchmarks.systems.planbench_xl.environment.query import Query
 from benchmarks.systems.planbench_xl.files import NAMES
-from benchmarks.systems.planbench_xl.query import Query
 from benchmarks.systems.planbench_xl.settings import resolve
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import DATA, DOMAIN, load_world

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.core.types import Reply
-from benchmarks.systems.planbench_xl.native import call_text
+from benchmarks.systems.planbench_xl.environment.actions import call_text
 from tests.benchmarks.systems.planbench_xl.stage import Stage, task_named, with_payload
 
 NOTHING = "I am thinking."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.systems.planbench_xl.failures import CATEGORIES, Trace
+from benchmarks.systems.planbench_xl.episode import CATEGORIES, Trace
 from benchmarks.systems.planbench_xl.labels import CATEGORIES as NAMED
 
 ON_PATHS, TARGET = {"start", "middle", "target"}, "target"

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.systems.planbench_xl.blockers import plan_for
-from benchmarks.systems.planbench_xl.catalogue import Tool, World, world_of
-from benchmarks.systems.planbench_xl.graph import Graph, draw
-from benchmarks.systems.planbench_xl.layout import HEIGHT, WIDTH
+from benchmarks.systems.planbench_xl.environment.blockers import plan_for
+from benchmarks.systems.planbench_xl.environment.catalogue import Tool, World, world_of
+from benchmarks.systems.planbench_xl.environment.similarity import DataType
+from benchmarks.systems.planbench_xl.graph import HEIGHT, WIDTH, Graph, draw
 from benchmarks.systems.planbench_xl.settings import resolve
-from benchmarks.systems.planbench_xl.similarity import DataType
 from benchmarks.systems.planbench_xl.walk import Walk, read_walk
 from benchmarks.systems.planbench_xl.world import load_world
 

@@ -148,7 +148,8 @@ class TestWords:
         assert "Premature answering" in said
 
     def test_every_ending_has_words(self):
-        from benchmarks.systems.planbench_xl import episode, query
+        from benchmarks.systems.planbench_xl import episode
+        from benchmarks.systems.planbench_xl.environment import query
 
         endings = {query.ANSWERED, query.AMBIGUOUS, episode.DECLINED, *query.DETAILS}
         assert endings == set(ENDINGS)

@@ -15,15 +15,15 @@ from benchmarks.core.digests import canonical_json, derive_seed
 from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Reply, Turn
-from benchmarks.systems.planbench_xl.actions import (
+from benchmarks.systems.planbench_xl.environment.actions import (
     ANSWER,
     CALL,
     RETRIEVE,
+    parse_native,
     parse_tagged,
     read_call,
     read_object,
 )
-from benchmarks.systems.planbench_xl.native import parse_native
 from benchmarks.systems.planbench_xl.people import REPLY_FORMS, compose
 from benchmarks.systems.planbench_xl.prompts import load_feedback
 from benchmarks.systems.planbench_xl.system import SYSTEM

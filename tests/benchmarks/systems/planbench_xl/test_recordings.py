@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.planbench_xl.actions import parse_tagged, read_request
+from benchmarks.systems.planbench_xl.environment.actions import parse_tagged, read_request
+from benchmarks.systems.planbench_xl.environment.query import Query
+from benchmarks.systems.planbench_xl.environment.retrieval import check_request, select
 from benchmarks.systems.planbench_xl.metrics import evaluation_report, summarise
-from benchmarks.systems.planbench_xl.query import Query
-from benchmarks.systems.planbench_xl.replay import (
+from benchmarks.systems.planbench_xl.recordings.replay import (
     Report,
     group_of,
     read_recordings,
@@ -21,7 +22,6 @@ from benchmarks.systems.planbench_xl.replay import (
     replayed,
     why_not,
 )
-from benchmarks.systems.planbench_xl.retrieval import check_request, select
 from benchmarks.systems.planbench_xl.settings import resolve
 from tests.benchmarks.systems.planbench_xl import slice
 from tests.shared_data import shared_data

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.planbench_xl.reference_knobs import (
+from benchmarks.systems.planbench_xl.recordings.reference_knobs import (
     BASES,
     CannotExpress,
     read_conditions,

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from benchmarks.systems.planbench_xl.catalogue import world_of
-from benchmarks.systems.planbench_xl.notes import given_values
+from benchmarks.systems.planbench_xl.environment.catalogue import world_of
+from benchmarks.systems.planbench_xl.scripted import given_values
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import load_world

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks.systems.planbench_xl.actions import (
+from benchmarks.systems.planbench_xl.dataset import sample_queries
+from benchmarks.systems.planbench_xl.environment.actions import (
     ANSWER,
     CALL,
     RETRIEVE,
@@ -10,14 +11,15 @@ from benchmarks.systems.planbench_xl.actions import (
     read_call,
     read_request,
 )
-from benchmarks.systems.planbench_xl.answers import is_correct
-from benchmarks.systems.planbench_xl.blockers import Rules, plan_for
-from benchmarks.systems.planbench_xl.dataset import sample_queries
-from benchmarks.systems.planbench_xl.noise import with_siblings
-from benchmarks.systems.planbench_xl.retrieval import RequestRefused, check_request
+from benchmarks.systems.planbench_xl.environment.blockers import Rules, plan_for
+from benchmarks.systems.planbench_xl.environment.retrieval import (
+    RequestRefused,
+    check_request,
+    with_siblings,
+)
+from benchmarks.systems.planbench_xl.environment.tools import execute
+from benchmarks.systems.planbench_xl.environment.values import is_correct, normalise
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
-from benchmarks.systems.planbench_xl.tools import execute
-from benchmarks.systems.planbench_xl.values import normalise
 from tests.benchmarks.systems.planbench_xl import slice
 
 TIE = 1e-9

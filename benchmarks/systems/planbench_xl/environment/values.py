@@ -1,4 +1,4 @@
-"""Values as texts: how arguments are compared with records, and answers with what is expected."""
+"""Values as texts: compared with records, and with the expected answer."""
 
 import json
 import re
@@ -19,3 +19,17 @@ def normalise(value: Any) -> str:
     if value is None:
         return ""
     return " ".join(_DECORATION.sub("", text_of(value).lower()).split())
+
+
+def is_correct(expected: Any, answer: Any, match: str = "substring") -> bool:
+    """Whether the expected value stands in the answer.
+
+    ``substring`` finds it anywhere ("paid" in "unpaid", too); ``words`` wants it to begin and end
+    where words do.
+    """
+    wanted, given = normalise(expected), normalise(answer)
+    if not wanted:
+        return False
+    if match == "words":
+        return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given) is not None
+    return wanted in given

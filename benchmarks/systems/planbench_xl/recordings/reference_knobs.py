@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import Problems
-from benchmarks.systems.planbench_xl.blockers import (
+from benchmarks.systems.planbench_xl.environment.blockers import (
     EDGES,
     EXACT,
     FIXED,
@@ -24,7 +24,7 @@ from benchmarks.systems.planbench_xl.blockers import (
     REMAINING,
     SELECTIONS,
 )
-from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES
+from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER_TYPES
 from benchmarks.systems.planbench_xl.files import read_json
 from benchmarks.systems.planbench_xl.settings import SETTINGS, WORDS
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.digests import canonical_json
-from benchmarks.systems.planbench_xl.catalogue import Tool
+from benchmarks.systems.planbench_xl.environment.catalogue import Tool
+from benchmarks.systems.planbench_xl.environment.retrieval import INPUTS, OUTPUT, Found
 from benchmarks.systems.planbench_xl.prompts import load_feedback
-from benchmarks.systems.planbench_xl.retrieval import INPUTS, OUTPUT, Found
 
 # What an agent is told of its request; the domain goes without saying.
 _TOLD = ("meta_tool", OUTPUT, INPUTS)

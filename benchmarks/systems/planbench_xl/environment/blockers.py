@@ -10,7 +10,7 @@ from operator import or_
 from random import Random
 from typing import Any
 
-from benchmarks.systems.planbench_xl.catalogue import BLOCKER_TYPES, Tool, World
+from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER_TYPES, Tool, World
 
 EXACT, REMAINING, RATIO = (
     "exact_blocked_paths", "target_remaining_paths", "target_remaining_ratio",

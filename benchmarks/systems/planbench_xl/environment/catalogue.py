@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.types import Json
-from benchmarks.systems.planbench_xl.similarity import DataType, Matcher
-from benchmarks.systems.planbench_xl.values import text_of
+from benchmarks.systems.planbench_xl.environment.similarity import DataType, Matcher
+from benchmarks.systems.planbench_xl.environment.values import text_of
 
 BASELINE, NOISY, BLOCKER = "baseline", "noisy", "blocker"
 KINDS = (BASELINE, NOISY, BLOCKER)

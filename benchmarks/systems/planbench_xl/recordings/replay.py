@@ -17,11 +17,11 @@ from benchmarks.core.digests import storable
 from benchmarks.core.json_files import ODD_ESCAPE
 from benchmarks.core.problems import FileRefused, Problem, Problems, describe, text_fault
 from benchmarks.core.types import Json, Outcome, Reply, Task, Turn
-from benchmarks.systems.planbench_xl.actions import parse_tagged
 from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset
+from benchmarks.systems.planbench_xl.environment.actions import parse_tagged
 from benchmarks.systems.planbench_xl.episode import episode
 from benchmarks.systems.planbench_xl.files import open_plain_or_packed, read_json, reason_of
-from benchmarks.systems.planbench_xl.reference_knobs import (
+from benchmarks.systems.planbench_xl.recordings.reference_knobs import (
     PUBLISHED,
     NamedConditions,
     read_conditions,

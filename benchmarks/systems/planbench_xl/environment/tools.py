@@ -4,7 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.systems.planbench_xl.catalogue import BASELINE, SHOWN_AS_ERROR, Tool, World
+from benchmarks.systems.planbench_xl.environment.catalogue import (
+    BASELINE,
+    SHOWN_AS_ERROR,
+    Tool,
+    World,
+)
 
 TRUSTED, UNTRUSTED, NOTHING = "trusted", "untrusted", "none"
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.systems.planbench_xl.catalogue import NOISY, World
+from benchmarks.systems.planbench_xl.environment.catalogue import NOISY, World
 
 
 class Tally:
