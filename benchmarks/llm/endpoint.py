@@ -5,21 +5,46 @@ import random
 import re
 import ssl
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.core.answerers import Answer, Identity
+from benchmarks.core.digests import canonical_json
 from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
 from benchmarks.core.types import Ask
 from benchmarks.llm.chat import MalformedReply, read_completion, request_body
 from benchmarks.llm.config import EndpointConfig, SchemaBuilder
 from benchmarks.llm.limits import NoPlace, Place
 from benchmarks.llm.line import Line, open_line
-from benchmarks.llm.prices import estimate_cost
 from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
 from benchmarks.llm.scoring import NOT_SERVED, REQUIRED, read_scores, scoring_body, wants_scores
 from benchmarks.llm.security import LOOPBACK, EndpointRefused, Redactor, ReplyRefused
+
+# --- Prices ---------------------------------------------------------------------------------------
+
+# What chat templates put around each message, and around all of them, in tokens; generous.
+PER_MESSAGE, PER_REQUEST = 16, 64
+
+
+def estimate_tokens(messages: Sequence[Any], rest: Sequence[Any] = ()) -> int:
+    """The most tokens that a prompt can have: no token is shorter than a byte."""
+    size = sum(len(canonical_json(part).encode()) for part in (*messages, *rest))
+    return size + PER_MESSAGE * len(messages) + PER_REQUEST
+
+
+def estimate_cost(config: EndpointConfig, body: dict[str, Any]) -> float | None:
+    """The most that a request can cost; None where prices or the reply's length are unknown."""
+    longest = 0 if config.price_out == 0 else config.max_tokens(body)
+    if longest is None:
+        return None
+    rest = [body[name] for name in ("tools", "response_format") if name in body]
+    prompt = body["messages"] if "messages" in body else [body["prompt"]]
+    return config.cost(estimate_tokens(prompt, rest), longest)
+
+
+# --- The answerer
+# ----------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     import openai

@@ -4,15 +4,84 @@ Imports httpx2, so it is itself imported only when a line to an endpoint is open
 """
 
 import ssl
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import httpcore2
 import httpx2
 
-from benchmarks.llm.deadlines import Deadline, DeadlineBackend
 from benchmarks.llm.security import Address, EndpointRefused, ReplyRefused, Secret
+
+# --- Deadlines ------------------------------------------------------------------------------------
+
+# The HTTP library's time limits begin anew with every byte that arrives, so a server that trickles
+# could hold a call for hours.
+
+
+class Deadline(threading.local):
+    """The moment of ``time.monotonic`` by which the calling thread's call must be over."""
+
+    at: float | None = None
+
+    def within(self, timeout: float | None) -> float | None:
+        """``timeout``, shortened to what is left."""
+        if self.at is None:
+            return timeout
+        left = self.at - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout("the call's time is over")
+        return left if timeout is None else min(timeout, left)
+
+
+class DeadlineStream(httpcore2.NetworkStream):
+    """A connection that asks the deadline before each piece."""
+
+    def __init__(self, inner: httpcore2.NetworkStream, deadline: Deadline) -> None:
+        self._inner, self._deadline = inner, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, self._deadline.within(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, self._deadline.within(timeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.NetworkStream:
+        left = self._deadline.within(timeout)
+        inner = self._inner.start_tls(ssl_context, server_hostname, left)
+        return DeadlineStream(inner, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class DeadlineBackend(httpcore2.NetworkBackend):
+    """Opens connections that keep the deadline."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._inner, self._deadline = httpcore2.SyncBackend(), deadline
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        left = self._deadline.within(timeout)
+        inner = self._inner.connect_tcp(host, port, left, local_address, socket_options)
+        return DeadlineStream(inner, self._deadline)
+
 
 LONGEST_REPLY = 8 * 1024 * 1024
 CONNECT_TIMEOUT = 10.0

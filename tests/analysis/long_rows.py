@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from benchmarks.models import Exchange, JudgeScore, Trajectory, Turn, Violation
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from tests.factories.benchmarks import AnswererVersionFactory, TrajectoryFactory
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -20,7 +20,7 @@ from benchmarks.models import (
     Trajectory,
     Turn,
 )
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 KEYS = tuple(dimension.key for dimension in DIMENSIONS)
 JUDGES = ("even", "strict", "mild")

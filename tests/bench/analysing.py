@@ -65,7 +65,7 @@ def fill(scores: int) -> int:
         Trajectory,
         Turn,
     )
-    from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+    from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
     rng = random.Random(1)
     keys = [dimension.key for dimension in DIMENSIONS]

@@ -100,7 +100,7 @@ def copy_run(first: Any, run: Any, number: int) -> None:
 def fill_run(run: Any, tasks: list[int], count: int, judges: list[Any], chance: Any) -> None:
     """Trajectories of a run with one turn each; violations, and scores where judges score."""
     from benchmarks.models import Trajectory, Turn, Violation
-    from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+    from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
     rows = []
     for n in range(count):
@@ -134,7 +134,7 @@ def fill_run(run: Any, tasks: list[int], count: int, judges: list[Any], chance: 
 def fill_long(chance: Any) -> list[int]:
     """Two trajectories of 500 turns in the newest run that judges scored, as ids."""
     from benchmarks.models import AnswererVersion, Run, Trajectory, Turn, Violation
-    from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+    from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
     def words(count: int) -> str:
         return " ".join(chance.choices(WORDS, k=count))

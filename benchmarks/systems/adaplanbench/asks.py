@@ -7,8 +7,7 @@ from typing import Any
 from benchmarks.core.system import Dimension
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Task
 from benchmarks.systems.adaplanbench.prompts import fill, load_prompt
-from benchmarks.systems.adaplanbench.protocol import KINDS
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS, load_dimensions
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS, KINDS, load_dimensions
 
 JUDGE_ROLES = {"world": "world_judge", "user": "user_judge"}
 ASCENDING = (1, 3, 5)

@@ -5,12 +5,12 @@ from typing import Any
 
 from benchmarks.core.system import Dimension, Role, ScriptedPolicy, System
 from benchmarks.core.types import Outcome, Profile, Task
-from benchmarks.systems.adaplanbench import demo, metrics, parsers, prompts, sampling, scripted
+from benchmarks.systems.adaplanbench import demo, metrics, parsers, prompts, scripted
 from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
 from benchmarks.systems.adaplanbench.labels import LABELS
-from benchmarks.systems.adaplanbench.macgyver import policies as macgyver
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
-from benchmarks.systems.adaplanbench.schemas import SCHEMAS
+from benchmarks.systems.adaplanbench.macgyver import judges as macgyver
+from benchmarks.systems.adaplanbench.parsers import SCHEMAS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 
 class AdaPlanBenchBase(System):
@@ -37,7 +37,6 @@ class AdaPlanBenchBase(System):
     parsers: Mapping[str, Callable[[str, Mapping[str, Any]], Any]] = parsers.PARSERS
     scripted: Mapping[str, ScriptedPolicy] = {
         **scripted.POLICIES,
-        **sampling.POLICIES,
         **macgyver.POLICIES,
     }
     dimensions: tuple[Dimension, ...] = DIMENSIONS

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.core.plans import PoolPlan, combine, pool_of, stages_of
 from benchmarks.core.types import Constraint, Profile, Task
 from benchmarks.core.yaml_files import read_yaml_file
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import mentions_name
 
 FOLDER = Path(__file__).parent / "demo_tasks"

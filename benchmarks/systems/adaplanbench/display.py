@@ -6,9 +6,9 @@ from statistics import fmean
 
 from benchmarks.core.plans import PoolPlan, normal_words, pool_of
 from benchmarks.core.ports.display import Subject, View
+from benchmarks.systems.adaplanbench.macgyver.answers import verdict_words
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
-from benchmarks.systems.adaplanbench.macgyver.verdicts import verdict_words
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 _TITLES = {dimension.key: dimension.title for dimension in DIMENSIONS}
 

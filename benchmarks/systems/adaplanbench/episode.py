@@ -22,6 +22,7 @@ from benchmarks.systems.adaplanbench.asks import Asks, Memory, Said, split_const
 from benchmarks.systems.adaplanbench.metrics import TurnRecord, outcome_metrics
 from benchmarks.systems.adaplanbench.protocol import (
     COUNTED,
+    DIMENSIONS,
     KINDS,
     Disclosed,
     Disclosure,
@@ -30,7 +31,6 @@ from benchmarks.systems.adaplanbench.protocol import (
     rate,
     read_violations,
 )
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 VALID, EARLY, MAXED, SPENT = "valid_plan", "early_stop", "max_turns", "refinement_spent"
 JUDGE, SIMULATOR = "judge_failure", "simulator_failure"

@@ -11,7 +11,7 @@ from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, Tas
 from benchmarks.core.problems import FileRefused, Problem, Said, describe
 from benchmarks.systems.adaplanbench.dataset import check_file, read_about, read_tasks, write_tasks
 from benchmarks.systems.adaplanbench.macgyver.build import SEED, build_task, dataset_checksum
-from benchmarks.systems.adaplanbench.macgyver.policies import ROLES
+from benchmarks.systems.adaplanbench.macgyver.judges import ROLES
 from benchmarks.systems.adaplanbench.macgyver.reader import check_files, read_riddles
 from benchmarks.systems.adaplanbench_construction.scripted import failed_criteria
 

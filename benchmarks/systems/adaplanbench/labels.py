@@ -6,8 +6,8 @@ from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
-from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 ENDINGS: Mapping[str, Ending] = {
     "valid_plan": Ending("Valid plan", "The last plan violates no hidden constraint.", "ok"),

@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.plans import parse_plan
 from benchmarks.llm.replies import read_json_object
+from benchmarks.llm.schemas import list_of, nothing_or, object_of, one_of
 
 
 def _reasons(reply: Mapping[str, Any], keys: list[str]) -> dict[str, str]:
@@ -67,3 +68,23 @@ PARSERS = {
     "scores": parse_scores,
     "feedback": parse_feedback,
 }
+
+
+# --- Schemas, for endpoints that can be held to them ----------------------------------------------
+
+_TEXT = {"type": "string"}
+
+
+def violations(params: Mapping[str, Any]) -> dict[str, Any]:
+    keys = list(params["keys"])
+    reasons = object_of(dict.fromkeys(keys, _TEXT))
+    return object_of({"violated": list_of(one_of(keys)), "reasons": reasons})
+
+
+def scores(params: Mapping[str, Any]) -> dict[str, Any]:
+    keys = list(params["dimensions"])
+    given = object_of(dict.fromkeys(keys, nothing_or(one_of([1, 2, 3, 4, 5]))))
+    return object_of({"scores": given, "reasons": object_of(dict.fromkeys(keys, _TEXT))})
+
+
+SCHEMAS = {"violations": violations, "scores": scores}

@@ -23,7 +23,7 @@ from benchmarks.core.ports.people import (
 from benchmarks.core.system import Dimension
 from benchmarks.core.types import Json
 from benchmarks.systems.adaplanbench.hints import MEASURED, feedback_hints
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import feedback_on
 
 # Names of fields; of those that end in "-" the key of a constraint or dimension follows.

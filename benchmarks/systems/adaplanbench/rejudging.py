@@ -21,8 +21,14 @@ from benchmarks.systems.adaplanbench.asks import (
 from benchmarks.systems.adaplanbench.base import AdaPlanBenchBase
 from benchmarks.systems.adaplanbench.metrics import accuracy
 from benchmarks.systems.adaplanbench.prompts import fill
-from benchmarks.systems.adaplanbench.protocol import KINDS, SETTINGS, Rating, rate
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS, load_dimensions
+from benchmarks.systems.adaplanbench.protocol import (
+    DIMENSIONS,
+    KINDS,
+    SETTINGS,
+    Rating,
+    load_dimensions,
+    rate,
+)
 
 RUBRIC, CONSTRAINTS, BOTH = "rubric", "constraints", "both"
 TOGETHER, EACH = "together", "per_dimension"

@@ -6,6 +6,7 @@ from the task's pool of plans, or a way for each of its stages. Judges decide fr
 pool plan really uses and how good it really is.
 """
 
+import math
 import random
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,7 +24,7 @@ from benchmarks.core.plans import (
 )
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 VERSION = "1"
 AGENT_VERSION = "2"
@@ -265,6 +266,44 @@ def _simulator(task: Task, parameters: Json) -> Answerer:
     return Scripted("scripted-simulator", VERSION, rule)
 
 
+# --- An agent that draws its plan instead of taking the best one ----------------------------------
+
+SAMPLING, SAMPLING_VERSION = "sampling-planner", "2"
+# What a clash with a remark costs, in units of taste: a hot planner takes it now and then.
+CLASH_COST = 4.0
+# It cares for what the careful tracker does, and chance comes from the temperature alone.
+_SAMPLING_MOOD = Temperament(quality=1.0, forgets=0.0, overlooks=0.0)
+
+
+def _sampling_planner(task: Task, parameters: Json) -> Answerer:
+    """Draws way i of a stage with a chance in proportion to exp(u_i / T); T = 0 takes the best."""
+    stages, known = stages_of(task), KnownPlans(task)
+    likings = likings_of(SAMPLING, task, stages)
+    temperature = float(parameters["temperature"])
+
+    def rule(ask: Ask, seed: int) -> Answer:
+        if not stages:
+            return Answer("", declined="pool_exhausted: the task has no pool of plans")
+        rng = random.Random(seed)
+        before, avoid = plans_before(known, ask), remembered(ask, _SAMPLING_MOOD, rng)
+        chosen = []
+        for ways in stages:
+            ranks = appeals(ways, before, avoid, rng, _SAMPLING_MOOD, likings)
+            worth = [CLASH_COST * clashes + taste for clashes, taste in ranks]
+            best = max(worth)
+            if temperature <= 0:
+                chosen.append(ways[worth.index(best)])
+            else:
+                weights = [math.exp((one - best) / temperature) for one in worth]
+                chosen += rng.choices(ways, weights)
+        return Answer(combine(chosen).text)
+
+    return Scripted(SAMPLING, SAMPLING_VERSION, rule, {"temperature": temperature})
+
+
+# --- All of them
+# -----------------------------------------------------------------------------------
+
 POLICIES: Mapping[str, ScriptedPolicy] = {
     policy.name: policy
     for policy in (
@@ -288,6 +327,10 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         ),
         ScriptedPolicy(
             "plain-words", "simulator", "Scripted user simulator", VERSION, _simulator
+        ),
+        ScriptedPolicy(
+            SAMPLING, "agent", "Sampling planner", SAMPLING_VERSION, _sampling_planner,
+            {"temperature": 0.5},
         ),
     )
 }  # fmt: skip

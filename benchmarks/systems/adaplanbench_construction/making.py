@@ -12,7 +12,7 @@ from benchmarks.core.plans import normal_words, number_steps, split_steps
 from benchmarks.core.ports.making import Made, Making
 from benchmarks.core.types import Candidate, Constraint, Json, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.dataset import LEVELS
-from benchmarks.systems.adaplanbench.macgyver import judges, policies
+from benchmarks.systems.adaplanbench.macgyver import judges
 from benchmarks.systems.adaplanbench.macgyver.build import plan_of, slug, theme_of
 from benchmarks.systems.adaplanbench.scripted import mentions_name
 from benchmarks.systems.adaplanbench_construction.planners import offered_tools
@@ -23,9 +23,9 @@ REFERENCE = "reference"
 CARRIED = ("about", "planners", "merged")
 _PLACES = {level: place for place, level in LEVELS.items()}
 # Who decides from the words of a plan, and who from what its pool says it uses.
-LEXICON_JUDGES = {name: policies.ROLES[name] for name in ("world_judge", "user_judge")}
+LEXICON_JUDGES = {name: judges.ROLES[name] for name in ("world_judge", "user_judge")}
 FACT_JUDGES = {"world_judge": ("world-facts",), "user_judge": ("user-facts",)}
-RUBRIC_JUDGES = {"rubric_judge": policies.ROLES["rubric_judge"]}
+RUBRIC_JUDGES = {"rubric_judge": judges.ROLES["rubric_judge"]}
 
 
 class Construction(Making):

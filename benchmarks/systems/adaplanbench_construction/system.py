@@ -20,11 +20,11 @@ from benchmarks.systems.adaplanbench_construction import (
 from benchmarks.systems.adaplanbench_construction.asks import FIRST, planner_seats
 from benchmarks.systems.adaplanbench_construction.labels import LABELS
 from benchmarks.systems.adaplanbench_construction.making import MAKING
+from benchmarks.systems.adaplanbench_construction.parsers import SCHEMAS
 from benchmarks.systems.adaplanbench_construction.people import PEOPLE
 from benchmarks.systems.adaplanbench_construction.problem_files import IMPORTER
 from benchmarks.systems.adaplanbench_construction.protocol import SETTINGS
 from benchmarks.systems.adaplanbench_construction.published import PUBLISHED
-from benchmarks.systems.adaplanbench_construction.schemas import SCHEMAS
 
 
 class AdaPlanBenchConstruction(System):

@@ -12,7 +12,7 @@ from annotation.questionnaires import (
     shipped_questionnaires,
 )
 from annotation.questionnaires.loader import FOLDER
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 TEN = "ten_questions@1"
 TOOLS = "tool_dialogues@1"

@@ -13,7 +13,7 @@ from benchmarks.api.tokens import create_token
 from benchmarks.construction.candidates import save_candidates
 from benchmarks.models import Candidate, Task
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
-from benchmarks.systems.adaplanbench.demo_candidates import demo_candidates
+from benchmarks.systems.adaplanbench.demo_datasets import demo_candidates
 from tests.factories.benchmarks import TaskFactory, TrajectoryFactory, save_sample_dataset
 
 HOSTILE = "</textarea><script>alert('x')</script>\" onmouseover=\"y"

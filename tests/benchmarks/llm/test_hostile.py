@@ -17,10 +17,9 @@ from benchmarks.core.driver import Driver
 from benchmarks.core.errors import AnswererFailed
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Outcome, Turn
-from benchmarks.llm.deadlines import Deadline
 from benchmarks.llm.fake.models import MODELS
 from benchmarks.llm.security import REDACTED, EndpointRefused, Secret, read_address
-from benchmarks.llm.transport import GuardedTransport
+from benchmarks.llm.transport import Deadline, GuardedTransport
 from tests.benchmarks.llm.stage import KEY, QUICK, answerer, ask
 
 PIECES = [KEY[i : i + 12] for i in range(len(KEY) - 11)]

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.llm.chat import request_body
-from benchmarks.llm.prices import estimate_cost, estimate_tokens
+from benchmarks.llm.endpoint import estimate_cost, estimate_tokens
 from tests.benchmarks.llm.stage import answerer, ask, config
 
 

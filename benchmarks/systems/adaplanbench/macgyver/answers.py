@@ -5,9 +5,26 @@ An answer that says the problem cannot be solved is no plan; it is kept and coun
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+# --- What people said of recorded answers ---------------------------------------------------------
+
+VERDICTS: Mapping[str, str] = {
+    "correct_efficient": "correct, efficient",
+    "correct_inefficient": "correct, inefficient",
+    "correct_unsolvable": "correct: says that it cannot be solved",
+    "wrong_partial_correct": "wrong, partly correct",
+    "wrong_entire_wrong_solution": "wrong altogether",
+    "wrong_fail_solvability_status": "wrong about whether it can be solved",
+}
+
+
+def verdict_words(verdict: str) -> str:
+    """A verdict (or several that differ, joined by slashes) in words."""
+    return " / ".join(VERDICTS.get(part, part) for part in verdict.split(" / "))
+
 
 _BREAK = re.compile(r"<\s*(?:br|/p|/li|/div)\s*/?\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]{0,80}>", re.IGNORECASE)

@@ -11,7 +11,7 @@ from benchmarks.core.digests import derive_seed
 from benchmarks.core.plans import PoolPlan, normal_words, number_steps
 from benchmarks.core.types import Profile, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
-from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
+from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS, read_answer
 from benchmarks.systems.adaplanbench.macgyver.constraints import (
     Named,
     derive_profiles,
@@ -22,7 +22,6 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
 )
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
 from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle
-from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
 from benchmarks.systems.adaplanbench.macgyver.words import sentences
 
 BUILD_VERSION = "2"

@@ -15,7 +15,7 @@ from benchmarks.core.problems import (
     text_fault,
 )
 from benchmarks.core.workbooks import workbook_rows
-from benchmarks.systems.adaplanbench.macgyver.verdicts import VERDICTS
+from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS
 
 COLUMNS = ("ID", "Problem", "Solvable?", "Unconventional?", "Solution", "Label")
 LONGEST_TEXT = 20_000

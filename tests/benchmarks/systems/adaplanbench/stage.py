@@ -8,8 +8,7 @@ from typing import Any
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Constraint, Outcome, Profile, Reply, Task, Turn
 from benchmarks.systems.adaplanbench.episode import episode
-from benchmarks.systems.adaplanbench.protocol import SETTINGS
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS, SETTINGS
 
 KEYS = tuple(dimension.key for dimension in DIMENSIONS)
 MAIN = tuple(dimension.key for dimension in DIMENSIONS if dimension.main)

@@ -2,7 +2,7 @@
 
 from benchmarks.core.types import Constraint, Profile, Task
 from benchmarks.systems.adaplanbench.asks import rubric_text
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from tests.benchmarks.systems.adaplanbench.stage import Act, make_task, perform
 
 ACTS = [

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.core.candidates import KEPT, REMOVED, candidate_faults
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
-from benchmarks.systems.adaplanbench.demo_candidates import REASONS, demo_candidates, problems
+from benchmarks.systems.adaplanbench.demo_datasets import REASONS, demo_candidates, problems
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,16 @@ from benchmarks.core.plans import pool_of
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Constraint, Expect, Message, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.macgyver.build import build_task
-from benchmarks.systems.adaplanbench.macgyver.judges import grounds, violations
-from benchmarks.systems.adaplanbench.macgyver.policies import POLICIES, ROLES
+from benchmarks.systems.adaplanbench.macgyver.judges import (
+    CHARACTERS,
+    POLICIES,
+    ROLES,
+    grounds,
+    violations,
+)
 from benchmarks.systems.adaplanbench.macgyver.pools import POLICIES as POOL_POLICIES
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
-from benchmarks.systems.adaplanbench.macgyver.rubric import CHARACTERS
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from benchmarks.systems.adaplanbench.system import SYSTEM
 from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, RIDDLE
 

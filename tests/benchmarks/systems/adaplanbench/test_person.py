@@ -9,7 +9,7 @@ from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Ask
 from benchmarks.systems.adaplanbench.parsers import PARSERS
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from tests.benchmarks.systems.adaplanbench.stage import Act, perform
 
 ACTS = [

@@ -7,8 +7,8 @@ from typing import Any
 from benchmarks.core.system import Stored, read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Turn
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from benchmarks.systems.adaplanbench.rejudging import REJUDGING, most_violated
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
 
 TASK, (PROFILE, *_) = load_demo_tasks()[0]
 METRICS = {"valid": 1.0, "accurate": 0.0, "world_repeated": 0.0, "user_repeated": 0.0}

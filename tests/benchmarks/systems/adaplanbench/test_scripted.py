@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.core.plans import KnownPlans, split_steps
 from benchmarks.core.types import Ask, Expect, Message, Task
-from benchmarks.systems.adaplanbench import sampling
-from benchmarks.systems.adaplanbench.rubric import DIMENSIONS
+from benchmarks.systems.adaplanbench import scripted
+from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from benchmarks.systems.adaplanbench.scripted import POLICIES, SEVERITIES, TEMPERAMENTS
 
 QUALITY = {dimension.key: 5 for dimension in DIMENSIONS}
@@ -30,7 +30,7 @@ QUIET = {"key": "u1", "kind": "user", "text": "No noise.", "about": "attribute:n
 
 
 def say(policy, task=TASK, seed=1, **context):
-    known = {**POLICIES, **sampling.POLICIES}[policy]
+    known = POLICIES[policy]
     ask = Ask(known.role, (Message("user", "?"),), Expect("x"), context=context)
     return known.build(task, known.parameters).answer(ask, seed)
 
@@ -119,7 +119,7 @@ WAYS = {
 STAGED = Task("floor-in-stages", "How do I dry a wet floor?", payload=WAYS)
 
 
-@pytest.mark.parametrize("policy", [*TEMPERAMENTS, sampling.NAME])
+@pytest.mark.parametrize("policy", [*TEMPERAMENTS, scripted.SAMPLING])
 def test_of_a_task_in_stages_a_way_is_chosen_for_each(policy):
     first, second = split_steps(say(policy, STAGED, told=[], plans=[]).text)
     assert first in ("Mop the floor.", "Lay a towel down.")
@@ -161,7 +161,7 @@ def test_with_a_memory_block_a_disclosed_constraint_is_seldom_violated(policy):
 
 @pytest.mark.parametrize(("temperature", "mops"), [(0.0, {0, 100}), (100.0, {*range(30, 71)})])
 def test_the_hotter_a_planner_samples_the_less_it_minds_which_plan(temperature, mops):
-    build = sampling.POLICIES[sampling.NAME].build
+    build = POLICIES[scripted.SAMPLING].build
     planner = build(TASK, {"temperature": temperature})
     ask = Ask("agent", (Message("user", "?"),), Expect("x"), context={"told": [], "plans": []})
     plans = [planner.answer(ask, seed).text for seed in range(100)]

@@ -7,8 +7,7 @@ import pytest
 
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.systems.adaplanbench_construction.labels import REPLIES
-from benchmarks.systems.adaplanbench_construction.parsers import PARSERS
-from benchmarks.systems.adaplanbench_construction.schemas import SCHEMAS
+from benchmarks.systems.adaplanbench_construction.parsers import PARSERS, SCHEMAS
 
 PARAMS: dict[str, dict[str, Any]] = {
     "query": {},
