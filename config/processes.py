@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
-from analysis.pages.loading import load_reports
+from analysis.pages.catalogue import load_reports
 from config.celery import app
 
 # Seconds after its start in which a web server has nothing to do but show its first pages.

@@ -12,9 +12,8 @@ from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import answer_pdf
 from analysis.exports.latex import TableSource
 from analysis.exports.report_file import FileSection, ReportFile, render_file
-from analysis.exports.run_facts import run_facts
+from analysis.exports.run_report import pages_of_run, run_facts, select_run
 from analysis.filters import Filters, with_query
-from analysis.filters.run_selection import pages_of_run, select_run
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
 from analysis.pages.catalogue import Page, pages_of, select

@@ -10,10 +10,12 @@ from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Coalesce
 
 from analysis.filters.selection import ChosenRun
+from benchmarks.core.ports.comparisons import Grouping
 from benchmarks.models import Trajectory, Turn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 COLUMNS = ("run", "label", "trajectory", "task", "termination")
 NOT_RECORDED = "not recorded"
@@ -28,6 +30,9 @@ UNFINISHED: Mapping[str, str] = {
     Trajectory.Status.DECISION: "waits for a decision",
     Trajectory.Status.CANCELLED: "cancelled",
 }
+
+
+DONE = Trajectory.Status.DONE
 
 
 def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFrame":
@@ -127,9 +132,6 @@ def message_counts(runs: Sequence[ChosenRun]) -> dict[int, int]:
     return {pk: int(total) for pk, total in rows}
 
 
-DONE = Trajectory.Status.DONE
-
-
 @dataclass
 class ReplicateColumns:
     """Runs, tasks and metrics of trajectories that ended, and what was left out, by reason.
@@ -169,4 +171,27 @@ def played(
             if value is None:
                 why = MIXED if recast else undefined.get(name, NOT_RECORDED)
                 one.why[name][why] = one.why[name].get(why, 0) + 1
+    return found
+
+
+def group_values(
+    runs: Sequence[ChosenRun], grouping: str, known: Mapping[str, Grouping]
+) -> dict[int, tuple[str, ...]]:
+    """The value of a grouping by trajectory that ended; one that crosses two has a part for each.
+
+    Trajectories without a value, such as questions that are not about a distance, are left out.
+    """
+    keys = [
+        f"payload__{known[name].key}"
+        if name in known and known[name].key
+        else f"payload__groups__{name}"
+        for name in grouping.split("+")
+    ]
+    rows = Trajectory.objects.filter(
+        run__in=[run.pk for run in runs], status=Trajectory.Status.DONE
+    ).order_by("pk")
+    found = {}
+    for pk, *values in rows.values_list("pk", *keys):
+        if all(value is not None for value in values):
+            found[pk] = tuple(map(str, values))
     return found

@@ -13,10 +13,8 @@ from django.contrib.auth.models import User
 
 from analysis.filters import SHARED, Filters
 from analysis.filters.datasets import select_runs, with_published
-from analysis.filters.groups import with_group
 from analysis.filters.judgings import with_beside
-from analysis.filters.measures import with_measure
-from analysis.filters.people import with_people
+from analysis.filters.page_filters import with_group, with_measure, with_people
 from analysis.filters.runs import is_judged
 from analysis.filters.selection import Selection
 from analysis.filters.studies import Fits, select_study
@@ -36,12 +34,23 @@ from benchmarks.visibility import Visibility
 if TYPE_CHECKING:
     from analysis.pages.declaration import Content
 
+
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED_FILTERS = ("dataset", "agents")
 # Shared filters that are about runs.
 RUN_FILTERS = SHARED[1:]
 # What every page on people's answers has beside its own: whose answers count.
 PEOPLE_FILTERS = ("simulated", "unblinded")
+
+
+# What frames, lists and tables load when they are first used.
+HEAVY = (
+    "numpy",
+    "pandas",
+    "scipy.stats",
+    "analysis.trajectory_index.listing",
+    "analysis.tables.agreement.report",
+)
 
 
 @dataclass(frozen=True)
@@ -240,3 +249,13 @@ def select(page: Page, filters: Filters, user: User, seen: Visibility | None = N
     if page.beside_people:
         selection = with_people(selection, user)
     return replace(selection, filters=selection.filters.only(page.filters))
+
+
+def load_reports() -> None:
+    """Import the modules of all reports, which takes seconds of CPU once per process.
+
+    A server does so in a thread after its start, so that neither its first page nor its first
+    report waits for it.
+    """
+    for name in (*HEAVY, *(page.module for page in PAGES.values())):
+        import_module(name)

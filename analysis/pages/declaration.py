@@ -5,13 +5,12 @@ one figure and one table with the answer, further ones in its details. Its sente
 ``answer.html``, ``details.html`` and ``empty.html`` in its own folder (`analysis.pages.prose`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.pages.few_clusters import with_few_clusters
 from analysis.pages.links import Addresses, Link, Links, OneAddress
 from analysis.pages.prose import Prose, read_prose
 from analysis.reports import chosen_runs, figure_specs, run_marks
@@ -19,6 +18,7 @@ from analysis.reports.content import (
     Cell,
     Column,
     FigureSpec,
+    Notice,
     Report,
     Table,
     count_cell,
@@ -29,6 +29,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import Unit
+from analysis.stats.resampling import FEW_CLUSTERS, plural_of
 from analysis.stats.results import Estimate
 
 Data = TypeVar("Data")
@@ -409,3 +410,34 @@ def _without_answer(folder: str, selection: Selection, nothing: NothingToShow) -
         onward=prose.onward(),
         notices=tuple(chosen_runs.selection_notices(selection)),
     )
+
+
+def few_clusters_notices(estimates: Iterable[Estimate]) -> tuple[Notice, ...]:
+    """Return one notice for each kind of cluster of which an interval has fewer than 40."""
+    found: dict[str, list[int]] = {}
+    for estimate in estimates:
+        interval = estimate.interval
+        if interval is not None and interval.unit:
+            clusters = interval.details["clusters"]
+            if clusters < FEW_CLUSTERS:
+                found.setdefault(interval.unit, []).append(clusters)
+    return tuple(_notice(min(counts), max(counts), unit) for unit, counts in found.items())
+
+
+def _notice(low: int, high: int, unit: str) -> Notice:
+    context = {"low": low, "high": high, "unit": unit, "many": plural_of(unit)}
+    (found,) = read_prose("pages/_few_clusters.html", context).notices()
+    return found
+
+
+def with_few_clusters(report: Report) -> Report:
+    """Add the notice to a report whose tables hold such intervals."""
+    estimates = (
+        cell.estimate
+        for table in report.tables
+        for row in table.rows
+        for cell in row
+        if cell.estimate is not None
+    )
+    notices = few_clusters_notices(estimates)
+    return replace(report, notices=(*report.notices, *notices)) if notices else report

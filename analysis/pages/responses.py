@@ -7,7 +7,6 @@ from django.utils.cache import get_conditional_response
 from django.utils.text import slugify
 
 from analysis.exports.latex import TableSource, latex_table
-from analysis.exports.table_csv import table_csv
 from analysis.reports.content import Report
 
 LONGEST_NAME = 120
@@ -35,7 +34,7 @@ def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse
     shown = report.table(part)
     if shown is None:
         raise Http404("There is no such table.")
-    response = HttpResponse(table_csv(shown), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(shown.csv(), content_type="text/csv; charset=utf-8")
     return as_file(response, name, "csv")
 
 

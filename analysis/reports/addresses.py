@@ -1,13 +1,15 @@
-"""Addresses of lists of trajectories and of other pages, with their filters."""
+"""Addresses of lists of trajectories, other pages and the form for new runs, with filters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import NoReverseMatch, reverse
 
 from analysis.filters import KEPT, with_query
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.stats.results import Estimate
+from benchmarks.roles.services import AT
 
 # Lists of trajectories know the verdicts of each run's primary judging alone.
 OF_PRIMARY = frozenset({"accurate", "valid", "unscored", "score", "spread"})
@@ -51,3 +53,38 @@ def side_by_side(a: ChosenRun, b: ChosenRun, measure: str, **more: Any) -> str:
 def successes(run: ChosenRun, share: Estimate, metric: str = "accurate") -> str:
     """The trajectories that a share counts as successes; without any, all that it counts."""
     return trajectories_of(run, **{metric: "yes" if share.value else ["yes", "no"]})
+
+
+def new_run_url(
+    selection: Selection,
+    like: Sequence[ChosenRun],
+    settings: Mapping[str, Any],
+    *,
+    level: str = "",
+) -> str:
+    """The form for runs of these agents with some settings changed and all else as it was."""
+    if not like:
+        return address("benchmarks:run_new", {"dataset": selection.filters.dataset})
+    first = like[0]
+    pairs: list[tuple[str, str]] = [("dataset", selection.filters.dataset)]
+    pairs += [("agents", name) for name in dict.fromkeys(run.agent for run in like)]
+    wanted = level or first.level
+    if wanted:
+        pairs.append(("levels", wanted))
+    for name, value in {**first.settings, **settings}.items():
+        pairs.append((f"set_{name}", str(value).lower() if isinstance(value, bool) else str(value)))
+    for role, fillers in first.roles.items():
+        if role != "agent":
+            pairs += [
+                (f"role_{role}_{seat}", _filler(filler)) for seat, filler in enumerate(fillers, 1)
+            ]
+    pairs.append(("seed", str(first.seed)))
+    url = address("benchmarks:run_new")
+    return f"{url}?{urlencode(pairs)}" if url else ""
+
+
+def _filler(filler: Mapping[str, Any]) -> str:
+    """A filler as the form names it."""
+    if filler.get("kind") == "endpoint":
+        return f"{AT}{filler.get('endpoint', '')}"
+    return str(filler.get("policy") or filler.get("kind", ""))

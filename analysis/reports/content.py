@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from analysis.reports.formatting import Unit, counted, ends, number
 from analysis.stats.results import Estimate
+from benchmarks.tables import csv_lines
 
 Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
 Datum = str | int | float | None
@@ -82,8 +83,12 @@ class Table:
         return [part for column in self.columns for part in column.parts]
 
     def records(self) -> list[list[Datum]]:
-        """The rows as the CSV has them."""
+        """Return the rows as the CSV has them."""
         return [[datum for cell in row for datum in cell.data] for row in self.rows]
+
+    def csv(self) -> str:
+        """Return all rows under the names of the columns' parts, not rounded for reading."""
+        return "".join(csv_lines([self.header, *self.records()]))
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from analysis.reports.content import PUBLISHED, Cell, Column, how_interval, rounded
+from analysis.reports.content import Cell, Column, how_interval, rounded
 from analysis.reports.formatting import counted, ends, number
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.results import Estimate
-from benchmarks.core.ports.published import PublishedCount
 
 
 def rate_column(label: str, part: str = "", help: str = "") -> Column:
@@ -44,17 +43,6 @@ def rate_cell(rate: Rate) -> Cell:
     )
 
 
-def published_rate_cell(published: PublishedCount | None) -> Cell:
-    """A published share, with the counts where the paper gives them."""
-    if published is None:
-        why = "not published"
-        return Cell(data=(None,) * 7 + (why,), reason=why)
-    counts = (published.hits, published.of)
-    sub = f"{published.hits:,} of {published.of:,}" if published.hits and published.of else ""
-    data = (rounded(published.share), *counts, *(None,) * 4, PUBLISHED)
-    return Cell(f"{100 * published.share:.2f} %", data, sub=sub, tip=published.source)
-
-
 def left_out_cell(excluded: Mapping[str, int]) -> Cell:
     """How many decisions were left out, with the reasons."""
     words = counted(excluded)
@@ -64,11 +52,6 @@ def left_out_cell(excluded: Mapping[str, int]) -> Cell:
 def read_first(rate: Rate) -> Estimate:
     """The estimate to show where there is room for one: that by cluster, else Wilson's."""
     return rate.clustered if rate.clustered.interval is not None else rate.wilson
-
-
-def published_estimate(published: PublishedCount) -> Estimate:
-    """A published share as figures take it."""
-    return Estimate(published.share, published.of or 0, no_interval=PUBLISHED)
 
 
 def how_rates(rates: Iterable[Rate]) -> str:

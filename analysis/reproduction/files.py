@@ -14,7 +14,6 @@ from analysis.exports.figure_page import drawn_in, figures_page, picture_page
 from analysis.exports.figure_pdf import chromium
 from analysis.exports.latex import TableSource, latex_table
 from analysis.exports.report_file import FileSection, ReportFile, render_file
-from analysis.exports.table_csv import table_csv
 from analysis.reports.content import FigureSpec, Report
 from analysis.reports.formatting import plural
 from analysis.reports.run_marks import PUBLISHED_BADGE
@@ -132,7 +131,7 @@ def table_files(sections: Sequence[FileSection]) -> Iterator[tuple[str, bytes]]:
         for report in reports_of(section):
             for table in report.tables:
                 text = latex_table(table, source_of(section, report))
-                yield f"tables/{table.name}.csv", table_csv(table).encode()
+                yield f"tables/{table.name}.csv", table.csv().encode()
                 yield f"tables/{table.name}.tex", text.encode()
 
 

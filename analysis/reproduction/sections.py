@@ -9,8 +9,7 @@ from analysis.exports.report_file import FileSection
 from analysis.filters import Filters, with_query
 from analysis.filters.datasets import in_words_of, with_dimensions
 from analysis.filters.factors import choose_factor
-from analysis.filters.groups import with_group
-from analysis.filters.measures import with_measure
+from analysis.filters.page_filters import with_group, with_measure
 from analysis.filters.selection import Selection, narrow
 from analysis.filters.studies import newest_study_of, selection_of_study
 from analysis.pages.catalogue import PAGES, Page

@@ -9,7 +9,7 @@ from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 
-from analysis.tables.agreement.settings import AgreementSettings
+from analysis.tables.agreement.inputs import AgreementSettings
 from analysis.tables.selectors import OVERVIEW, ask_for
 from analysis.tables.services import (
     READING,

@@ -16,8 +16,7 @@ from django.core.files import File
 from django.db import transaction
 
 from analysis.models import RatingTable
-from analysis.tables.agreement.layout import GZIP, MOST_RATERS
-from analysis.tables.agreement.settings import AgreementSettings
+from analysis.tables.agreement.inputs import GZIP, MOST_RATERS, AgreementSettings
 from benchmarks.core.problems import Problems, Said, text_fault
 from benchmarks.imports.uploads import TooLarge, safe_name
 

@@ -1,8 +1,9 @@
-"""The pages on which an adjudicator decides between disagreeing annotators."""
+"""The pages on which an adjudicator decides between disagreeing annotators, and their filter."""
 
 from dataclasses import replace
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -11,14 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import StudyAccess, fetch_managed_study
-from annotation.adjudication.disagreement import Disagreement, disagreement_at
-from annotation.adjudication.forms import QueueFilter
-from annotation.adjudication.judges import judge_verdicts
-from annotation.adjudication.queue import Queue, disagreement_queue
+from annotation.adjudication.disagreement import COMPARED, Disagreement, disagreement_at
+from annotation.adjudication.queue import Queue, QueueSelection, disagreement_queue
 from annotation.adjudication.selectors import (
     answer_text,
     decided_count,
     find_slot,
+    judge_verdicts,
     place_ratings,
     queue_rows,
     raters_of,
@@ -40,9 +40,39 @@ from annotation.ratings.selectors import left_out
 from annotation.studies.views import study_context
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
+from benchmarks.filters import FilterForm
 from benchmarks.paging import as_id
 
+OPEN, DECIDED, ALL = "open", "decided", "all"
+
+
 PAGE = 25
+
+
+class QueueFilter(FilterForm):
+    """What the queue of an adjudicator can be narrowed to."""
+
+    question = forms.ChoiceField(label="Question", required=False)
+    state = forms.ChoiceField(
+        label="State",
+        required=False,
+        choices=[("", "To decide"), (DECIDED, "Decided"), (ALL, "All")],
+    )
+
+    def __init__(self, data: Any, *, questionnaire: Questionnaire) -> None:
+        super().__init__(data)
+        asked = [q for q in questionnaire.questions if q.scale.kind in COMPARED]
+        field = self.fields["question"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "All questions"), *((q.key, f"{q.number} {q.title}") for q in asked)]
+
+    def narrowed(self) -> QueueSelection:
+        """What is asked for; places to decide where nothing else is."""
+        chosen = self.chosen()
+        states = {DECIDED: True, ALL: None}
+        return QueueSelection(
+            chosen.get("question", ""), states.get(chosen.get("state", OPEN), False)
+        )
 
 
 def _fetch(request: HttpRequest, pk: int) -> tuple[StudyAccess, Questionnaire]:

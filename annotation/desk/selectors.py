@@ -3,12 +3,11 @@
 Nothing here may reveal which agent made the trajectory.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from annotation.desk.form import DeskForm, Places, build_form, stored_places
-from annotation.desk.guide import Guide, build_guide
+from annotation.desk.form import DeskForm, FormRow, Places, build_form, stored_places
 from annotation.desk.services import questionnaire_of
 from annotation.desk.trajectories import (
     DeskTurn,
@@ -23,9 +22,74 @@ from annotation.desk.trajectories import (
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit, Study
 from annotation.questionnaires import Question, Questionnaire, slot_name
 from annotation.studies.selectors import ItemCounts, own_counts
+from benchmarks.core.digests import digest
 from benchmarks.core.registry import EXTERNAL
 
 Part = Assignment.Part
+
+
+@dataclass(frozen=True)
+class Guide:
+    """All that the dialog shows, so that equal guides are shown alike.
+
+    ``turns``: turns of what kind there are: with plans, of a dialogue, or none. ``judged``: the
+    judges' findings are shown. ``keys``: which keys answer which kind of question.
+    """
+
+    instructions: tuple[str, ...]
+    of_person: bool
+    turns: str
+    judged: bool
+    by_turn: bool
+    examples: bool
+    skips: bool
+    keys: tuple[tuple[tuple[str, ...], str], ...]
+
+    @property
+    def digest(self) -> str:
+        """Differs between guides that differ, whoever reads them: the key of the kept fragment."""
+        return digest(astuple(self))
+
+
+def build_guide(
+    questionnaire: Questionnaire,
+    rows: Iterable[FormRow],
+    *,
+    turns: str,
+    judged: bool,
+    by_turn: bool,
+    skips: bool,
+) -> Guide:
+    """The guide to a form with these rows."""
+    rows = list(rows)
+    return Guide(
+        instructions=tuple(questionnaire.instructions),
+        of_person=questionnaire.unit == "person",
+        turns=turns,
+        judged=judged,
+        by_turn=by_turn,
+        examples=any(row.question.examples for row in rows),
+        skips=skips,
+        keys=_scale_keys(rows),
+    )
+
+
+def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Which keys answer which kind of question, of the kinds that are asked here."""
+    found: dict[str, tuple[tuple[str, ...], str]] = {}
+    for row in rows:
+        scale = row.question.scale
+        if scale.kind == "points":
+            keys: tuple[str, ...] = ("1", "–", str(scale.most))
+            found.setdefault(f"points {scale.most}", (keys, "score, and go on to the next"))
+        elif scale.kind == "choice":
+            words = ", ".join(option.label for option in scale.options)
+            keys = tuple(option.key for option in scale.options)
+            found.setdefault(row.question.key, (keys, f"{words}; and go on to the next"))
+        elif scale.kind == "marks":
+            found["marks"] = (("1", "–", "9"), "mark a condition, or take the mark away")
+            found["none"] = (("0",), "mark that none applies, and go on to the next")
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from django.db.models import Min, QuerySet
 from django.utils import timezone
 
 from annotation.exports.columns import FORMAT, LOCAL_COLUMNS, SCHEMA_VERSION
-from annotation.exports.pseudonyms import IMPORTED
-from annotation.exports.scope import Scope, is_simulated
+from annotation.exports.scope import IMPORTED, Scope, is_simulated
 from annotation.models import Consent, Item
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
 from annotation.studies.design import study_certificate

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from annotation.exports.pseudonyms import Pseudonyms
+from annotation.exports.scope import Pseudonyms
 from annotation.exports.table import label_of
 from annotation.models import Aspect, Assignment, Item, Rating, Study
 from annotation.questionnaires import load_questionnaire

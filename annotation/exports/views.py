@@ -1,5 +1,8 @@
-"""The export page of a study, and its downloads."""
+"""The export page of a study with its options, and its downloads."""
 
+from typing import Any
+
+from django import forms
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
@@ -7,11 +10,62 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.errors import Refused
-from annotation.exports.forms import ExportForm
+from annotation.exports.scope import Scope, scope_of
 from annotation.exports.services import FORMATS, ExportRequest, export_stream, unavailable
 from annotation.exports.table import rating_columns
 from annotation.studies.selectors import study_banner
 from benchmarks.access import signed_in
+
+
+class ExportForm(forms.Form):
+    """A format and what goes into it; names are a manager's to ask for."""
+
+    format = forms.ChoiceField(choices=[(key, row.title) for key, row in FORMATS.items()])
+    withdrawn = forms.BooleanField(
+        required=False,
+        label="Include annotators who withdrew",
+        help_text="Analyses exclude their answers. Erased people are in no export.",
+    )
+    events = forms.BooleanField(
+        required=False,
+        label="Include the study’s record",
+        help_text="In the whole study (JSON): assignments, changes, exports.",
+    )
+    names = forms.BooleanField(
+        required=False,
+        label="Include account names",
+        help_text="In addition to pseudonyms, without answers to background questions. The "
+        "download is logged. A dataset folder never holds names.",
+    )
+    licence = forms.CharField(
+        required=False,
+        max_length=60,
+        label="Licence of the ratings",
+        help_text="For the dataset card, as a Hugging Face identifier such as cc-by-4.0.",
+    )
+
+    def __init__(self, *args: Any, access: StudyAccess, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.access = access
+        self.scope: Scope = scope_of(access)
+        if not access.manages or self.scope.blind:
+            del self.fields["names"]
+        if self.scope.blind:
+            for name in ("withdrawn", "events", "licence"):
+                del self.fields[name]
+
+    @property
+    def wish(self) -> ExportRequest:
+        """What was asked for, as far as this person may have it."""
+        said = self.cleaned_data
+        scope = scope_of(
+            self.access,
+            names=said.get("names", False),
+            withdrawn=said.get("withdrawn", False),
+        )
+        return ExportRequest(
+            scope, events=said.get("events", False), licence=said.get("licence", "")
+        )
 
 
 @require_GET

@@ -11,7 +11,7 @@ from django.db import models
 
 from annotation.errors import Refused
 from annotation.exports.head import STUDY_FIELDS, with_run_keys
-from annotation.exports.pseudonyms import IMPORTED
+from annotation.exports.scope import IMPORTED
 from annotation.imports.checks import (
     check_whole,
     read_questionnaires,

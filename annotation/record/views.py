@@ -1,8 +1,11 @@
-"""The record of one study and of all studies: pages and downloads."""
+"""The record of one study and of all studies: its filter, pages and downloads."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
+from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
@@ -12,9 +15,10 @@ from django.views.decorators.http import require_GET
 from annotation.access import StudyAccess, fetch_managed_study, person
 from annotation.blinding import blind_studies
 from annotation.models import Study
-from annotation.record.forms import RecordFilter
 from annotation.record.selectors import (
+    KINDS,
     RecordSelection,
+    people_of_record,
     record_cells,
     record_entries,
     record_lines,
@@ -22,7 +26,51 @@ from annotation.record.selectors import (
 )
 from annotation.studies.views import study_context
 from benchmarks.access import signed_in
+from benchmarks.filters import FilterForm
 from benchmarks.tables import csv_lines
+
+MOMENTS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
+
+
+class RecordFilter(FilterForm):
+    """What the record can be narrowed to."""
+
+    who = forms.ChoiceField(label="Who", required=False)
+    kind = forms.ChoiceField(label="Action", required=False, choices=[("", "All actions"), *KINDS])
+    item = forms.IntegerField(label="Item (position)", required=False, min_value=1)
+    since = forms.DateTimeField(
+        label="From",
+        required=False,
+        input_formats=MOMENTS,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    until = forms.DateTimeField(
+        label="To",
+        required=False,
+        input_formats=MOMENTS,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    words = forms.CharField(label="Words", required=False, max_length=100)
+
+    def __init__(self, data: Any, *, study: Study | None) -> None:
+        super().__init__(data)
+        field = self.fields["who"]
+        assert isinstance(field, forms.ChoiceField)
+        people = [(str(pk), name) for pk, name in people_of_record(study)]
+        field.choices = [("", "Anybody"), *people]
+
+    def asked(self) -> RecordSelection:
+        """What is asked for, as far as it can be read."""
+        chosen = self.chosen()
+        since, until = chosen.get("since"), chosen.get("until")
+        return RecordSelection(
+            who=int(chosen["who"]) if "who" in chosen else None,
+            kind=chosen.get("kind", ""),
+            item=chosen.get("item"),
+            since=since if isinstance(since, datetime) else None,
+            until=until if isinstance(until, datetime) else None,
+            words=chosen.get("words", ""),
+        )
 
 
 @require_GET

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.exports.table_csv import table_csv
 from analysis.reports.content import Cell, Column, Table
 from annotation.exports.writing import csv_written
 from benchmarks.tables import cell, csv_lines
@@ -52,5 +51,5 @@ def test_no_cell_is_a_formula_however_it_begins(text: str) -> None:
 def test_every_exporter_escapes_alike(text: str) -> None:
     expected = next(csv_lines([[text]])).removesuffix("\r\n")
     table = Table("t", "T", (Column("Name", ("name",)),), ((Cell(text, data=(text,)),),))
-    assert table_csv(table).removesuffix("\r\n").endswith(expected)
+    assert table.csv().removesuffix("\r\n").endswith(expected)
     assert csv_written().write({"name": text}) == expected

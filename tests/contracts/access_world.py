@@ -18,8 +18,7 @@ from django.utils import timezone
 
 from analysis.browser.saved_views.selectors import TRAJECTORIES
 from analysis.browser.saved_views.services import save_view
-from analysis.tables.agreement.layout import example_csv
-from analysis.tables.agreement.settings import AgreementSettings
+from analysis.tables.agreement.inputs import AgreementSettings, example_csv
 from analysis.tables.services import store_table
 from annotation.models import (
     Invite,

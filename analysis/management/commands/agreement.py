@@ -46,9 +46,9 @@ class Command(BaseCommand):
         # numpy and scipy take a second to load, which manage.py should not pay for other commands.
         from analysis.stats.results import as_json
         from analysis.tables.agreement.csv_table import read_tidy
+        from analysis.tables.agreement.inputs import AgreementSettings
         from analysis.tables.agreement.plain_text import report_text
         from analysis.tables.agreement.report import tidy_report
-        from analysis.tables.agreement.settings import AgreementSettings
 
         path: Path = options["file"]
         low, high = options["scale"]

@@ -24,8 +24,8 @@ from analysis.pages.own_table.tables import against_table, chance_table, correla
 from analysis.pages.people import chosen_people
 from analysis.reports.content import Table
 from analysis.stats.results import Estimate
+from analysis.tables.agreement.inputs import AgreementSettings
 from analysis.tables.agreement.report import tidy_report
-from analysis.tables.agreement.settings import AgreementSettings
 
 SEED = 20260118
 WORD = "Dimension"

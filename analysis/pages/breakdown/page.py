@@ -8,8 +8,7 @@ from analysis.figures.rubric import rubric_heatmap
 from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
-from analysis.frames.groups import group_values
-from analysis.frames.outcomes import outcome_frame
+from analysis.frames.outcomes import group_values, outcome_frame
 from analysis.pages.breakdown.rows import (
     NONE_HERE,
     BreakdownData,
@@ -41,7 +40,7 @@ from analysis.reports.content import (
     text_cell,
     text_column,
 )
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import find_system

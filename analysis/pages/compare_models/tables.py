@@ -22,7 +22,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import counted, ends, p_text
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import SYSTEMS, get_system

@@ -129,7 +129,7 @@ class FlipReport:
     def notices(self) -> tuple[Notice, ...]:
         """What must be known before reading on: that there are few tasks."""
         # Brings numpy, which the start of the web server does without.
-        from analysis.pages.few_clusters import few_clusters_notices
+        from analysis.pages.declaration import few_clusters_notices
 
         return few_clusters_notices([self.comparison.difference])
 

@@ -19,7 +19,7 @@ from analysis.reports.content import (
     text_cell,
     text_column,
 )
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.published import Published
 

@@ -58,7 +58,7 @@ from analysis.pages.effects.tables import (
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import chosen_runs, figure_specs, system_facts
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import find_system
 

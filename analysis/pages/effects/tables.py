@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.filters.selection import ChosenRun, Selection
-from analysis.frames.profile_sizes import profile_sizes
+from analysis.frames.sizes import profile_sizes
 from analysis.pages.compare_models.rows import Flip
 from analysis.pages.compare_models.tables import NOT_TESTED, P_COLUMN, p_pair_cell
 from analysis.pages.conditions.tables import points_cell
@@ -13,6 +13,7 @@ from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import Change, Effects, Move, title_of
 from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
+from analysis.reports.addresses import new_run_url
 from analysis.reports.content import (
     Cell,
     Column,
@@ -25,8 +26,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import listed
-from analysis.reports.new_run import new_run_url
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.comparisons import Factor

@@ -64,9 +64,9 @@ from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.resampling import repeated
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.csv_table import TableSection, TidyTable
+from analysis.tables.agreement.inputs import AgreementSettings
 from analysis.tables.agreement.judges_and_people import means_of
 from analysis.tables.agreement.report import Planning, plan
-from analysis.tables.agreement.settings import AgreementSettings
 from annotation.questionnaires import load_questionnaire
 
 if TYPE_CHECKING:

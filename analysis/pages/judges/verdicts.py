@@ -10,8 +10,8 @@ from analysis.reports.content import Cell, Column
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.csv_table import TidyTable
+from analysis.tables.agreement.inputs import AgreementSettings
 from analysis.tables.agreement.judges_and_people import adjusted, alternative_tests
-from analysis.tables.agreement.settings import AgreementSettings
 
 NO_TEST = "the alternative annotator test is not available on any dimension"
 

@@ -8,7 +8,7 @@ from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_
 from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame
-from analysis.frames.pools import pool_sizes
+from analysis.frames.sizes import pool_sizes
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,

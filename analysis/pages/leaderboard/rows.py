@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.reports import system_facts
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.comparison import paired
 from analysis.stats.comparison.ranks import rank_order
 from analysis.stats.descriptive.means import mean_t

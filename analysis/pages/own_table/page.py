@@ -10,8 +10,8 @@ from analysis.pages.declaration import (
     TableOf,
     count_of,
     estimate_of,
+    with_few_clusters,
 )
-from analysis.pages.few_clusters import with_few_clusters
 from analysis.pages.own_table.alternative import (
     missing,
     passing,

@@ -19,6 +19,7 @@ from analysis.pages.own_table.sections import (
 from analysis.reports.content import how_interval
 from analysis.stats.rater_agreement.alt_test import NEAR_START, AltTest
 from analysis.stats.results import Estimate
+from analysis.tables.agreement.inputs import AgreementSettings
 from analysis.tables.agreement.judges_and_people import JudgeComparison
 from analysis.tables.agreement.report import (
     ONE_EACH,
@@ -27,7 +28,6 @@ from analysis.tables.agreement.report import (
     SectionReport,
     TidyReport,
 )
-from analysis.tables.agreement.settings import AgreementSettings
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,15 @@
 """What extra turns with feedback on the rubric bring: recovered and lost plans, turn by turn."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from django.db.models.fields.json import KeyTransform
 
 from analysis.figures.lines import number_lines
 from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
-from analysis.frames.states import Chains, refinement_chains
 from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import (
     ColumnOf,
@@ -24,6 +26,7 @@ from analysis.pages.declaration import (
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import chosen_runs, figure_specs, run_marks
+from analysis.reports.addresses import new_run_url
 from analysis.reports.content import (
     estimate_column,
     how_interval,
@@ -32,18 +35,23 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import plural
-from analysis.reports.new_run import new_run_url
 from analysis.stats.comparison.model_comparisons import turned_estimate
 from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
     RefinementCurve,
     RefinementPoint,
+    State,
     refinement_curves,
 )
 from analysis.stats.results import Estimate
 from benchmarks.access import START
 from benchmarks.core.registry import find_system, get_system
+from benchmarks.models import Trajectory
+
+NO_VERDICT = "whether the last plan is valid is unknown"
+NO_STATES = "the states of its plans were not recorded"
+
 
 SAID = (
     "Figure 5",
@@ -51,6 +59,44 @@ SAID = (
     "falls by about 40 points for the two open models and 20 for the two closed ones; among "
     "trajectories that had neither stopped early nor succeeded.",
 )
+
+
+@dataclass(frozen=True)
+class Chains:
+    """A chain per trajectory, with its agent and task; ``left_out`` counts those without one."""
+
+    labels: list[str] = field(default_factory=list)
+    tasks: list[int] = field(default_factory=list)
+    chains: list[tuple[State, ...]] = field(default_factory=list)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
+    """The states of every finished trajectory from its first valid plan on, or its last alone.
+
+    Refinement begins after the first valid plan, so that plan is the state before any extra turn.
+    """
+    labels = {run.rejudged_by or run.pk: run.label for run in runs}
+    rows = (
+        Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
+        .annotate(states=KeyTransform("states", "payload"))
+        .order_by("pk")
+        .values_list("run", "task", "metrics", "states")
+    )
+    found = Chains()
+    left: Counter[str] = Counter()
+    for run, task, metrics, states in rows:
+        if metrics.get("valid") is None:
+            left[NO_VERDICT] += 1
+        elif not states:
+            left[NO_STATES] += 1
+        else:
+            first = next((i for i, s in enumerate(states) if s["valid"]), len(states) - 1)
+            chain = tuple((bool(s["valid"]), s["passed"]) for s in states[first:])
+            found.labels.append(labels[run])
+            found.tasks.append(task)
+            found.chains.append(chain[: most + 1])
+    return Chains(found.labels, found.tasks, found.chains, dict(left.most_common()))
 
 
 @dataclass(frozen=True)

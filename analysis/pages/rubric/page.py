@@ -30,7 +30,7 @@ from analysis.reports.content import (
     how_interval,
     number_column,
 )
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.descriptive.means import MeanTable, mean_by_cluster, mean_t
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import get_system

@@ -9,7 +9,7 @@ from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import LastPlans, last_plans
 from analysis.reports import system_facts
 from analysis.reports.content import how_interval
-from analysis.reports.references import published_estimate
+from analysis.reports.published import published_estimate
 from analysis.stats.comparison.ranks import reversed_pairs
 from analysis.stats.comparison.thresholds import (
     REFERENCE,

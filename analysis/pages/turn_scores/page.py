@@ -30,8 +30,15 @@ from analysis.pages.declaration import (
 from analysis.pages.decline.turn_slopes import Slopes, verdict_badges
 from analysis.pages.links import Link
 from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
-from analysis.pages.turn_scores.sides import ALL, JUDGES, PEOPLE, Sides, sides_of
-from analysis.pages.turn_scores.slopes import LATER, kept_slopes
+from analysis.pages.turn_scores.sides import (
+    ALL,
+    JUDGES,
+    LATER,
+    PEOPLE,
+    Sides,
+    kept_slopes,
+    sides_of,
+)
 from analysis.reports import system_facts
 from analysis.reports.content import Cell, estimate_cell, estimate_column, number_column
 from analysis.reports.formatting import plural

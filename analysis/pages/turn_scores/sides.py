@@ -1,14 +1,41 @@
-"""People's and judges' mean scores of the same turns, as the statistics by turn take them."""
+"""People's and judges' mean scores of the same turns, and their change per turn.
+
+The change is fitted by a job and kept.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.core.cache import caches
+
+from analysis.figures.theme import Figure
+from analysis.filters.selection import Selection
+from analysis.filters.study_kinds import turn_questions
+from analysis.frames.ratings import every_turn_scores, rating_frame
+from analysis.pages.declaration import FigureOf, LaterOf, TableOf, UrlOf
+from analysis.pages.decline.turn_slopes import (
+    MOST_ROWS,
+    OPEN_ROWS,
+    Slopes,
+    TurnColumns,
+    draw_fits,
+    fit_columns,
+    fit_slopes,
+    fits_title,
+)
+from analysis.pages.links import Link
+from analysis.pages.people import chosen_people
+from analysis.reports import system_facts
+from analysis.reports.deferred import KEEP_SECONDS, tell
+from analysis.reports.stored import key_of
+from analysis.stats.trends.slopes import SlopeModels
 from annotation.models import Study
-from annotation.questionnaires import Question
+from annotation.questionnaires import Question, load_questionnaire
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 PEOPLE, JUDGES = "People", "Judges"
 ALL = "All dimensions"
@@ -68,3 +95,74 @@ def _mean(scores: Sequence[float | None]) -> float | None:
     """Over all dimensions, where all were scored."""
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if len(known) == len(scores) else None
+
+
+@dataclass(frozen=True)
+class TurnScoresLater:
+    """The change per turn of both sides by four fits; ``keys`` are dimensions by title."""
+
+    slopes: Slopes
+    keys: dict[str, str]
+
+    def link(self, one: SlopeModels) -> Link:
+        """The trajectories behind a fit."""
+        return Link(dimension=self.keys.get(one.dimension, ""))
+
+
+def compute_later(selection: Selection) -> TurnScoresLater | None:
+    """Fit the change per turn of both sides, and keep it for the answer of the page."""
+    study = selection.study
+    if study is None:
+        return None
+    questions = turn_questions(load_questionnaire(study.questionnaire))
+    tell("reading the scores")
+    frame, _, _ = chosen_people(rating_frame(study, selection.runs, turns=True), selection)
+    if frame.empty or not questions:
+        return None
+    slopes = kept_slopes(selection)
+    if slopes is None:
+        keys = [dimension.key for dimension in system_facts.dimensions_of(selection.system)]
+        sides = sides_of(study, questions, frame, every_turn_scores(study, selection.runs, keys))
+        slopes = fit_slopes(TurnColumns(*sides.columns, sides.task))
+        caches["kept"].set(_key(selection), slopes, KEEP_SECONDS)
+    return TurnScoresLater(slopes, {one.title: one.dimension for one in questions})
+
+
+def kept_slopes(selection: Selection) -> Slopes | None:
+    """Return the fits of a selection, or None where they are not kept."""
+    found: Slopes | None = caches["kept"].get(_key(selection))
+    return found
+
+
+def _key(selection: Selection) -> str:
+    """Name the scores that count: the study, whose answers, and the judges of which runs."""
+    key = key_of(
+        "turn-scores",
+        selection.filters.query(align=""),
+        selection.study_version,
+        *(run.version for run in selection.runs),
+        *(f"closed {pk}" for pk in sorted(selection.closed)),
+    )
+    return f"turn-slopes:{key}"
+
+
+def draw_four(result: TurnScoresLater, url: UrlOf) -> Figure:
+    """Draw the change per turn of both sides by four fits."""
+    return draw_fits(result.slopes, lambda one: url(result.link(one)))
+
+
+LATER = LaterOf(
+    compute=compute_later,
+    parts=(
+        FigureOf("slope-models", "Change per turn, by four fits", draw_four),
+        TableOf(
+            "slope-models",
+            lambda result: fits_title(result.slopes),
+            rows=lambda result: result.slopes.models,
+            columns=lambda result: fit_columns(result.slopes, "Side"),
+            about=lambda result, one: result.link(one),
+            folded=lambda result: len(result.slopes.models) > OPEN_ROWS,
+            most=MOST_ROWS,
+        ),
+    ),
+)

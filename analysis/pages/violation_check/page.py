@@ -33,7 +33,7 @@ from analysis.pages.violation_check.tables import (
     set_columns,
     state_columns,
 )
-from analysis.reports.rates import published_estimate
+from analysis.reports.published import published_count_estimate
 from analysis.stats.rater_agreement.decisions import compare_decisions
 from analysis.stats.rater_agreement.majority import majority_vote
 from analysis.stats.rater_agreement.marked_sets import compare_marked_sets
@@ -179,7 +179,9 @@ def draw_sets(result: ViolationCheck, url: UrlOf) -> Figure | None:
     ]
     checks = result.reference.checks
     published = [
-        PublishedShares(f"published, {one.name}", {ALL: published_estimate(checks[key])}, mark)
+        PublishedShares(
+            f"published, {one.name}", {ALL: published_count_estimate(checks[key])}, mark
+        )
         for key, one, mark in zip(
             ("exact", "within_one"), shares, ("x-thin-open", "cross-thin-open"), strict=True
         )

@@ -17,7 +17,8 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.reports.rates import left_out_cell, published_rate_cell, rate_cell, rate_column
+from analysis.reports.published import published_rate_cell
+from analysis.reports.rates import left_out_cell, rate_cell, rate_column
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.rater_agreement.marked_sets import TurnState
 from analysis.stats.results import Estimate

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from analysis.stats.columns import Codes, Floats
-from analysis.tables.agreement.layout import COLUMNS, GZIP, KINDS, TASK
+from analysis.tables.agreement.inputs import COLUMNS, GZIP, KINDS, TASK
 from benchmarks.core.problems import FileRefused, Problems, Said
 
 LONGEST = 300

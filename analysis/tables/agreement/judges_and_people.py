@@ -24,7 +24,7 @@ from analysis.stats.rater_agreement.pairs import KAPPA_WEIGHTS, Correlations, co
 from analysis.stats.resampling import repeated
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.csv_table import TableSection
-from analysis.tables.agreement.settings import AgreementSettings
+from analysis.tables.agreement.inputs import AgreementSettings
 
 WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
 # Of one judge and people: how far a single judge's score stands for theirs, bias included.

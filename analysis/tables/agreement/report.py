@@ -25,6 +25,7 @@ from analysis.stats.rater_agreement.sample_size import (
 )
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.csv_table import TableSection, TidyTable
+from analysis.tables.agreement.inputs import MOST_RATERS, AgreementSettings
 from analysis.tables.agreement.judges_and_people import (
     WITHOUT_RATIO,
     JudgeComparison,
@@ -33,8 +34,6 @@ from analysis.tables.agreement.judges_and_people import (
     drawing_of,
     means_of,
 )
-from analysis.tables.agreement.layout import MOST_RATERS
-from analysis.tables.agreement.settings import AgreementSettings
 
 ONE_PERSON = "one rater only: agreement needs two"
 NOBODY = "no rater of this kind"

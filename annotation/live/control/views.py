@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -12,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import person
 from annotation.errors import Refused
 from annotation.live.access import SessionAccess, fetch_session
-from annotation.live.control.forms import ControlForm
 from annotation.live.control.monitor import (
     TONES,
     WORDS,
@@ -43,10 +43,39 @@ from annotation.live.play.views import STOP_POLLING
 from annotation.live.turns import SessionTurn, whose_turn
 from annotation.models import LivePlace, LiveSession, Membership
 from benchmarks.access import VIEW, signed_in, visibility
-from benchmarks.models import Exchange, Trajectory
+from benchmarks.models import Agent, Exchange, Trajectory
 from benchmarks.responses import own_template, wants_fragment
+from benchmarks.roles.selectors import agents_for
 from benchmarks.runs.cautions import run_caution
 from benchmarks.trajectories.selectors import is_scored
+
+DEEDS = (
+    "pause", "resume", "end", "retry", "agent", "free", "stand_in", "take_over",
+)  # fmt: skip
+
+
+class ControlForm(forms.Form):
+    """One deed, with what it needs: a place by its number, an agent, a reason."""
+
+    use_required_attribute = False
+
+    do = forms.ChoiceField(choices=[(deed, deed) for deed in DEEDS])
+    place = forms.IntegerField(required=False, min_value=1, max_value=100)
+    agent = forms.ModelChoiceField(
+        label="Another agent",
+        queryset=Agent.objects.none(),
+        empty_label=None,
+        error_messages={"required": "choose the agent that is to go on"},
+    )
+    reason = forms.CharField(label="Why", required=False, max_length=500)
+
+    def __init__(self, *args: Any, system: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = [agent.pk for agent in agents_for(system) if agent.kind != Agent.Kind.HUMAN]
+        field = self.fields["agent"]
+        field.required = not self.is_bound or self.data.get("do") == "agent"
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = Agent.objects.filter(pk__in=known)
 
 
 @require_GET

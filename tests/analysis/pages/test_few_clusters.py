@@ -1,4 +1,4 @@
-from analysis.pages.few_clusters import few_clusters_notices, with_few_clusters
+from analysis.pages.declaration import few_clusters_notices, with_few_clusters
 from analysis.reports.content import Report, Table, estimate_cell, estimate_column
 from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.results import Estimate

@@ -8,10 +8,10 @@ import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
 import django
 django.setup()
-from analysis.pages import loading
+from analysis.pages import catalogue
 assert "numpy" not in sys.modules
-loading.HEAVY, loading.PAGES = ("numpy",), {}
-loading.load_reports()
+catalogue.HEAVY, catalogue.PAGES = ("numpy",), {}
+catalogue.load_reports()
 assert "numpy" in sys.modules
 """
 

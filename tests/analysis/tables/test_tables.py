@@ -19,7 +19,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from analysis.models import RatingTable
 from analysis.tables import services as rating_tables
-from analysis.tables.agreement.layout import example_csv
+from analysis.tables.agreement.inputs import example_csv
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Upload
 from tests.analysis.rows import make_person

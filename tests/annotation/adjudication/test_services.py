@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.adjudication.judges import judge_verdicts
 from annotation.adjudication.selectors import (
     adjudicated,
     find_slot,
+    judge_verdicts,
     letter,
     place_ratings,
     raters_of,

@@ -8,7 +8,7 @@ import pyarrow.parquet
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.exports.pseudonyms import pseudonym
+from annotation.exports.scope import pseudonym
 from annotation.models import Assignment, Participant, Rating, RatingEdit
 from benchmarks.exports.ratings import ratings_of
 from benchmarks.exports.services import export_run

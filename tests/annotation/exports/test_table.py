@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.exports.columns import HISTORY_COLUMNS, RATING_COLUMNS
-from annotation.exports.pseudonyms import pseudonym
-from annotation.exports.scope import Scope
+from annotation.exports.scope import Scope, pseudonym
 from annotation.exports.services import FORMATS, ExportRequest
 from annotation.exports.table import (
     history_columns,

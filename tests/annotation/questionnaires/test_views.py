@@ -5,7 +5,7 @@ from django.test import Client
 
 from annotation.models import StoredQuestionnaire
 from annotation.questionnaires import load_questionnaire
-from annotation.questionnaires.forms import BLANK
+from annotation.questionnaires.views import BLANK
 from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from django.test import Client
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.filters.groups import with_group
+from analysis.filters.page_filters import with_group
 from analysis.reports.content import Report, Table
 from benchmarks.datasets.files import save_task_file
 from benchmarks.models import Agent, Dataset

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.browser.comparison.run_measures import Attempt, RunMeasure, TaskText, measures_for
 from analysis.pages.compare_runs.page import FlipReport, flips_report
-from analysis.pages.compare_runs.rows import chosen_rows, flip_words
+from analysis.pages.compare_runs.views import chosen_rows, flip_words
 
 PASSES = RunMeasure("accurate", "Passes", "", binary=True, verb="passes", verb_not="does not")
 SCORE = RunMeasure("mean", "Mean score", "", scores=True)

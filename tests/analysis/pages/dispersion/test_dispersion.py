@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.filters.people import with_people
+from analysis.filters.page_filters import with_people
 from analysis.pages.catalogue import PAGES
 from analysis.reports.content import Report
 from benchmarks.models import Run

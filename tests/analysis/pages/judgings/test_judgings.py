@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.judgings import with_beside
-from analysis.filters.people import with_people
+from analysis.filters.page_filters import with_people
 from analysis.filters.selection import Selection
 from analysis.frames.judgings import JudgeSeat, matches
 from analysis.frames.outcomes import outcome_frame
-from analysis.frames.states import refinement_chains
 from analysis.pages.catalogue import PAGES
+from analysis.pages.refinement.page import refinement_chains
 from analysis.reports.content import Report
 from benchmarks.models import Run, Task, Trajectory
 from tests.analysis.judged_again import judge_again

@@ -4,7 +4,7 @@ import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.filters.measures import with_measure
+from analysis.filters.page_filters import with_measure
 from analysis.reports.content import Report, Table
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
 from tests.analysis.page_reports import report_of

@@ -13,6 +13,7 @@ from analysis.pages.own_table.page import section_page
 from analysis.stats.rater_agreement.coefficient_intervals import FISHER
 from analysis.stats.results import as_json
 from analysis.tables.agreement.csv_table import TidyTable, read_tidy
+from analysis.tables.agreement.inputs import AgreementSettings
 from analysis.tables.agreement.judges_and_people import NO_CATEGORIES
 from analysis.tables.agreement.plain_text import report_text
 from analysis.tables.agreement.report import (
@@ -22,7 +23,6 @@ from analysis.tables.agreement.report import (
     TidyReport,
     tidy_report,
 )
-from analysis.tables.agreement.settings import AgreementSettings
 from tests.shared_data import shared_data
 
 COLUMNS = ("dataset", "item", "criterion", "rater", "rater_kind", "score")

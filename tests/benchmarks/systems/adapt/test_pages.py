@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
-from analysis.filters.groups import with_group
+from analysis.filters.page_filters import with_group
 from benchmarks.demo import save_demo_dataset
 from benchmarks.models import Agent, Dataset, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents

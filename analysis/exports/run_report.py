@@ -1,8 +1,13 @@
 """The report on one run: outcomes, endings, failures, role assignments and settings."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from analysis.filters import Filters
+from analysis.filters.datasets import in_words_of, with_dimensions
+from analysis.filters.selection import Selection, narrow
+from analysis.pages.catalogue import PAGES, Page
 from analysis.reports.content import (
     Cell,
     Column,
@@ -20,8 +25,13 @@ from benchmarks.models import Run, Trajectory
 from benchmarks.roles.selectors import run_roles
 from benchmarks.runs import selectors as runs
 from benchmarks.trajectories import selectors as trajectories
+from benchmarks.visibility import Visibility
 
 FAILURES = 200
+
+
+# The pages that say something about a run by itself; others compare runs, or ask people.
+ABOUT_A_RUN = ("leaderboard", "rubric", "decline", "dispersion", "tools", "verdicts", "outcomes")
 
 
 def run_facts(run: Run) -> Report:
@@ -152,3 +162,35 @@ def _how(run: Run) -> list[str]:
     by = f" by {run.created_by}" if run.created_by else ""
     lines.append(f"Begun {run.created_at:%Y-%m-%d %H:%M} UTC{by}{ended}.")
     return lines
+
+
+def pages_of_run(run: Run) -> list[Page]:
+    """The pages that are about what a run's system records."""
+    system = run.dataset.system
+    return [
+        page
+        for name in ABOUT_A_RUN
+        if (page := PAGES[name]).imported == (run.kind == Run.Kind.IMPORTED)
+        and (page.fits is None or page.fits(system))
+    ]
+
+
+def select_run(run: Run, page: Page, seen: Visibility) -> Selection:
+    """The run alone; published rows are left out, because nothing here is compared with them."""
+    filters = Filters(
+        dataset=str(run.dataset_id),
+        level=run.level,
+        condition=run.condition,
+        agents=(run.agent.name,),
+        published="hide",
+    )
+    narrowed = narrow(filters, [run], [], one_each=True)
+    system = run.dataset.system
+    selection = in_words_of(with_dimensions(narrowed, system), system)
+    return replace(
+        selection,
+        dataset=run.dataset,
+        filters=selection.filters.only(page.filters),
+        closed=seen.closed,
+        closed_tasks=seen.tasks,
+    )

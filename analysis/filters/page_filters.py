@@ -1,0 +1,79 @@
+"""Filters that some pages add: a measure, whom to compare with, a grouping, people's studies."""
+
+from dataclasses import replace
+
+from django.contrib.auth.models import User
+
+from analysis.filters.options import Option
+from analysis.filters.selection import Selection
+from analysis.filters.studies import readable_studies, study_version
+from analysis.frames.measures import measures_here
+from annotation.models import Item, Study
+from benchmarks.core.registry import find_system
+
+MOST_STUDIES = 20
+
+
+def with_measure(selection: Selection) -> Selection:
+    """Return the selection with a measure of its system, and an agent to compare with, if any."""
+    filters, notes = selection.filters, list(selection.notes)
+    measures = measures_here(selection.system)
+    measure = filters.measure if filters.measure in measures else next(iter(measures), "")
+    if filters.measure and filters.measure != measure:
+        notes.append(f"There is no measure {filters.measure} here; this is {_title(selection)}.")
+    agents = {run.agent: run.label for run in selection.runs}
+    against = filters.against if filters.against in agents else ""
+    if filters.against and not against:
+        notes.append(f"There is no run of {filters.against} here; all pairs are compared.")
+    return replace(
+        selection,
+        filters=replace(filters, measure=measure, against=against),
+        notes=tuple(notes),
+        options={
+            **selection.options,
+            "measure": tuple(Option(name, one.title) for name, one in measures.items()),
+            "against": tuple(Option(name, f"Against {label}") for name, label in agents.items()),
+        },
+    )
+
+
+def _title(selection: Selection) -> str:
+    return next((one.title for one in measures_here(selection.system).values()), "none")
+
+
+def with_group(selection: Selection) -> Selection:
+    """Return the selection with one of the groupings that its system has, the first by default."""
+    known = find_system(selection.system).comparisons.groups if selection.system else {}
+    wanted, notes = selection.filters.by, list(selection.notes)
+    by = wanted if wanted in known else next(iter(known), "")
+    if wanted and wanted != by and known:
+        notes.append(f"Tasks here do not differ in {wanted}; this is by {known[by].title.lower()}.")
+    return replace(
+        selection,
+        filters=replace(selection.filters, by=by),
+        notes=tuple(notes),
+        options={
+            **selection.options,
+            "by": tuple(Option(name, one.title) for name, one in known.items()),
+        },
+    )
+
+
+def with_people(selection: Selection, user: User) -> Selection:
+    """Return the selection with the studies in which people scored trajectories of its runs.
+
+    Studies that are closed to the reader are not among them; of many the newest are.
+    """
+    items = Item.objects.filter(
+        use=Item.Use.MAIN, trajectory__run__in=[run.pk for run in selection.runs]
+    )
+    wanted = set(items.order_by().values_list("study", flat=True).distinct())
+    if not wanted:
+        return selection
+    studies, _ = readable_studies(user)
+    found: list[Study] = [study for study in studies if study.pk in wanted][:MOST_STUDIES]
+    return replace(
+        selection,
+        people=tuple(study.pk for study in found),
+        study_version=" ".join(study_version(study) for study in found),
+    )

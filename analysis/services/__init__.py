@@ -1,1 +1,0 @@
-"""What writes: reports made in the background, uploaded tables, saved views."""
