@@ -28,14 +28,14 @@ from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, Page, select
 from analysis.pages.reports import (
     answer_report,
-    later_of,
-    later_state,
+    deferred_request,
+    deferred_state,
     make_report,
     report_key,
 )
 from analysis.pages.views import subject_of
 from analysis.reports.content import FigureSpec, Report, Table
-from analysis.reports.deferred import Later, ask, look
+from analysis.reports.deferred import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence
 from analysis.reports.run_marks import banners
 from benchmarks.access import VIEW, allow, visibility
@@ -214,7 +214,7 @@ def list_analysis_pages(request: HttpRequest) -> list[dict[str, Any]]:
             "title": page.title,
             "question": page.question,
             "filters": list(page.filters),
-            "takes_long": page.later,
+            "takes_long": page.deferred,
         }
         for page in PAGES.values()
     ]
@@ -230,8 +230,8 @@ def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> di
     found, selection, key = _open(request, page, query)
     report = make_report(found, selection, key) if query.details else None
     report = report or answer_report(found, selection, key)
-    wanted = later_of(found, selection, key)
-    later = later_state(wanted, waits=report.waits) if wanted is not None else None
+    wanted = deferred_request(found, selection, key)
+    later = deferred_state(wanted, waits=report.waits) if wanted is not None else None
     return {
         "key": found.key,
         "title": found.title,
@@ -260,12 +260,12 @@ def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> di
 def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery]) -> Status[Any]:
     """Have the part computed that takes long; get the page again until `later` is ready."""
     found, selection, key = _open(request, page, query)
-    wanted = later_of(found, selection, key)
+    wanted = deferred_request(found, selection, key)
     if wanted is None:
         raise Http404
     if answer_report(found, selection, key).waits:
-        later_state(wanted, waits=True)
-    return Status(202, _later(ask(wanted=wanted, person=user_of(request))))
+        deferred_state(wanted, waits=True)
+    return Status(202, _later(request_deferred(wanted=wanted, person=user_of(request))))
 
 
 def _open(request: HttpRequest, name: str, query: Any) -> tuple[Page, Selection, str]:
@@ -300,11 +300,13 @@ def get_failure_groups(request: HttpRequest, query: Query[GroupQuery]) -> dict[s
 def request_failure_groups(request: HttpRequest, query: Query[GroupQuery]) -> Status[Any]:
     """Have the groups made; get them again until they are ready."""
     asked, state, rest = _groups(request, query)
-    state = ask(wanted=state.wanted, person=user_of(request))
+    state = request_deferred(wanted=state.wanted, person=user_of(request))
     return Status(202, _group_answer(asked, state, rest))
 
 
-def _groups(request: HttpRequest, query: GroupQuery) -> tuple[Asked, Later, dict[str, Any]]:
+def _groups(
+    request: HttpRequest, query: GroupQuery
+) -> tuple[Asked, DeferredReport, dict[str, Any]]:
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
 
@@ -329,10 +331,10 @@ def _groups(request: HttpRequest, query: GroupQuery) -> tuple[Asked, Later, dict
         "failed": chosen.failed,
         "left_out": dict(chosen.left_out),
     }
-    return asked, look(wanted_groups(asked, chosen)), rest
+    return asked, find_deferred(wanted_groups(asked, chosen)), rest
 
 
-def _group_answer(asked: Asked, state: Later, rest: Mapping[str, Any]) -> dict[str, Any]:
+def _group_answer(asked: Asked, state: DeferredReport, rest: Mapping[str, Any]) -> dict[str, Any]:
     told, report = _later(state), state.report
     return {
         "status": told["status"],
@@ -348,7 +350,7 @@ def _group_answer(asked: Asked, state: Later, rest: Mapping[str, Any]) -> dict[s
 # --- Reports as JSON values -----------------------------------------------------------------------
 
 
-def _later(state: Later | None) -> dict[str, Any]:
+def _later(state: DeferredReport | None) -> dict[str, Any]:
     if state is None:
         return {"status": "none", "message": "", "report": None}
     if state.report is not None:

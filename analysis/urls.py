@@ -24,11 +24,11 @@ def _paths(name: str) -> list[URLPattern]:
     """A page, the figures and tables that it shows, and what of it takes longer."""
     at = f"analysis/{name}/"
     given = {"name": name}
-    later = [path(f"{at}later/", reports.later, given, name=f"{name}_later")]
+    deferred = [path(f"{at}later/", reports.deferred_part, given, name=f"{name}_later")]
     return [
         path(at, reports.page, given, name=name),
         path(f"{at}details/", reports.details, given, name=f"{name}_details"),
-        *(later if PAGES[name].later else []),
+        *(deferred if PAGES[name].deferred else []),
         path(f"{at}<slug:part>.json", reports.figure, given, name=f"{name}_figure"),
         path(f"{at}<slug:part>.csv", reports.table, given, name=f"{name}_table"),
     ]

@@ -43,7 +43,7 @@ class FileSection:
     subject: str = ""
     url: str = ""
     report: Report | None = None
-    later: Report | None = None
+    deferred: Report | None = None
     banners: tuple[Banner, ...] = ()
     missing: str = ""
 
@@ -114,7 +114,7 @@ def render_file(made: ReportFile) -> str:
             "section": section,
             "parts": [
                 _file_report(report, f"{section.name}{ending}")
-                for report, ending in ((section.report, ""), (section.later, "-later"))
+                for report, ending in ((section.report, ""), (section.deferred, "-later"))
                 if report is not None
             ],
             "banners": _banners(section),

@@ -18,11 +18,11 @@ from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
 from analysis.pages.catalogue import Page, pages_of, select
 from analysis.pages.quality.views import BLIND, quality_section
-from analysis.pages.reports import later_of, make_report, report_key
+from analysis.pages.reports import deferred_request, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
 from analysis.pages.views import holding, open_page, subject_of
 from analysis.reports.content import Banner
-from analysis.reports.deferred import kept_later
+from analysis.reports.deferred import kept_deferred
 from analysis.reports.run_marks import banners
 from analysis.reports.stored import kept_report
 from annotation.access import fetch_overseen_study, person
@@ -37,7 +37,7 @@ NOT_YET = (
     "Not in this file, because it takes long and was not computed yet. Open the page on the "
     "server, wait for it, and download this file again."
 )
-LATER = (
+LACKS_DEFERRED = (
     "What takes longer on this page was not computed yet and is not in this file. Open the page on "
     "the server, have it computed, and download this file again."
 )
@@ -141,9 +141,15 @@ def _section(page: Page, selection: Selection, url: str, *, until: float | None)
     report = kept_report(key)
     if report is None and (until is None or monotonic() < until):
         report = make_report(page, selection, key)
-    wanted = later_of(page, selection, key) if report is not None else None
-    later = kept_later(wanted.key) if wanted is not None else None
-    missing = NOT_YET if report is None else LATER if wanted is not None and later is None else ""
+    wanted = deferred_request(page, selection, key) if report is not None else None
+    deferred = kept_deferred(wanted.key) if wanted is not None else None
+    missing = (
+        NOT_YET
+        if report is None
+        else LACKS_DEFERRED
+        if wanted is not None and deferred is None
+        else ""
+    )
     return FileSection(
         page.key,
         page.title,
@@ -151,7 +157,7 @@ def _section(page: Page, selection: Selection, url: str, *, until: float | None)
         subject_of(selection),
         url,
         report,
-        later,
+        deferred,
         banners(selection),
         missing,
     )

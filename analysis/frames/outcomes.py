@@ -40,13 +40,13 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
 
     A metric that is undefined is missing, and its ``why`` says why; elsewhere that is empty. Where
     a role was handed over on the way, nobody's metrics can be told, so all of them are missing.
-    Where a later judging counts, metrics are what follows from it; trajectories that it left out
+    Where a re-judging counts, metrics are what follows from it; trajectories that it left out
     have none.
     """
     import pandas as pd
 
     labels = {run.pk: run.label for run in runs}
-    later = {run.pk: NOT_JUDGED.format(name=run.judging_name) for run in runs if run.rejudged_by}
+    rejudged = {run.pk: NOT_JUDGED.format(name=run.judging_name) for run in runs if run.rejudged_by}
     anew = metrics_judged_anew(run.rejudged_by for run in runs)
     rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
@@ -56,8 +56,8 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     for run, pk, task, termination, values, undefined, recast in rows.order_by("pk").values_list(
         "run", "pk", "task", "termination", "metrics", "undefined", "recast"
     ):
-        if run in later:
-            values, undefined = anew.get(pk, ({}, dict.fromkeys(metrics, later[run])))
+        if run in rejudged:
+            values, undefined = anew.get(pk, ({}, dict.fromkeys(metrics, rejudged[run])))
         row = (run, labels[run], pk, task, termination)
         for name, value in zip(COLUMNS, row, strict=True):
             columns[name].append(value)

@@ -63,8 +63,8 @@ class Page:
     are any such. ``imported``: it is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings. ``every_condition``: it compares conditions.
     ``beside_people``: it shows what people said of the same trajectories. ``beside_published``:
-    published figures are further rows or lines of those of runs. ``later``: a part of it takes too
-    long for a request; a job computes it.
+    published figures are further rows or lines of those of runs. ``deferred``: a part of it
+    takes too long for a request; a job computes it.
     """
 
     key: str
@@ -79,7 +79,7 @@ class Page:
     every_condition: bool = False
     beside_people: bool = False
     beside_published: bool = False
-    later: bool = False
+    deferred: bool = False
 
     @property
     def of_study(self) -> bool:
@@ -135,11 +135,11 @@ PAGES: Mapping[str, Page] = {
         ),
         Page(
             "decline", "Decline", "Do plans get worse from turn to turn?",
-            ("align", "dimensions", "runs"), fits=is_judged, later=True,
+            ("align", "dimensions", "runs"), fits=is_judged, deferred=True,
         ),
         Page(
             "agreement", "Agreement", "How far are the judges from people?",
-            asks=asks_dimensions, later=True,
+            asks=asks_dimensions, deferred=True,
         ),
         Page(
             "judges", "Judges", "Which judge is off, and may one stand in for a person?",
@@ -147,11 +147,11 @@ PAGES: Mapping[str, Page] = {
         ),
         Page(
             "dispersion", "Dispersion", "How far do judges differ from each other?",
-            ("turns",), fits=is_judged, later=True, beside_people=True,
+            ("turns",), fits=is_judged, deferred=True, beside_people=True,
         ),
         Page(
             "judgings", "Judgings", "Do judges say the same when they look again?",
-            ("beside", "turns", "mapped"), fits=is_judged, later=True, beside_people=True,
+            ("beside", "turns", "mapped"), fits=is_judged, deferred=True, beside_people=True,
         ),
         Page(
             "conditions", "Conditions", "What do conditions do to accuracy?",
@@ -179,7 +179,7 @@ PAGES: Mapping[str, Page] = {
         ),
         Page(
             "sweeps", "Thresholds", "Does the order of the agents depend on the threshold τ?",
-            ("counted", "published"), fits=is_judged, later=True,
+            ("counted", "published"), fits=is_judged, deferred=True,
         ),
         Page(
             "tools", "Tools", "How do agents search, call tools, and fail?",
@@ -199,7 +199,7 @@ PAGES: Mapping[str, Page] = {
         ),
         Page(
             "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
-            ("align",), asks=asks_about_turns, later=True,
+            ("align",), asks=asks_about_turns, deferred=True,
         ),
         Page(
             "violation-check", "Violation check", "Do judges find the violations that people find?",

@@ -50,7 +50,7 @@ class Content(Protocol):
     def details(self, folder: str, selection: Selection) -> Report:
         """Return what is shown when details are opened."""
 
-    def deferred(self, folder: str, selection: Selection) -> Report:
+    def deferred_report(self, folder: str, selection: Selection) -> Report:
         """Return what takes too long for a request."""
 
 
@@ -234,10 +234,10 @@ class Part(Protocol[Result_contra]):
 
 
 @dataclass(frozen=True)
-class LaterOf(Generic[Result]):
+class DeferredPart(Generic[Result]):
     """The part of a page that takes too long for a request: a job computes it.
 
-    Its sentences stand in ``later.html``, paragraphs as in ``answer.html`` and ``details.html``.
+    Its sentences stand in ``deferred.html``, paragraphs as in ``answer.html`` and ``details.html``.
     ``compute`` gives None where there is nothing to compute; the template says why.
     """
 
@@ -247,7 +247,7 @@ class LaterOf(Generic[Result]):
     def build(self, folder: str, selection: Selection) -> Report:
         """Compute the part and return its report."""
         result = self.compute(selection)
-        prose = _prose(folder, "later", selection, result)
+        prose = _prose(folder, "deferred", selection, result)
         report = Report(
             sentence=prose.text("answer"),
             notices=prose.notices(),
@@ -267,7 +267,7 @@ class DeclaredPage(Generic[Data, Result]):
     ``load`` asks the database and says what is missing; ``compute`` does no more than compute.
     ``folded`` are the figures and tables of the details, which are computed when they are opened;
     the first of them takes the place of ``figure`` or ``table`` where that has nothing to show.
-    ``later`` is what takes too long for a request. ``waits`` says of a result that its answer
+    ``deferred`` is what takes too long for a request. ``waits`` says of a result that its answer
     is still being computed by a job, so that the report must not be stored.
     """
 
@@ -276,7 +276,7 @@ class DeclaredPage(Generic[Data, Result]):
     figure: FigureOf[Result] | None
     table: TableOf[Result, Any]
     folded: tuple[Part[Result], ...] | Callable[[Result], Sequence[Part[Result]]] = ()
-    later: LaterOf[Any] | None = None
+    deferred: DeferredPart[Any] | None = None
     waits: Callable[[Result], bool] = lambda _: False
 
     def answer(self, folder: str, selection: Selection) -> Report:
@@ -330,10 +330,10 @@ class DeclaredPage(Generic[Data, Result]):
             shown.insert(0, next(fitting, self.figure))
         return shown, [one for one in folded if not any(one is other for other in shown)]
 
-    def deferred(self, folder: str, selection: Selection) -> Report:
+    def deferred_report(self, folder: str, selection: Selection) -> Report:
         """Return what takes too long for a request."""
-        assert self.later is not None
-        return self.later.build(folder, selection)
+        assert self.deferred is not None
+        return self.deferred.build(folder, selection)
 
 
 @dataclass(frozen=True)

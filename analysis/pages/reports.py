@@ -14,12 +14,12 @@ from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, Page, select
 from analysis.reports.content import Report, join_reports
 from analysis.reports.deferred import (
-    Later,
+    DeferredReport,
     Params,
-    Wanted,
-    forget,
-    keep_later,
-    look,
+    ReportRequest,
+    drop_deferred,
+    find_deferred,
+    keep_deferred,
     report_maker,
 )
 from analysis.reports.stored import keep_report, key_of
@@ -63,36 +63,38 @@ def make_report(page: Page, selection: Selection, key: str) -> Report:
     return join_reports(answer, details_report(page, selection, key))
 
 
-def later_of(page: Page, selection: Selection, key: str) -> Wanted | None:
+def deferred_request(page: Page, selection: Selection, key: str) -> ReportRequest | None:
     """Return the part that takes too long for a request; None where there is nothing to show."""
-    if not page.later or not selection.runs:
+    if not page.deferred or not selection.runs:
         return None
     params = {"page": page.key, "query": selection.filters.query()}
-    return Wanted("page", params, key_of("later", key), f"{page.title}: what takes longer")
+    return ReportRequest(
+        "page", params, key_of("deferred", key), f"{page.title}: what takes longer"
+    )
 
 
-def later_state(wanted: Wanted, *, waits: bool) -> Later:
+def deferred_state(wanted: ReportRequest, *, waits: bool) -> DeferredReport:
     """Return how far the long part of a page is; ``waits``: its answer waits for that part.
 
     If such a part is stored, what the answer reads from it was dropped: it has to be made again.
     """
-    state = look(wanted)
+    state = find_deferred(wanted)
     if waits and state.report is not None:
-        forget(wanted)
-        return Later(wanted)
+        drop_deferred(wanted)
+        return DeferredReport(wanted)
     return state
 
 
-def write_later(page: Page, selection: Selection, wanted: Wanted) -> Report:
+def write_deferred(page: Page, selection: Selection, wanted: ReportRequest) -> Report:
     """Return the long part of a page; write it now where it is not stored."""
-    return keep_later(wanted.key, lambda: page.content.deferred(page.folder, selection))
+    return keep_deferred(wanted.key, lambda: page.content.deferred_report(page.folder, selection))
 
 
 @report_maker("page")
-def make_page_later(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
+def make_page_part(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
     """Return the key of a page's long part as of now, and the function that writes it."""
     page, person = PAGES[params["page"]], seen.user
     assert person is not None
     selection = select(page, read_filters(QueryDict(params["query"])), person, seen)
-    key = key_of("later", report_key(page, selection))
-    return key, lambda: page.content.deferred(page.folder, selection)
+    key = key_of("deferred", report_key(page, selection))
+    return key, lambda: page.content.deferred_report(page.folder, selection)

@@ -19,16 +19,16 @@ from analysis.pages.catalogue import PAGES, Page, pages_of, select
 from analysis.pages.navigation import all_places, places_from
 from analysis.pages.reports import (
     answer_report,
+    deferred_request,
+    deferred_state,
     details_report,
-    later_of,
-    later_state,
     make_report,
     report_key,
 )
 from analysis.pages.responses import answer_figure, answer_table
 from analysis.reports.chosen_runs import dataset_name
 from analysis.reports.content import Cell, Report
-from analysis.reports.deferred import Later, ask, kept_later, look
+from analysis.reports.deferred import DeferredReport, find_deferred, kept_deferred, request_deferred
 from analysis.reports.run_marks import banners
 from analysis.reports.stored import key_of
 from annotation.access import person
@@ -68,8 +68,8 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     report = answer_report(found, selection, key)
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
-    wanted = later_of(found, selection, key)
-    state = later_state(wanted, waits=True) if wanted is not None and report.waits else None
+    wanted = deferred_request(found, selection, key)
+    state = deferred_state(wanted, waits=True) if wanted is not None and report.waits else None
     opened = "details" in request.GET and report.empty is None
     context = {
         "page": found,
@@ -93,7 +93,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "opened_url": _opened_url(found, query),
         "opened": opened,
         **(_details_context(request, found, selection, key) if opened else {}),
-        **(_later_context(found, selection, state) if state is not None else {}),
+        **(_deferred_context(found, selection, state) if state is not None else {}),
         "waits": report.waits,
     }
     return render(request, "analysis/page.html", context)
@@ -113,23 +113,23 @@ def details(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
-def later(request: HttpRequest, name: str) -> HttpResponseBase:
+def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
     """What takes longer than a page: POST has it made, GET tells how far it is."""
     found, selection, key = open_page(request, name)
-    wanted = later_of(found, selection, key)
+    wanted = deferred_request(found, selection, key)
     if wanted is None:
         raise Http404("There is nothing more to compute here.")
     if request.method == "POST":
-        state = ask(wanted=wanted, person=person(request))
+        state = request_deferred(wanted=wanted, person=person(request))
     else:
-        state = look(wanted)
+        state = find_deferred(wanted)
         if state.moving and request.GET.get("waiting") == state.stamp:
             return HttpResponse(status=204)
     if not wants_fragment(request):
         return redirect(f"{_opened_url(found, selection.filters.query())}#later")
     waits = "waits" in (request.POST if request.method == "POST" else request.GET)
-    context = {**_later_context(found, selection, state), "waits": waits}
-    response = render(request, "analysis/_later.html", context)
+    context = {**_deferred_context(found, selection, state), "waits": waits}
+    response = render(request, "analysis/_deferred.html", context)
     if waits and state.report is not None:
         # The page's own answer waited for this, so all of it is another one now.
         response["HX-Refresh"] = "true"
@@ -181,8 +181,8 @@ def holding(
     report = details_report(found, selection, key)
     if has(report):
         return report
-    wanted = later_of(found, selection, key)
-    return (kept_later(wanted.key) if wanted is not None else None) or report
+    wanted = deferred_request(found, selection, key)
+    return (kept_deferred(wanted.key) if wanted is not None else None) or report
 
 
 def _judging_context(found: Page, selection: Selection) -> dict[str, object]:
@@ -231,7 +231,7 @@ def _details_context(
     report = details_report(found, selection, key)
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
-    wanted = later_of(found, selection, key)
+    wanted = deferred_request(found, selection, key)
     parts, whole = _parts(found, report, query), make_report(found, selection, key)
     return {
         "page": found,
@@ -242,22 +242,26 @@ def _details_context(
         "details_figures": parts["figures"],
         "here": _parts(found, whole, query)["tables"],
         "details_tables": parts["tables"],
-        **(_later_context(found, selection, look(wanted)) if wanted is not None else {}),
+        **(
+            _deferred_context(found, selection, find_deferred(wanted)) if wanted is not None else {}
+        ),
     }
 
 
-def _later_context(found: Page, selection: Selection, state: Later) -> dict[str, object]:
+def _deferred_context(
+    found: Page, selection: Selection, state: DeferredReport
+) -> dict[str, object]:
     """What the fragment of a long report shows."""
     query = selection.filters.query()
     context: dict[str, object] = {
-        "later": state,
+        "deferred": state,
         "opened_url": _opened_url(found, query),
-        "later_url": with_query(reverse(f"analysis:{found.key}_later"), query),
-        "later_settled": all(run.finished for run in selection.runs),
+        "deferred_url": with_query(reverse(f"analysis:{found.key}_later"), query),
+        "deferred_settled": all(run.finished for run in selection.runs),
     }
     if state.report is not None:
         parts = _parts(found, state.report, query)
-        context |= {"later_figures": parts["figures"], "later_tables": parts["tables"]}
+        context |= {"deferred_figures": parts["figures"], "deferred_tables": parts["tables"]}
     return context
 
 

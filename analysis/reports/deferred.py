@@ -1,10 +1,10 @@
-"""Reports that take longer than a page may: made in the background, kept, shown when ready.
+"""Deferred reports: they take longer than a page may, so a job makes them and stores them.
 
-Whoever makes one registers under a name a function from plain parameters to the report and to the
-key of what it was made from. A page asks by key: `look` reads what there is, `ask` has it made.
-The worker works with what is there when it begins, and as what the asking person may see; it keeps
-its report under the key that belongs to that, so a page never shows a report of other data. What
-takes minutes says how far it is by `tell`.
+A maker is registered under a name; it turns plain parameters into the report and into the key of
+the data behind it. A page looks a report up by its key (`find_deferred`) and requests it
+(`request_deferred`). The worker uses the data as they are when it begins, and only what the person
+who asked may see. It stores the report under the key of those data, so a page never shows a report
+of other data. A maker that takes minutes reports its progress (`note_progress`).
 """
 
 import threading
@@ -34,44 +34,44 @@ Maker = Callable[[Params, Visibility], tuple[str, Callable[[], Report]]]
 _makers: dict[str, Maker] = {}
 
 
-class _Telling:
-    """What the report that is being written last said of itself, and whether it is still wanted."""
+class _ReportProgress:
+    """The last message of the report that is being written, and whether its lease was lost."""
 
     def __init__(self) -> None:
-        self.words: str | None = None
+        self.message: str | None = None
         self.lost: threading.Event | None = None
 
 
-_telling: ContextVar[_Telling | None] = ContextVar("later_telling", default=None)
+_progress: ContextVar[_ReportProgress | None] = ContextVar("report_progress", default=None)
 
 
-def tell(words: str) -> None:
-    """Say how far a long report is; ends the work if its job was cancelled or taken over.
+def note_progress(message: str) -> None:
+    """Store how far a deferred report is; raise where its job was cancelled or taken over.
 
-    Says nothing to nobody where no worker writes the report.
+    Without a worker, this does nothing.
     """
-    telling = _telling.get()
-    if telling is None:
+    state = _progress.get()
+    if state is None:
         return
-    if telling.lost is not None and telling.lost.is_set():
+    if state.lost is not None and state.lost.is_set():
         raise JobCancelled
-    telling.words = words
+    state.message = message
 
 
 @contextmanager
-def _telling_to(progress: Progress) -> Iterator[None]:
-    telling = _Telling()
-    token = _telling.set(telling)
+def _track_progress(progress: Progress) -> Iterator[None]:
+    state = _ReportProgress()
+    token = _progress.set(state)
     try:
-        with keep_lease(progress, lambda: telling.words) as telling.lost:
+        with keep_lease(progress, lambda: state.message) as state.lost:
             yield
     finally:
-        _telling.reset(token)
+        _progress.reset(token)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A report that takes long: who makes it, from what, under which key, and its name."""
+class ReportRequest:
+    """The request of a deferred report: its maker, parameters, key and title."""
 
     maker: str
     params: Params
@@ -80,26 +80,26 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Later:
-    """How far a report is: ``report`` once it is there; else the job that makes it, if any."""
+class DeferredReport:
+    """The state of a deferred report: ``report`` once it is stored; else its job, if any."""
 
-    wanted: Wanted
+    wanted: ReportRequest
     report: Report | None = None
     job: Job | None = None
 
     @property
     def moving(self) -> bool:
-        """A worker has it or will have it."""
+        """Whether a worker has the report or will have it."""
         return self.report is None and self.job is not None and self.job.status in ACTIVE
 
     @property
     def failed(self) -> bool:
-        """The last attempt ended without a report."""
+        """Whether the last attempt ended without a report."""
         return self.report is None and self.job is not None and self.job.status not in ACTIVE
 
     @property
     def stamp(self) -> str:
-        """Changes whenever the page would say something else about the job."""
+        """A digest that changes whenever the page would show another state of the job."""
         if self.job is None:
             return ""
         words = f"{self.job.status} {self.job.message}"
@@ -107,12 +107,12 @@ class Later:
 
     @property
     def unasked(self) -> bool:
-        """Nobody has asked for it yet."""
+        """Whether nobody has requested it yet."""
         return self.report is None and self.job is None
 
 
 def report_maker(name: str) -> Callable[[Maker], Maker]:
-    """Register what makes the long reports of this name."""
+    """Register the maker of the deferred reports of this name."""
 
     def register(maker: Maker) -> Maker:
         _makers[name] = maker
@@ -121,40 +121,40 @@ def report_maker(name: str) -> Callable[[Maker], Maker]:
     return register
 
 
-def kept_later(key: str) -> Report | None:
-    """The long report of this key, if it is there."""
+def kept_deferred(key: str) -> Report | None:
+    """Return the deferred report of this key, if it is stored."""
     found: Report | None = caches["kept"].get(key)
     return found
 
 
-def forget(wanted: Wanted) -> None:
-    """Drop a long report, so that it is made again when it is next asked for."""
+def drop_deferred(wanted: ReportRequest) -> None:
+    """Delete a deferred report, so that the next request makes it again."""
     caches["kept"].delete(wanted.key)
 
 
-def keep_later(key: str, write: Callable[[], Report]) -> Report:
-    """The long report of this key, written and kept where it is not there."""
-    report = kept_later(key)
+def keep_deferred(key: str, write: Callable[[], Report]) -> Report:
+    """Return the deferred report of this key; write and store it where it is missing."""
+    report = kept_deferred(key)
     if report is None:
         report = write()
         caches["kept"].set(key, report, KEEP_SECONDS)
     return report
 
 
-def look(wanted: Wanted) -> Later:
-    """How far a report is; reads only."""
-    report = kept_later(wanted.key)
+def find_deferred(wanted: ReportRequest) -> DeferredReport:
+    """Return the state of a deferred report; writes nothing."""
+    report = kept_deferred(wanted.key)
     if report is not None:
-        return Later(wanted, report)
+        return DeferredReport(wanted, report)
     jobs = Job.objects.filter(kind=KIND, payload__key=wanted.key)
     # One that is done and left no report was made from other data, or has been dropped since.
     job = jobs.exclude(Q(status=Job.Status.DONE)).order_by("-pk").first()
-    return Later(wanted, None, job)
+    return DeferredReport(wanted, None, job)
 
 
-def ask(*, wanted: Wanted, person: User) -> Later:
-    """Have a report made, unless it is there or being made."""
-    found = look(wanted)
+def request_deferred(*, wanted: ReportRequest, person: User) -> DeferredReport:
+    """Have a job make a report, unless it is stored or being made."""
+    found = find_deferred(wanted)
     if found.report is not None or found.moving:
         return found
     job = enqueue_job(
@@ -163,15 +163,15 @@ def ask(*, wanted: Wanted, person: User) -> Later:
         payload={"maker": wanted.maker, "params": dict(wanted.params), "key": wanted.key},
         created_by=person,
     )
-    return Later(wanted, None, job)
+    return DeferredReport(wanted, None, job)
 
 
 @job_kind(KIND)
-def make_later(job: Job, progress: Progress) -> None:
-    """Write the report as its maker says, for what the person who asked may see now."""
+def run_report_job(job: Job, progress: Progress) -> None:
+    """Write the report as its maker says, with what the person who asked may see now."""
     given, person = job.payload, job.created_by
     if person is None or not person.is_active:
         return  # nobody waits for it any more
     key, write = _makers[given["maker"]](given["params"], Visibility.to(person))
-    with _telling_to(progress):
-        keep_later(key, write)
+    with _track_progress(progress):
+        keep_deferred(key, write)

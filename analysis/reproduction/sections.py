@@ -13,16 +13,16 @@ from analysis.filters.page_filters import with_group, with_measure
 from analysis.filters.selection import Selection, narrow
 from analysis.filters.studies import newest_study_of, selection_of_study
 from analysis.pages.catalogue import PAGES, Page
-from analysis.pages.reports import later_of, make_report, report_key, write_later
+from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.pages.views import subject_of
 from analysis.reports.content import Report
-from analysis.reports.deferred import kept_later
+from analysis.reports.deferred import kept_deferred
 from analysis.reports.run_marks import banners
 from benchmarks.core.ports.published import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
-LATER = "This file lacks the slow part of this page; the command reproduce computes it."
+LACKS_DEFERRED = "This file lacks the slow part of this page; the command reproduce computes it."
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
         return None
     selection = select_these(page, Filters(**part.filters), about)
     key = report_key(page, selection)
-    wanted = later_of(page, selection, key) if part.later else None
-    later = None
+    wanted = deferred_request(page, selection, key) if part.later else None
+    deferred = None
     if wanted is not None:
-        later = kept_later(wanted.key)
-        if later is None and about.patient:
-            later = write_later(page, selection, wanted)
+        deferred = kept_deferred(wanted.key)
+        if deferred is None and about.patient:
+            deferred = write_deferred(page, selection, wanted)
     # After the deferred part, because a page may take its answer from it.
     report = make_report(page, selection, key)
     about_what = [
@@ -129,9 +129,9 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
         subject_of(selection),
         about.server + with_query(reverse(f"analysis:{page.key}"), query),
         report,
-        later,
+        deferred,
         banners(selection),
-        LATER if wanted is not None and later is None else "",
+        LACKS_DEFERRED if wanted is not None and deferred is None else "",
     )
 
 
@@ -146,10 +146,10 @@ def _study_section(part: ReportPart, page: Page, about: ReportedRuns) -> FileSec
     selection = selection_of_study(study, Filters(**part.filters), about.runs, [], about.seen)
     key = report_key(page, selection)
     report = make_report(page, selection, key)
-    wanted = later_of(page, selection, key) if part.later else None
-    later = None
+    wanted = deferred_request(page, selection, key) if part.later else None
+    deferred = None
     if wanted is not None:
-        later = kept_later(wanted.key) or write_later(page, selection, wanted)
+        deferred = kept_deferred(wanted.key) or write_deferred(page, selection, wanted)
     query = selection.filters.only(page.filters).query()
     return FileSection(
         part.name,
@@ -158,7 +158,7 @@ def _study_section(part: ReportPart, page: Page, about: ReportedRuns) -> FileSec
         subject_of(selection),
         about.server + with_query(reverse(f"analysis:{page.key}"), query),
         report,
-        later,
+        deferred,
         banners(selection),
         "",
     )
@@ -166,7 +166,7 @@ def _study_section(part: ReportPart, page: Page, about: ReportedRuns) -> FileSec
 
 def reports_of(section: FileSection) -> list[Report]:
     """Return the reports of a section, with names of figures and tables unique over sections."""
-    found = (section.report, section.later)
+    found = (section.report, section.deferred)
     return [_renamed(report, section.name) for report in found if report is not None]
 
 

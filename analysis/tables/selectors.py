@@ -17,13 +17,13 @@ from analysis.models import RatingTable
 from analysis.reports.content import Report
 from analysis.reports.deferred import (
     KEEP_SECONDS,
-    Later,
+    DeferredReport,
     Params,
-    Wanted,
-    ask,
-    kept_later,
-    look,
+    ReportRequest,
+    find_deferred,
+    kept_deferred,
     report_maker,
+    request_deferred,
 )
 from analysis.reports.stored import key_of
 from analysis.tables.services import is_quick, read_table, settings_of
@@ -38,7 +38,7 @@ OVERVIEW = 0
 class TablePage:
     """A page of a table: the progress of its report, and its sections once they are known."""
 
-    later: Later
+    deferred: DeferredReport
     part: int
     sections: tuple[str, ...] = ()
 
@@ -61,19 +61,19 @@ def shown(table: RatingTable, part: int | None) -> TablePage:
 
     Without a ``part``, or with one that there is not, it is the only section or all of them.
     """
-    overview = kept_later(_key(table, OVERVIEW))
+    overview = kept_deferred(_key(table, OVERVIEW))
     if overview is None and is_quick(table):
         overview = _write(table)
     sections = _titles(overview)
     chosen = part if part is not None and 1 <= part <= len(sections) else OVERVIEW
     if chosen == OVERVIEW and len(sections) == 1:
         chosen = 1
-    return TablePage(look(_wanted(table, chosen)), chosen, sections)
+    return TablePage(find_deferred(_wanted(table, chosen)), chosen, sections)
 
 
-def ask_for(table: RatingTable, part: int, person: User) -> Later:
+def ask_for(table: RatingTable, part: int, person: User) -> DeferredReport:
     """Have a report made in the background, unless it is there or being made."""
-    return ask(wanted=_wanted(table, part), person=person)
+    return request_deferred(wanted=_wanted(table, part), person=person)
 
 
 def _titles(overview: Report | None) -> tuple[str, ...]:
@@ -81,9 +81,9 @@ def _titles(overview: Report | None) -> tuple[str, ...]:
     return tuple(row[0].text for row in found.rows) if found is not None else ()
 
 
-def _wanted(table: RatingTable, part: int) -> Wanted:
+def _wanted(table: RatingTable, part: int) -> ReportRequest:
     params = {"table": table.pk, "part": part}
-    return Wanted("rating-table", params, _key(table, part), f"Agreement in “{table.name}”")
+    return ReportRequest("rating-table", params, _key(table, part), f"Agreement in “{table.name}”")
 
 
 def _key(table: RatingTable, part: int) -> str:
@@ -100,7 +100,7 @@ def make_table_report(params: Params, seen: Visibility) -> tuple[str, Callable[[
 
     def write() -> Report:
         overview = _write(table)
-        return overview if part == OVERVIEW else kept_later(_key(table, part)) or overview
+        return overview if part == OVERVIEW else kept_deferred(_key(table, part)) or overview
 
     return _key(table, part), write
 

@@ -196,7 +196,7 @@ def _new(request: HttpRequest) -> HttpResponse:
     given, who = form.cleaned_data, person(request)
     sent = {"upload": given["file"], "name": given["name"], "settings": form.settings}
     if not is_small(given["file"]):
-        return _check_later(**sent, created_by=who)
+        return _queue_check(**sent, created_by=who)
     try:
         table, created = store_table(**sent, created_by=who, most_cells=QUICK_CELLS)
     except FileRefused as error:
@@ -205,17 +205,17 @@ def _new(request: HttpRequest) -> HttpResponse:
         )
 
         if isinstance(error, TooWide):
-            return _check_later(**sent, created_by=who)
+            return _queue_check(**sent, created_by=who)
         return _form(request, form, status=422, refused=error)
     if not created:
         messages.info(request, "You have this file with these settings already; this is it.")
     found = shown(table, None)
-    if found.later.unasked:
+    if found.deferred.unasked:
         ask_for(table, found.part, who)
     return HttpResponseRedirect(reverse("analysis:rating_table", args=[table.pk]))
 
 
-def _check_later(**given: Any) -> HttpResponse:
+def _queue_check(**given: Any) -> HttpResponse:
     job = enqueue_check(**given)
     return HttpResponseRedirect(reverse("analysis:table_check", args=[job.pk]))
 
@@ -260,14 +260,14 @@ def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
     page_url = _url("rating_table", table, found)
     if request.method == "POST":
         found = TablePage(ask_for(table, found.part, person(request)), found.part, found.sections)
-    elif found.later.moving and "waiting" in request.GET:
+    elif found.deferred.moving and "waiting" in request.GET:
         return HttpResponse(status=204)
     if not wants_fragment(request):
         return redirect(page_url)
-    if found.later.report is not None:
+    if found.deferred.report is not None:
         # With the report come the sections to choose from, so the page is loaded anew.
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, "analysis/_later.html", _context(table, found))
+    return render(request, "analysis/_deferred.html", _context(table, found))
 
 
 @require_safe
@@ -276,7 +276,7 @@ def rating_table_figure(request: HttpRequest, table_id: int, part: str) -> HttpR
     """A figure as JSON."""
     _, found = _open(request, table_id)
     report = _there(found)
-    return answer_figure(request, found.later.wanted.key, part, lambda: report)
+    return answer_figure(request, found.deferred.wanted.key, part, lambda: report)
 
 
 @require_safe
@@ -307,7 +307,7 @@ def rating_table_pdf(request: HttpRequest, table_id: int, part: str) -> HttpResp
     """A figure as PDF."""
     table, found = _open(request, table_id)
     spec = _there(found).figure(part)
-    return answer_pdf(request, spec, found.later.wanted.key, [table.name, part])
+    return answer_pdf(request, spec, found.deferred.wanted.key, [table.name, part])
 
 
 @require_POST
@@ -364,9 +364,9 @@ def _own(request: HttpRequest, table_id: int) -> RatingTable:
 
 
 def _there(found: TablePage) -> Report:
-    if found.later.report is None:
+    if found.deferred.report is None:
         raise Http404("This is not computed yet.")
-    return found.later.report
+    return found.deferred.report
 
 
 def _url(name: str, table: RatingTable, found: TablePage, **more: str) -> str:
@@ -376,16 +376,16 @@ def _url(name: str, table: RatingTable, found: TablePage, **more: str) -> str:
 
 def _context(table: RatingTable, found: TablePage) -> dict[str, object]:
     """Return the context of the fragment: the report or its progress."""
-    report = found.later.report
+    report = found.deferred.report
     context: dict[str, object] = {
-        "later": found.later,
-        "later_url": _url("rating_table_later", table, found),
-        "later_settled": True,
+        "deferred": found.deferred,
+        "deferred_url": _url("rating_table_later", table, found),
+        "deferred_settled": True,
     }
     if report is not None:
         context |= {
             "report": report,
-            "key": found.later.wanted.key,
+            "key": found.deferred.wanted.key,
             "empty_url": report.empty.action_url if report.empty else "",
             "figures": [
                 (f, _url("rating_table_figure", table, found, part=f.name)) for f in report.figures

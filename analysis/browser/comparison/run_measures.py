@@ -98,7 +98,7 @@ def attempts_of(
     runs: Sequence[Run], measured: RunMeasure, seen: Visibility
 ) -> dict[int, list[Attempt]]:
     """The trajectories of some runs by run, in one query, or two where judges' scores count, or
-    where what follows from a later judging does.
+    where what follows from a re-judging does.
 
     Cancelled ones are left out: others took their place, or they were given up.
     """
@@ -113,12 +113,12 @@ def attempts_of(
     )  # fmt: skip
     scores = _final_scores([run.pk for run in runs], measured) if measured.scores else {}
     judged = {run.pk: run.primary_judging for run in runs}
-    later = {pk: one for pk, one in judged.items() if one is not None and one.made_by_id}
-    anew = metrics_judged_anew(one.made_by_id for one in later.values())
+    rejudged = {pk: one for pk, one in judged.items() if one is not None and one.made_by_id}
+    anew = metrics_judged_anew(one.made_by_id for one in rejudged.values())
     found: dict[int, list[Attempt]] = {run.pk: [] for run in runs}
     for pk, run, task, attempt, status, termination, turns, metrics, undefined in rows:
-        if run in later:
-            gone = {measured.name: NOT_JUDGED.format(name=later[run].name)}
+        if run in rejudged:
+            gone = {measured.name: NOT_JUDGED.format(name=rejudged[run].name)}
             metrics, undefined = anew.get(pk, ({}, gone))
         if status != Trajectory.Status.DONE:
             value, why = None, UNFINISHED.get(status, "not finished")

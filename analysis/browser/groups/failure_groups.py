@@ -13,7 +13,7 @@ from analysis.browser.saved_views.selectors import usual_query
 from analysis.filters import as_id
 from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
 from analysis.reports.content import Report
-from analysis.reports.deferred import Params, Wanted, report_maker
+from analysis.reports.deferred import Params, ReportRequest, report_maker
 from analysis.reports.stored import key_of
 from benchmarks.visibility import Visibility
 
@@ -144,12 +144,12 @@ def _runs(found: "Listing", rows: Any) -> list["IndexedRunRow"]:
     return [found.index.runs[place] for place in found.index.run_index[rows].tolist()]
 
 
-def wanted_groups(asked: Asked, chosen: Chosen) -> Wanted:
+def wanted_groups(asked: Asked, chosen: Chosen) -> ReportRequest:
     """The report on them; its key is another as soon as another trajectory is among them."""
     parts = (chosen.ids, chosen.agents, chosen.matching, sorted(chosen.left_out.items()))
     digest = blake2b(repr(parts).encode(), digest_size=16).hexdigest()
     key = key_of(MAKER, asked.full_query, digest, chosen.version)
-    return Wanted(MAKER, {"query": asked.full_query}, key, "Groups of failures")
+    return ReportRequest(MAKER, {"query": asked.full_query}, key, "Groups of failures")
 
 
 @report_maker(MAKER)

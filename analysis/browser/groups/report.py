@@ -28,7 +28,7 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.reports.deferred import tell
+from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.text_groups import TextGroup, TextGroups, group_texts
@@ -39,10 +39,10 @@ Key = tuple[int, int]
 def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
     """Group the texts of what was chosen, and keep the groups for the list to be narrowed to."""
     ids = drawn(chosen.ids, asked.seed)
-    tell(f"reading the texts of {plural(len(ids), 'trajectory', 'trajectories')}")
+    note_progress(f"reading the texts of {plural(len(ids), 'trajectory', 'trajectories')}")
     texts = end_texts(ids, asked.texts)
     agent_of = dict(zip(chosen.ids, chosen.agents, strict=True))
-    tell(f"grouping {plural(len(texts), 'text')}")
+    note_progress(f"grouping {plural(len(texts), 'text')}")
     found = group_texts(
         [(text.trajectory, text.turn) for text in texts],
         [text.text for text in texts],

@@ -21,7 +21,7 @@ from analysis.browser.saved_views.selectors import GROUPS, saved_views
 from analysis.filters import with_query
 from analysis.pages.responses import answer_figure, answer_table
 from analysis.reports.content import Report
-from analysis.reports.deferred import Later, Wanted, ask, look
+from analysis.reports.deferred import DeferredReport, ReportRequest, find_deferred, request_deferred
 from annotation.access import person
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment
@@ -48,7 +48,7 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
         "saved": saved_views(
             page=GROUPS, query=asked.full_query, user=person(request), seen=visibility(request)
         ),
-        **_context(asked, chosen, look(wanted)),
+        **_context(asked, chosen, find_deferred(wanted)),
     }
     return render(request, "analysis/groups.html", context)
 
@@ -59,14 +59,14 @@ def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
     """POST has the groups made, GET tells how far they are."""
     asked, chosen, wanted, _ = _open(request)
     if request.method == "POST":
-        state = ask(wanted=wanted, person=person(request))
+        state = request_deferred(wanted=wanted, person=person(request))
     else:
-        state = look(wanted)
+        state = find_deferred(wanted)
         if state.moving and request.GET.get("waiting") == state.stamp:
             return HttpResponse(status=204)
     if not wants_fragment(request):
         return redirect(_url("trajectory_groups", asked))
-    return render(request, "analysis/_later.html", _context(asked, chosen, state))
+    return render(request, "analysis/_deferred.html", _context(asked, chosen, state))
 
 
 @require_safe
@@ -86,7 +86,7 @@ def trajectory_groups_table(request: HttpRequest, part: str) -> HttpResponseBase
     return answer_table(_there(wanted), part, ["groups", part, f"seed-{asked.seed}"])
 
 
-def _open(request: HttpRequest) -> tuple[Asked, Chosen, Wanted, list[tuple[str, str, str]]]:
+def _open(request: HttpRequest) -> tuple[Asked, Chosen, ReportRequest, list[tuple[str, str, str]]]:
     """Authorise, then find what the address is about, and what narrows its list, in words."""
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
@@ -98,8 +98,8 @@ def _open(request: HttpRequest) -> tuple[Asked, Chosen, Wanted, list[tuple[str, 
     return asked, chosen, wanted_groups(asked, chosen), found.query.chips
 
 
-def _there(wanted: Wanted) -> Report:
-    report = look(wanted).report
+def _there(wanted: ReportRequest) -> Report:
+    report = find_deferred(wanted).report
     if report is None:
         raise Http404("This is not computed yet.")
     return report
@@ -109,21 +109,21 @@ def _url(name: str, asked: Asked, **more: str) -> str:
     return with_query(reverse(f"analysis:{name}", kwargs=more), asked.full_query)
 
 
-def _context(asked: Asked, chosen: Chosen, state: Later) -> dict[str, object]:
+def _context(asked: Asked, chosen: Chosen, state: DeferredReport) -> dict[str, object]:
     """What the fragment shows: the report, or how far it is."""
     context: dict[str, object] = {
-        "later": state,
-        "later_url": _url("trajectory_groups_later", asked),
-        "later_settled": chosen.settled,
-        "later_words": WORDS if chosen.settled else "",
+        "deferred": state,
+        "deferred_url": _url("trajectory_groups_later", asked),
+        "deferred_settled": chosen.settled,
+        "deferred_words": WORDS if chosen.settled else "",
     }
     report = state.report
     if report is not None:
         context |= {
-            "later_figures": [
+            "deferred_figures": [
                 (f, _url("trajectory_groups_figure", asked, part=f.name)) for f in report.figures
             ],
-            "later_tables": [
+            "deferred_tables": [
                 (t, _url("trajectory_groups_table", asked, part=t.name)) for t in report.tables
             ],
         }

@@ -8,7 +8,7 @@ from analysis.figures.forest import ForestRows, forest
 from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.frames.ratings import rating_frame
-from analysis.pages.declaration import FigureOf, LaterOf, TableMade, UrlOf
+from analysis.pages.declaration import DeferredPart, FigureOf, TableMade, UrlOf
 from analysis.pages.judges.page import keys_of, table_of
 from analysis.pages.links import Link
 from analysis.pages.own_table.alternative import verdict_table
@@ -126,7 +126,7 @@ def _across(name: str, title: str, *, judges: bool) -> TableMade[JudgesWithPeopl
     )
 
 
-LATER = LaterOf(
+DEFERRED = DeferredPart(
     compute=compute,
     parts=(
         FigureOf(

@@ -10,7 +10,7 @@ from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions, whole_scores
 from analysis.frames.ratings import final_scores, rating_frame
-from analysis.pages.agreement.judges import LATER
+from analysis.pages.agreement.judges import DEFERRED
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -435,5 +435,5 @@ CONTENT = DeclaredPage(
             columns=_question_columns,
         ),
     ),
-    later=LATER,
+    deferred=DEFERRED,
 )

@@ -21,7 +21,7 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.decline.slope_fits import kept_fits
-from analysis.pages.decline.slopes import LATER, chosen_dimensions, columns_of, shown_slopes
+from analysis.pages.decline.slopes import DEFERRED, chosen_dimensions, columns_of, shown_slopes
 from analysis.pages.decline.turn_slopes import Slopes, verdict, verdict_badges
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
@@ -302,6 +302,6 @@ CONTENT = DeclaredPage(
             most=MOST_ROWS,
         ),
     ),
-    later=LATER,
+    deferred=DEFERRED,
     waits=lambda result: result.slopes is None,
 )

@@ -12,7 +12,7 @@ from django.core.cache import caches
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import turn_scores
 from analysis.reports import system_facts
-from analysis.reports.deferred import KEEP_SECONDS, tell
+from analysis.reports.deferred import KEEP_SECONDS, note_progress
 from analysis.reports.stored import key_of
 from analysis.stats.trends.slopes import SlopeModels, slope_models
 
@@ -35,7 +35,7 @@ def fit_runs(system: str, runs: Sequence[ChosenRun]) -> Fits:
         key = _key(system, run)
         found = caches["kept"].get(key)
         if found is None:
-            tell(f"{count} of {len(runs)} agents fitted; now {run.label}")
+            note_progress(f"{count} of {len(runs)} agents fitted; now {run.label}")
             found = _fit(system, run)
             caches["kept"].set(key, found, KEEP_SECONDS)
         fits[run.label] = _of(run.label, found)

@@ -10,8 +10,8 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (
     ColumnOf,
+    DeferredPart,
     FigureOf,
-    LaterOf,
     TableOf,
     UrlOf,
     count_of,
@@ -31,7 +31,7 @@ from analysis.pages.decline.turn_slopes import (
 from analysis.pages.links import Link
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, number_column, text_column
-from analysis.reports.deferred import tell
+from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import number, plural
 from analysis.stats.results import Estimate
 from analysis.stats.trends.matched_turns import MatchedCurve, matched_turns
@@ -45,7 +45,7 @@ Columns = tuple[list[str], list[str], list[int], list[int], list[float]]
 
 
 @dataclass(frozen=True)
-class DeclineLater:
+class DeclineDetails:
     """The slopes by four fits, and means of the same trajectories at every turn."""
 
     runs: tuple[ChosenRun, ...]
@@ -97,21 +97,21 @@ def columns_of(frame: "DataFrame", dimensions: Sequence[Dimension]) -> Columns:
     )
 
 
-def compute_later(selection: Selection) -> DeclineLater | None:
+def compute_deferred(selection: Selection) -> DeclineDetails | None:
     """Fit slopes by four estimators, and compare the same trajectories throughout.
 
     Fits what the page leads with as well, for every agent and dimension of the chosen data.
     """
     dimensions = chosen_dimensions(selection)
-    tell("reading the scores")
+    note_progress("reading the scores")
     frame = turn_scores(selection.runs, [d.key for d in dimensions], final=False)
     if frame.empty:
         return None
     fits = fit_runs(selection.system, selection.family)
     slopes = shown_slopes(fits, selection)
-    tell("comparing the same trajectories")
+    note_progress("comparing the same trajectories")
     matched = matched_turns(*columns_of(frame, dimensions), scale=system_facts.RUBRIC_SCALE)
-    return DeclineLater(selection.runs, dimensions, slopes, tuple(matched))
+    return DeclineDetails(selection.runs, dimensions, slopes, tuple(matched))
 
 
 def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
@@ -128,16 +128,16 @@ def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
     return Slopes(tuple(shown), slope_tests(everyone, alpha=ALPHA))
 
 
-def _slope_link(result: DeclineLater, one: SlopeModels) -> Link:
+def _slope_link(result: DeclineDetails, one: SlopeModels) -> Link:
     return result.link(one.agent, one.dimension, min_turns=2)
 
 
-def draw_four(result: DeclineLater, url: UrlOf) -> Figure:
+def draw_four(result: DeclineDetails, url: UrlOf) -> Figure:
     """Draw the change per turn by four fits."""
     return draw_fits(result.slopes, lambda one: url(_slope_link(result, one)))
 
 
-def draw_matched(result: DeclineLater, url: UrlOf) -> Figure | None:
+def draw_matched(result: DeclineDetails, url: UrlOf) -> Figure | None:
     """Draw the means of the same trajectories at every turn."""
     if not any(curve.points for curve in result.matched):
         return None
@@ -149,7 +149,7 @@ def draw_matched(result: DeclineLater, url: UrlOf) -> Figure | None:
     return matched_figure(result.matched, styles=looks, links=links)
 
 
-def _matched_link(result: DeclineLater, curve: MatchedCurve) -> Link:
+def _matched_link(result: DeclineDetails, curve: MatchedCurve) -> Link:
     return result.link(curve.agent, curve.dimension, min_turns=curve.horizon or 2)
 
 
@@ -166,7 +166,7 @@ class MatchedRow:
         return self.curve.points[-1] if self.curve.points else self.curve.change
 
 
-def matched_rows(result: DeclineLater) -> list[MatchedRow]:
+def matched_rows(result: DeclineDetails) -> list[MatchedRow]:
     """Return the curves with their links."""
     return [
         MatchedRow(
@@ -178,7 +178,7 @@ def matched_rows(result: DeclineLater) -> list[MatchedRow]:
     ]
 
 
-def matched_columns(_: DeclineLater) -> Sequence[ColumnOf[MatchedRow]]:
+def matched_columns(_: DeclineDetails) -> Sequence[ColumnOf[MatchedRow]]:
     """Say where the same trajectories began and where they got, and who is not among them."""
     return (
         text_of("Agent", lambda row: row.curve.agent),
@@ -237,8 +237,8 @@ def folded_over(rows: int) -> bool:
     return rows > OPEN_ROWS
 
 
-LATER = LaterOf(
-    compute=compute_later,
+DEFERRED = DeferredPart(
+    compute=compute_deferred,
     parts=(
         FigureOf("slope-models", "Change per turn, by four fits", draw_four),
         FigureOf("matched", "The same trajectories at every turn", draw_matched),

@@ -17,7 +17,7 @@ from analysis.reports.content import (
     rounded,
     text_column,
 )
-from analysis.reports.deferred import tell
+from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import plural
 from analysis.stats.comparison.multiplicity import AdjustedTest, Family
 from analysis.stats.results import Estimate
@@ -169,7 +169,7 @@ def fit_slopes(columns: TurnColumns, curves: str = "curves") -> Slopes:
         rows.setdefault(key, []).append(place)
     found: list[SlopeModels] = []
     for count, ((agent, dimension), places) in enumerate(rows.items()):
-        tell(f"{count} of {len(rows)} {curves} fitted; now {agent} on {dimension.lower()}")
+        note_progress(f"{count} of {len(rows)} {curves} fitted; now {agent} on {dimension.lower()}")
         trajectories = [columns.trajectories[i] for i in places]
         tasks = [columns.tasks[i] for i in places]
         recur = len(set(tasks)) < len(set(trajectories))

@@ -20,7 +20,7 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.dispersion.panels import LATER
+from analysis.pages.dispersion.panels import DEFERRED
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import figure_specs, system_facts
@@ -445,5 +445,5 @@ CONTENT = DeclaredPage(
             most=MOST_ROWS,
         ),
     ),
-    later=LATER,
+    deferred=DEFERRED,
 )

@@ -13,8 +13,8 @@ from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.frames.scores import single_scores
 from analysis.pages.declaration import (
     ColumnOf,
+    DeferredPart,
     FigureOf,
-    LaterOf,
     TableOf,
     UrlOf,
     count_of,
@@ -25,7 +25,7 @@ from analysis.pages.links import Link
 from analysis.pages.prose import Prose, read_prose
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Banner, Cell, estimate_cell, estimate_column
-from analysis.reports.deferred import tell
+from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import listed
 from analysis.stats.judges.panels import JudgePanel, PanelJudge, judge_panel
 
@@ -145,7 +145,7 @@ def compute(selection: Selection) -> PanelsResult | None:
     """Compare judges turn by turn: spread, severity, bias, and the panel without each."""
     dimensions = system_facts.dimensions_of(selection.system)
     final = selection.filters.turns != "all"
-    tell("reading the scores")
+    note_progress("reading the scores")
     frame = single_scores(selection.runs, [d.key for d in dimensions], final=final)
     if frame.empty:
         return None
@@ -154,7 +154,7 @@ def compute(selection: Selection) -> PanelsResult | None:
     threshold = threshold_of(selection)
     panels = []
     for count, dimension in enumerate(dimensions):
-        tell(f"{count} of {len(dimensions)} dimensions; now {dimension.title.lower()}")
+        note_progress(f"{count} of {len(dimensions)} dimensions; now {dimension.title.lower()}")
         rows = frame[frame["dimension"] == dimension.key]
         if len(rows):
             panel = panel_of(rows, people, dimension.key, threshold)
@@ -293,7 +293,7 @@ def _flips_cell(row: JudgeRow) -> Cell:
     return estimate_cell(share, "share")
 
 
-LATER = LaterOf(
+DEFERRED = DeferredPart(
     compute=compute,
     parts=(
         FigureOf(

@@ -7,7 +7,7 @@ from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
 from analysis.pages.empty import why_no_runs
-from analysis.pages.judgings.later import LATER
+from analysis.pages.judgings.by_dimension import DEFERRED
 from analysis.pages.judgings.rows import (
     PANEL,
     AgentVerdicts,
@@ -140,5 +140,5 @@ CONTENT = DeclaredPage(
             link=lambda row: Link(url=row.url),
         ),
     ),
-    later=LATER,
+    deferred=DEFERRED,
 )

@@ -49,8 +49,8 @@ def judging_columns(_: JudgingsResult) -> Sequence[ColumnOf[JudgingSummary]]:
 
 
 def _judging(row: JudgingSummary) -> Cell:
-    later = row.judged.made_by is not None
-    return text_cell(row.name, url=row.url, sub="later" if later else "during the run")
+    rejudged = row.judged.made_by is not None
+    return text_cell(row.name, url=row.url, sub="later" if rejudged else "during the run")
 
 
 CONSISTENCY: tuple[ColumnOf[OwnReplies], ...] = (

@@ -10,8 +10,8 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
+    DeferredPart,
     FigureOf,
-    LaterOf,
     NothingToShow,
     TableOf,
     UrlOf,
@@ -267,7 +267,7 @@ CONTENT = DeclaredPage(
             link=lambda _: None,
         ),
     ),
-    later=LaterOf(
+    deferred=DeferredPart(
         compute_stability,
         (
             FigureOf(

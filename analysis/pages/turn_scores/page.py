@@ -32,8 +32,8 @@ from analysis.pages.links import Link
 from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
 from analysis.pages.turn_scores.sides import (
     ALL,
+    DEFERRED,
     JUDGES,
-    LATER,
     PEOPLE,
     Sides,
     kept_slopes,
@@ -500,6 +500,6 @@ CONTENT = DeclaredPage(
             folded=True,
         ),
     ),
-    later=LATER,
+    deferred=DEFERRED,
     waits=lambda result: result.slopes is None,
 )

@@ -13,7 +13,7 @@ from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
-from analysis.pages.declaration import FigureOf, LaterOf, TableOf, UrlOf
+from analysis.pages.declaration import DeferredPart, FigureOf, TableOf, UrlOf
 from analysis.pages.decline.turn_slopes import (
     MOST_ROWS,
     OPEN_ROWS,
@@ -27,7 +27,7 @@ from analysis.pages.decline.turn_slopes import (
 from analysis.pages.links import Link
 from analysis.pages.people import chosen_people
 from analysis.reports import system_facts
-from analysis.reports.deferred import KEEP_SECONDS, tell
+from analysis.reports.deferred import KEEP_SECONDS, note_progress
 from analysis.reports.stored import key_of
 from analysis.stats.trends.slopes import SlopeModels
 from annotation.models import Study
@@ -98,7 +98,7 @@ def _mean(scores: Sequence[float | None]) -> float | None:
 
 
 @dataclass(frozen=True)
-class TurnScoresLater:
+class TurnScoreSlopes:
     """The change per turn of both sides by four fits; ``keys`` are dimensions by title."""
 
     slopes: Slopes
@@ -109,13 +109,13 @@ class TurnScoresLater:
         return Link(dimension=self.keys.get(one.dimension, ""))
 
 
-def compute_later(selection: Selection) -> TurnScoresLater | None:
+def compute_deferred(selection: Selection) -> TurnScoreSlopes | None:
     """Fit the change per turn of both sides, and keep it for the answer of the page."""
     study = selection.study
     if study is None:
         return None
     questions = turn_questions(load_questionnaire(study.questionnaire))
-    tell("reading the scores")
+    note_progress("reading the scores")
     frame, _, _ = chosen_people(rating_frame(study, selection.runs, turns=True), selection)
     if frame.empty or not questions:
         return None
@@ -125,7 +125,7 @@ def compute_later(selection: Selection) -> TurnScoresLater | None:
         sides = sides_of(study, questions, frame, every_turn_scores(study, selection.runs, keys))
         slopes = fit_slopes(TurnColumns(*sides.columns, sides.task))
         caches["kept"].set(_key(selection), slopes, KEEP_SECONDS)
-    return TurnScoresLater(slopes, {one.title: one.dimension for one in questions})
+    return TurnScoreSlopes(slopes, {one.title: one.dimension for one in questions})
 
 
 def kept_slopes(selection: Selection) -> Slopes | None:
@@ -146,13 +146,13 @@ def _key(selection: Selection) -> str:
     return f"turn-slopes:{key}"
 
 
-def draw_four(result: TurnScoresLater, url: UrlOf) -> Figure:
+def draw_four(result: TurnScoreSlopes, url: UrlOf) -> Figure:
     """Draw the change per turn of both sides by four fits."""
     return draw_fits(result.slopes, lambda one: url(result.link(one)))
 
 
-LATER = LaterOf(
-    compute=compute_later,
+DEFERRED = DeferredPart(
+    compute=compute_deferred,
     parts=(
         FigureOf("slope-models", "Change per turn, by four fits", draw_four),
         TableOf(

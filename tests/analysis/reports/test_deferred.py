@@ -8,7 +8,15 @@ from django.contrib.auth.models import User
 from django.core.cache import caches
 
 from analysis.reports.content import Report
-from analysis.reports.deferred import Params, Wanted, ask, look, make_later, report_maker, tell
+from analysis.reports.deferred import (
+    Params,
+    ReportRequest,
+    find_deferred,
+    note_progress,
+    report_maker,
+    request_deferred,
+    run_report_job,
+)
 from benchmarks.jobs import services as jobs
 from benchmarks.jobs.services import cancel_job, perform
 from benchmarks.models import Job
@@ -26,7 +34,7 @@ def echo(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
         if params["words"] == "fail":
             raise ValueError("no such fit")
         if params["words"] == "long":
-            tell("1 of 2 fits")
+            note_progress("1 of 2 fits")
             _until_said("1 of 2 fits")
         if params["words"] == "cancelled":
             cancel_job(job=Job.objects.get())
@@ -47,7 +55,7 @@ def _until_said(words: str) -> None:
 
 def _until_refused() -> None:
     for _ in range(200):
-        tell("going on")
+        note_progress("going on")
         time.sleep(0.01)
 
 
@@ -63,36 +71,42 @@ def ann(db: None) -> User:
     return make_user("ann")
 
 
-def wanted(words: str = "a fit", *, key: str = "k1", now: str = "") -> Wanted:
-    return Wanted("echo", {"words": words, "key now": now or key}, key, "A fit")
+def wanted(words: str = "a fit", *, key: str = "k1", now: str = "") -> ReportRequest:
+    return ReportRequest("echo", {"words": words, "key now": now or key}, key, "A fit")
 
 
 def test_it_is_asked_for_once_and_there_when_its_job_is_done(ann: User) -> None:
-    assert look(wanted()).unasked
-    first, second = ask(wanted=wanted(), person=ann), ask(wanted=wanted(), person=ann)
+    assert find_deferred(wanted()).unasked
+    first, second = (
+        request_deferred(wanted=wanted(), person=ann),
+        request_deferred(wanted=wanted(), person=ann),
+    )
     assert first.moving and second.job == first.job and Job.objects.count() == 1
     assert first.job is not None
     perform(job_id=first.job.pk, owner="w")
-    found = look(wanted())
+    found = find_deferred(wanted())
     assert found.report == Report(sentence="a fit for ann") and not found.moving
-    assert ask(wanted=wanted(), person=ann).report is not None and Job.objects.count() == 1
+    assert (
+        request_deferred(wanted=wanted(), person=ann).report is not None
+        and Job.objects.count() == 1
+    )
 
 
 def test_what_was_made_from_other_data_is_kept_as_such(ann: User) -> None:
-    state = ask(wanted=wanted(now="k2"), person=ann)
+    state = request_deferred(wanted=wanted(now="k2"), person=ann)
     assert state.job is not None
     perform(job_id=state.job.pk, owner="w")
-    assert look(wanted()).unasked  # so it can be asked for again
-    assert look(wanted(key="k2")).report is not None
+    assert find_deferred(wanted()).unasked  # so it can be asked for again
+    assert find_deferred(wanted(key="k2")).report is not None
 
 
 def test_a_failure_is_told_and_can_be_tried_again(ann: User) -> None:
-    state = ask(wanted=wanted("fail"), person=ann)
+    state = request_deferred(wanted=wanted("fail"), person=ann)
     assert state.job is not None
     perform(job_id=state.job.pk, owner="w")
-    failed = look(wanted("fail"))
+    failed = find_deferred(wanted("fail"))
     assert failed.failed and failed.job is not None and "no such fit" in failed.job.message
-    assert ask(wanted=wanted("fail"), person=ann).moving
+    assert request_deferred(wanted=wanted("fail"), person=ann).moving
 
 
 @pytest.mark.django_db(transaction=True)
@@ -100,40 +114,40 @@ def test_how_far_it_is_is_told_while_it_is_written(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
-    state = ask(wanted=wanted("long"), person=ann)
+    state = request_deferred(wanted=wanted("long"), person=ann)
     assert state.job is not None
     asked = state.stamp
     perform(job_id=state.job.pk, owner="w")
-    found = look(wanted("long"))
+    found = find_deferred(wanted("long"))
     assert found.report == Report(sentence="long for ann")
     state.job.refresh_from_db()
     assert state.job.message == "1 of 2 fits" and state.stamp != asked
-    tell("to nobody")  # outside of a job there is nobody to tell
+    note_progress("to nobody")  # outside of a job there is nobody to tell
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_cancelled_one_ends_where_it_tells(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
-    state = ask(wanted=wanted("cancelled"), person=ann)
+    state = request_deferred(wanted=wanted("cancelled"), person=ann)
     assert state.job is not None
     perform(job_id=state.job.pk, owner="w")
-    found = look(wanted("cancelled"))
+    found = find_deferred(wanted("cancelled"))
     assert found.failed and found.job is not None
     assert found.job.status == Job.Status.CANCELLED
 
 
 def test_nothing_is_made_for_whom_is_gone(ann: User) -> None:
-    state = ask(wanted=wanted(), person=ann)
+    state = request_deferred(wanted=wanted(), person=ann)
     ann.is_active = False
     ann.save()
     assert state.job is not None
     perform(job_id=state.job.pk, owner="w")
-    assert look(wanted()).unasked
+    assert find_deferred(wanted()).unasked
 
 
 def test_a_report_that_is_there_is_not_made_again(ann: User) -> None:
     caches["kept"].set("k1", Report(sentence="there"), 60)
     job = Job(payload={"maker": "echo", "params": wanted("fail").params, "key": "k1"})
     job.created_by = ann
-    make_later(job, None)  # type: ignore[arg-type]  # nothing is reported: nothing is done
-    assert look(wanted()).report == Report(sentence="there")
+    run_report_job(job, None)  # type: ignore[arg-type]  # nothing is reported: nothing is done
+    assert find_deferred(wanted()).report == Report(sentence="there")

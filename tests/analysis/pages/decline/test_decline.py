@@ -13,7 +13,7 @@ from analysis.pages.catalogue import PAGES
 from analysis.pages.decline import slope_fits
 from analysis.pages.decline.services import KIND
 from analysis.pages.decline.slope_fits import fit_runs
-from analysis.pages.reports import later_of, make_report, report_key, write_later
+from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.reports.content import Report
 from benchmarks.jobs import wake_up
 from benchmarks.jobs.services import perform
@@ -162,9 +162,9 @@ def test_the_page_waits_for_its_slopes_and_is_not_kept() -> None:
     made = make_report(page, selection, key)
     assert made.waits and made.table("slopes") is None and made.table("points") is not None
     assert "is not computed yet" in made.sentence
-    wanted = later_of(page, selection, key)
+    wanted = deferred_request(page, selection, key)
     assert wanted is not None
-    write_later(page, selection, wanted)
+    write_deferred(page, selection, wanted)
     made = make_report(page, selection, key)
     assert not made.waits and "1 declines" in made.sentence and made.table("slopes") is not None
 
@@ -237,7 +237,7 @@ def make_turns(run: Run, dimension: str, paths: Sequence[Sequence[float]]) -> No
 
 def later(**words: object) -> Report:
     selection = select_runs(Filters(**words))  # type: ignore[arg-type]
-    return PAGES["decline"].content.deferred("decline", selection)
+    return PAGES["decline"].content.deferred_report("decline", selection)
 
 
 def test_survivors_fool_one_line_and_neither_gee_nor_the_mixed_model() -> None:

@@ -80,7 +80,7 @@ def _nothing_kept(db: None) -> Iterator[None]:
 
 def later(reader: User) -> Report:
     """What a job computes."""
-    return PAGE.content.deferred(PAGE.folder, select(PAGE, Filters(), reader))
+    return PAGE.content.deferred_report(PAGE.folder, select(PAGE, Filters(), reader))
 
 
 def report(reader: User, **words: str) -> Report:

@@ -22,7 +22,7 @@ from analysis.frames.judgings import (
     reply_scores,
 )
 from analysis.frames.people_scores import PeopleScores, people_scores
-from analysis.pages.declaration import ColumnOf, FigureOf, LaterOf, TableOf, UrlOf, text_of
+from analysis.pages.declaration import ColumnOf, DeferredPart, FigureOf, TableOf, UrlOf, text_of
 from analysis.pages.judgings.maps import (
     JudgeMap,
     curve_columns,
@@ -41,7 +41,7 @@ from analysis.pages.judgings.rows import PANEL, JudgeChange, OwnReplies
 from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
 from analysis.pages.links import Link
 from analysis.reports import system_facts
-from analysis.reports.deferred import tell
+from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import plural
 from analysis.stats.judges.calibration import (
     FEWEST_ITEMS,
@@ -66,7 +66,7 @@ BY_CHANCE = 0.025
 
 
 @dataclass(frozen=True)
-class JudgingsLater:
+class JudgingsByDimension:
     """Judges by dimension, their maps onto people, and the panels that could be made of them."""
 
     own: tuple[OwnReplies, ...]
@@ -152,22 +152,24 @@ def _side(estimate: Estimate) -> int:
     return int(estimate.interval.low > 0) - int(estimate.interval.high < 0)
 
 
-def compute_later(selection: Selection) -> JudgingsLater | None:
+def compute_deferred(selection: Selection) -> JudgingsByDimension | None:
     """Compare by dimension, map judges onto people, and try every panel; None without scores."""
     dimensions = system_facts.dimensions_of(selection.system)
     final = selection.filters.turns != "all"
-    tell("reading the scores")
+    note_progress("reading the scores")
     replies = reply_scores(selection.runs, [d.key for d in dimensions], final=final)
     if replies.frame.empty:
         return None
     people = people_scores(selection.people, selection.runs)
-    tell("consistency and change by dimension")
+    note_progress("consistency and change by dimension")
     own, changes = _own(replies, dimensions), _changes(replies, dimensions)
     form: Form = "monotone" if selection.filters.mapped == "monotone" else "linear"
     maps = maps_of(selection, replies, people, dimensions, form)
-    tell("panels")
+    note_progress("panels")
     choice, left = choice_of(selection, replies, people)
-    return JudgingsLater(tuple(own), tuple(changes), people, form, tuple(maps), choice, tuple(left))
+    return JudgingsByDimension(
+        tuple(own), tuple(changes), people, form, tuple(maps), choice, tuple(left)
+    )
 
 
 def _own(replies: Replies, dimensions: Sequence[Dimension]) -> list[OwnReplies]:
@@ -247,7 +249,7 @@ def maps_of(
         for dimension in dimensions:
             if dimension.key not in asked:
                 continue
-            tell(f"maps of {names[which]}: {dimension.title.lower()}")
+            note_progress(f"maps of {names[which]}: {dimension.title.lower()}")
             kept = [place for place, key in enumerate(of) if key == dimension.key]
             for judge, column in columns:
                 made = calibrate(
@@ -298,7 +300,7 @@ def choice_of(
     ]
     if not kept:
         return None, left
-    tell(f"{2 ** len(kept) - 1} panels of {plural(len(kept), 'judge')}")
+    note_progress(f"{2 ** len(kept) - 1} panels of {plural(len(kept), 'judge')}")
     choice = panel_choice(
         kept,
         scores[kept].to_numpy(),
@@ -310,12 +312,12 @@ def choice_of(
     return choice, left
 
 
-def draw_mapped(result: JudgingsLater, url: UrlOf) -> Figure | None:
+def draw_mapped(result: JudgingsByDimension, url: UrlOf) -> Figure | None:
     """Draw how far judges are from people, as scored, mapped, and by a constant."""
     return draw_maps(result.maps, url)
 
 
-def mapped_title(result: JudgingsLater) -> str:
+def mapped_title(result: JudgingsByDimension) -> str:
     """Name the judge whose maps the figure shows, and the judging."""
     first = next(iter(result.fitted), None)
     if first is None:
@@ -324,7 +326,7 @@ def mapped_title(result: JudgingsLater) -> str:
     return f"How far {first.judge} (“{first.judging}”) {verb} from people"
 
 
-def _own_columns(_: JudgingsLater) -> Sequence[ColumnOf[OwnReplies]]:
+def _own_columns(_: JudgingsByDimension) -> Sequence[ColumnOf[OwnReplies]]:
     return (
         text_of("Dimension", lambda row: row.dimension),
         text_of("Judge", lambda row: row.judge),
@@ -332,7 +334,7 @@ def _own_columns(_: JudgingsLater) -> Sequence[ColumnOf[OwnReplies]]:
     )
 
 
-def _change_columns(_: JudgingsLater) -> Sequence[ColumnOf[JudgeChange]]:
+def _change_columns(_: JudgingsByDimension) -> Sequence[ColumnOf[JudgeChange]]:
     return (
         text_of("Dimension", lambda row: row.dimension),
         text_of("Judge", lambda row: row.judge),
@@ -340,7 +342,7 @@ def _change_columns(_: JudgingsLater) -> Sequence[ColumnOf[JudgeChange]]:
     )
 
 
-def _maps_table(name: str, place: int) -> TableOf[JudgingsLater, JudgeMap]:
+def _maps_table(name: str, place: int) -> TableOf[JudgingsByDimension, JudgeMap]:
     return TableOf(
         name,
         lambda result: f"Judges mapped onto people, on items held out: “{result.judgings[place]}”",
@@ -351,7 +353,7 @@ def _maps_table(name: str, place: int) -> TableOf[JudgingsLater, JudgeMap]:
     )
 
 
-def _curves_table(name: str, place: int) -> TableOf[JudgingsLater, JudgeMap]:
+def _curves_table(name: str, place: int) -> TableOf[JudgingsByDimension, JudgeMap]:
     return TableOf(
         name,
         lambda result: f"The maps: “{result.judgings[place]}”",
@@ -362,8 +364,8 @@ def _curves_table(name: str, place: int) -> TableOf[JudgingsLater, JudgeMap]:
     )
 
 
-LATER = LaterOf(
-    compute_later,
+DEFERRED = DeferredPart(
+    compute_deferred,
     (
         FigureOf("mapped", mapped_title, draw_mapped),
         _maps_table("mapped", 0),
