@@ -25,7 +25,7 @@ from analysis.browser.groups.failure_groups import (
 )
 from analysis.filters import LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
-from analysis.pages.catalogue import PAGES, Page, select
+from analysis.pages.catalogue import PAGES, AnalysisPage, select
 from analysis.pages.reports import (
     answer_report,
     deferred_request,
@@ -268,7 +268,7 @@ def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery])
     return Status(202, _later(request_deferred(wanted=wanted, person=user_of(request))))
 
 
-def _open(request: HttpRequest, name: str, query: Any) -> tuple[Page, Selection, str]:
+def _open(request: HttpRequest, name: str, query: Any) -> tuple[AnalysisPage, Selection, str]:
     allow(request, VIEW)
     if name not in PAGES:
         raise Http404

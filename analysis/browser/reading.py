@@ -152,7 +152,7 @@ def line_groups(lines: Sequence[TurnLine], open_at: int) -> list[LineGroup]:
 
 
 @dataclass(frozen=True)
-class People:
+class PeopleSpread:
     """What people gave: mean, lowest, highest, and how many answers."""
 
     mean: float
@@ -168,12 +168,12 @@ class People:
 
 
 @dataclass(frozen=True)
-class Point:
+class DrawnTurn:
     """One place of a drawing: scores of judges and people for a turn, or for neighbours."""
 
     bin: TurnBin
     judges: ScoreSpread | None
-    people: People | None
+    people: PeopleSpread | None
 
     @property
     def words(self) -> str:
@@ -197,7 +197,7 @@ class Panel:
 
     key: str
     title: str
-    points: Sequence[Point]
+    points: Sequence[DrawnTurn]
 
     @property
     def words(self) -> str:
@@ -244,7 +244,7 @@ def multiples_of(timeline: Timeline, said: Sequence[StudyRatings]) -> Multiples 
         for one in bins:
             turns = range(one.first, one.last + 1) if given else ()
             values = [value for turn in turns for value in given.get((key, turn), ())]
-            points.append(Point(one, one.spreads.get(key), people_of(values)))
+            points.append(DrawnTurn(one, one.spreads.get(key), people_of(values)))
         panels.append(Panel(key, title, points))
     return Multiples(bins, panels, bins[0].last - bins[0].first + 1)
 
@@ -263,9 +263,9 @@ def people_by_turn(
     return found
 
 
-def people_of(values: Sequence[int]) -> People | None:
+def people_of(values: Sequence[int]) -> PeopleSpread | None:
     """These scores together; none without any."""
-    return People(fmean(values), min(values), max(values), len(values)) if values else None
+    return PeopleSpread(fmean(values), min(values), max(values), len(values)) if values else None
 
 
 def _scored(said: Sequence[StudyRatings]) -> list[RatedPlace]:

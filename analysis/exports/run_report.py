@@ -7,7 +7,7 @@ from typing import Any
 from analysis.filters import Filters
 from analysis.filters.datasets import in_words_of, with_dimensions
 from analysis.filters.selection import Selection, narrow
-from analysis.pages.catalogue import PAGES, Page
+from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.reports.content import (
     Cell,
     Column,
@@ -164,7 +164,7 @@ def _how(run: Run) -> list[str]:
     return lines
 
 
-def pages_of_run(run: Run) -> list[Page]:
+def pages_of_run(run: Run) -> list[AnalysisPage]:
     """The pages that are about what a run's system records."""
     system = run.dataset.system
     return [
@@ -175,7 +175,7 @@ def pages_of_run(run: Run) -> list[Page]:
     ]
 
 
-def select_run(run: Run, page: Page, seen: Visibility) -> Selection:
+def select_run(run: Run, page: AnalysisPage, seen: Visibility) -> Selection:
     """The run alone; published rows are left out, because nothing here is compared with them."""
     filters = Filters(
         dataset=str(run.dataset_id),

@@ -16,7 +16,7 @@ from analysis.exports.run_report import pages_of_run, run_facts, select_run
 from analysis.filters import Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
-from analysis.pages.catalogue import Page, pages_of, select
+from analysis.pages.catalogue import AnalysisPage, pages_of, select
 from analysis.pages.quality.views import BLIND, quality_section
 from analysis.pages.reports import deferred_request, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
@@ -135,7 +135,9 @@ def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     return _file(made, ["study", study.name])
 
 
-def _section(page: Page, selection: Selection, url: str, *, until: float | None) -> FileSection:
+def _section(
+    page: AnalysisPage, selection: Selection, url: str, *, until: float | None
+) -> FileSection:
     """A page as a section: its report, kept or written now unless the time for that is over."""
     key = report_key(page, selection)
     report = kept_report(key)
@@ -163,7 +165,7 @@ def _section(page: Page, selection: Selection, url: str, *, until: float | None)
     )
 
 
-def _page_url(request: HttpRequest, page: Page, selection: Selection) -> str:
+def _page_url(request: HttpRequest, page: AnalysisPage, selection: Selection) -> str:
     url = with_query(reverse(f"analysis:{page.key}"), selection.filters.query())
     return request.build_absolute_uri(url)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.figures.elements import Panels, Trace, label, number
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
-from analysis.stats.rater_agreement.bland_altman import LimitsOfAgreement, Pairs
+from analysis.stats.rater_agreement.bland_altman import LimitsOfAgreement, MeasurementPairs
 from analysis.stats.results import Estimate
 
 SMALLEST, LARGEST = 4.0, 22.0
@@ -19,7 +19,7 @@ class DifferencePanel:
 
     name: str
     limits: LimitsOfAgreement
-    pairs: Pairs
+    pairs: MeasurementPairs
 
 
 def bland_altman_plot(

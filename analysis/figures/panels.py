@@ -14,7 +14,7 @@ from analysis.figures.elements import (
 from analysis.figures.elements import undefined_marks as undefined
 from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, SYMBOLS, Figure, make_figure
 from analysis.stats.judges.bias import Bias
-from analysis.stats.judges.panels import JudgePanel, PanelJudge
+from analysis.stats.judges.panels import PanelJudge, PanelReliability
 from analysis.stats.results import Estimate
 
 OTHERS, PEOPLE = "against the other judges", "against people"
@@ -22,7 +22,7 @@ UNSEEN = "\u200b"
 
 
 def judge_offsets(
-    panels: Mapping[str, JudgePanel], links: Mapping[str, str] | None = None
+    panels: Mapping[str, PanelReliability], links: Mapping[str, str] | None = None
 ) -> Figure:
     """A panel per judge: how much higher it scores than the other judges, and than people.
 
@@ -150,7 +150,7 @@ def bias_panels(
 
 
 def verdict_flips(
-    panels: Mapping[str, JudgePanel], links: Mapping[str, str] | None = None
+    panels: Mapping[str, PanelReliability], links: Mapping[str, str] | None = None
 ) -> Figure:
     """The share of verdicts that turn without each judge, by dimension.
 

@@ -14,7 +14,7 @@ from django.db.models import Count, F, Max, OuterRef, Q, Subquery
 
 from analysis.filters import ALL_RUNS, Filters, as_id
 from analysis.filters.factors import choose_factor
-from analysis.filters.options import Option
+from analysis.filters.options import FilterOption
 from analysis.filters.runs import FINISHED, SHOWN, comparing, experiments_of, is_judged
 from analysis.filters.selection import Selection, narrow
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
@@ -86,17 +86,19 @@ def select_runs(
     )
     selection = in_words_of(with_dimensions(selection, dataset.system), dataset.system)
     options = {
-        "dataset": tuple(Option(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets),
+        "dataset": tuple(
+            FilterOption(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets
+        ),
         **selection.options,
         "runs": choices,
     }
     if not every_condition and factor is None and options["experiment"]:
-        every = Option(ALL_RUNS, "All runs of the dataset")
+        every = FilterOption(ALL_RUNS, "All runs of the dataset")
         options["experiment"] = (*options["experiment"], every)
         selection = _all_or_one(selection)
     if factor is not None:
         known = find_system(dataset.system).comparisons.factors
-        options["factor"] = tuple(Option(f.name, f.title) for f in known)
+        options["factor"] = tuple(FilterOption(f.name, f.title) for f in known)
     return replace(
         selection,
         filters=replace(selection.filters, factor=factor.name if factor is not None else ""),
@@ -151,14 +153,14 @@ def _dataset_of(runs: Sequence[str], seen: Visibility) -> str:
     return str(dataset) if dataset is not None else ""
 
 
-def run_options(rows: Sequence[Run], filters: Filters) -> tuple[Option, ...]:
+def run_options(rows: Sequence[Run], filters: Filters) -> tuple[FilterOption, ...]:
     """The runs that can be chosen: those of the address, and the newest finished ones beside."""
     wanted = {as_id(pk) for pk in filters.runs}
     finished = [run for run in rows if run.status in FINISHED and run.pk not in wanted]
     newest = sorted(finished, key=lambda run: -run.pk)[:MOST_RUNS]
     shown = [*(run for run in rows if run.pk in wanted), *newest]
     return tuple(
-        Option(
+        FilterOption(
             str(run.pk),
             f"{run.agent.title or run.agent.name}, run {run.pk}"
             f"{f', {run.level}' if run.level else ''}",
@@ -204,7 +206,7 @@ def with_dimensions(selection: Selection, system: str) -> Selection:
         filters=replace(selection.filters, dimensions=wanted or main),
         options={
             **selection.options,
-            "dimensions": tuple(Option(d.key, d.title) for d in known),
+            "dimensions": tuple(FilterOption(d.key, d.title) for d in known),
         },
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from analysis.filters import ALL_RUNS
-from analysis.filters.options import Option
+from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 
 LABELS = {
@@ -64,7 +64,7 @@ OPEN_IN_STUDIES = {
 SEVERAL = ("agents", "dimensions", "runs")
 
 
-class FilterForm(forms.Form):
+class PageFilterForm(forms.Form):
     """One field for each filter of a page, in the page's order. It is shown, not validated:
     `analysis.filters.selection` has already held the address against what is there.
     """
@@ -94,7 +94,7 @@ def _select(choices: Any, value: str) -> forms.ChoiceField:
     return forms.ChoiceField(choices=list(choices), initial=value)
 
 
-def _several(options: Sequence[Option], value: Sequence[str]) -> forms.MultipleChoiceField:
+def _several(options: Sequence[FilterOption], value: Sequence[str]) -> forms.MultipleChoiceField:
     return forms.MultipleChoiceField(
         choices=[(option.value, option.label) for option in options],
         initial=list(value),
@@ -102,5 +102,5 @@ def _several(options: Sequence[Option], value: Sequence[str]) -> forms.MultipleC
     )
 
 
-def _counted(option: Option) -> str:
+def _counted(option: FilterOption) -> str:
     return option.label if option.count is None else f"{option.label} ({option.count})"

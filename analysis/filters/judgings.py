@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from analysis.filters import with_query
-from analysis.filters.options import Judged, Option
+from analysis.filters.options import FilterOption, Judged
 from analysis.filters.selection import ChosenRun, Selection
 
 
@@ -31,7 +31,7 @@ def with_beside(selection: Selection) -> Selection:
         notes=tuple(notes),
         options={
             **selection.options,
-            "beside": tuple(Option(name, name, counts[name]) for name in newest),
+            "beside": tuple(FilterOption(name, name, counts[name]) for name in newest),
         },
     )
 

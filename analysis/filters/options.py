@@ -11,7 +11,7 @@ from benchmarks.models import Judging, Run
 
 
 @dataclass(frozen=True)
-class Option:
+class FilterOption:
     """One choice of a filter; ``count`` is how many runs have it."""
 
     value: str
@@ -26,12 +26,12 @@ def choose_value(
     required: bool,
     notes: list[str],
     weights: Mapping[str, int],
-) -> tuple[str, tuple[Option, ...]]:
+) -> tuple[str, tuple[FilterOption, ...]]:
     """The chosen level or condition, with all that occur; by default the one with the greatest
     weight, then the standard one, then the one with most runs.
     """
     counts = Counter(found)
-    options = tuple(Option(value, value or "none", count) for value, count in counts.items())
+    options = tuple(FilterOption(value, value or "none", count) for value, count in counts.items())
     if set(counts) == {""}:
         options = ()  # a system without levels has none to choose from
     if wanted in counts:
@@ -94,10 +94,10 @@ def choose_judging(
     judgings: Mapping[int, Sequence[Judged]],
     wanted: str,
     notes: list[str],
-) -> tuple[str, tuple[Option, ...]]:
+) -> tuple[str, tuple[FilterOption, ...]]:
     """The name of the judging that counts, empty for each run's primary one, with all names."""
     counts = Counter(judged.name for run in rows for judged in judgings[run.pk])
-    options = tuple(Option(name, name, count) for name, count in counts.items())
+    options = tuple(FilterOption(name, name, count) for name, count in counts.items())
     if wanted and wanted not in counts:
         notes.append(f"There is no judging {wanted} of these runs; shown is the primary one.")
         wanted = ""

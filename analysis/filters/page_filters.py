@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.contrib.auth.models import User
 
-from analysis.filters.options import Option
+from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies, study_version
 from analysis.frames.measures import measures_here
@@ -31,8 +31,10 @@ def with_measure(selection: Selection) -> Selection:
         notes=tuple(notes),
         options={
             **selection.options,
-            "measure": tuple(Option(name, one.title) for name, one in measures.items()),
-            "against": tuple(Option(name, f"Against {label}") for name, label in agents.items()),
+            "measure": tuple(FilterOption(name, one.title) for name, one in measures.items()),
+            "against": tuple(
+                FilterOption(name, f"Against {label}") for name, label in agents.items()
+            ),
         },
     )
 
@@ -54,7 +56,7 @@ def with_group(selection: Selection) -> Selection:
         notes=tuple(notes),
         options={
             **selection.options,
-            "by": tuple(Option(name, one.title) for name, one in known.items()),
+            "by": tuple(FilterOption(name, one.title) for name, one in known.items()),
         },
     )
 

@@ -7,8 +7,8 @@ from typing import Any
 from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.factors import model_of, rest_of, value_of, weights_of
 from analysis.filters.options import (
+    FilterOption,
     Judged,
-    Option,
     choose_judging,
     choose_value,
     judging_named,
@@ -116,7 +116,7 @@ class Selection:
     family: tuple[ChosenRun, ...] = ()
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
+    options: Mapping[str, tuple[FilterOption, ...]] = field(default_factory=dict)
     study_version: str = ""
     people: tuple[int, ...] = ()
     closed: frozenset[int] = frozenset()
@@ -158,8 +158,10 @@ def narrow(
     wanted = filters.experiment if filters.experiment in (*experiments, ALL_RUNS) else ""
     if filters.experiment and not wanted:
         notes.append(f"There is no experiment {filters.experiment} on this dataset; all are shown.")
-    options: dict[str, tuple[Option, ...]] = {
-        "experiment": tuple(Option(pk, one.name) for pk, (one, _) in reversed(experiments.items()))
+    options: dict[str, tuple[FilterOption, ...]] = {
+        "experiment": tuple(
+            FilterOption(pk, one.name) for pk, (one, _) in reversed(experiments.items())
+        )
     }
     if wanted in experiments:
         experiment, own = experiments[wanted]
@@ -202,7 +204,7 @@ def narrow(
     who = {run.pk: model_of(factor, run) for run in rows}
     names = dict(who[run.pk] for run in rows)
     labels = agent_labels(names)
-    options["agents"] = tuple(Option(name, labels[name]) for name in names)
+    options["agents"] = tuple(FilterOption(name, labels[name]) for name in names)
     compared = _compared(rows, who, factor)
     agents = tuple(name for name in filters.agents if name in names)
     if len(agents) < len(filters.agents):

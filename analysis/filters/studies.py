@@ -9,7 +9,7 @@ from django.db.models import Aggregate, Count, Exists, Max, OuterRef, Q, QuerySe
 
 from analysis.filters import Filters
 from analysis.filters.datasets import number_of, runs_in_order
-from analysis.filters.options import Option
+from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection, narrow
 from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
@@ -22,7 +22,7 @@ Fits = Callable[[Questionnaire], bool]
 # Whether simulated annotators count: in demos unless told otherwise, elsewhere only if told so.
 SIMULATED = ("include", "exclude")
 # Whether answers count that were given after unblinding; offered where somebody was unblinded.
-UNBLINDED = (Option("", "Counted"), Option("exclude", "Left out"))
+UNBLINDED = (FilterOption("", "Counted"), FilterOption("exclude", "Left out"))
 
 
 def select_study(
@@ -48,7 +48,7 @@ def select_study(
     rows = list(runs_in_order(seen.of(judged.distinct())))
     selection = selection_of_study(study, filters, rows, notes, seen)
     study_options = tuple(
-        Option(str(s.pk), s.name, number_of(s, "answered"))
+        FilterOption(str(s.pk), s.name, number_of(s, "answered"))
         for s in studies
         if s in among or s == study
     )

@@ -54,7 +54,7 @@ HEAVY = (
 
 
 @dataclass(frozen=True)
-class Page:
+class AnalysisPage:
     """One page of analysis.
 
     ``own_filters`` come after those that all pages share, of which those in ``without`` mean
@@ -117,95 +117,95 @@ def _refined(run: Run) -> bool:
     return bool(run.settings.get(find_system(run.dataset.system).comparisons.refinement))
 
 
-PAGES: Mapping[str, Page] = {
+PAGES: Mapping[str, AnalysisPage] = {
     page.key: page
     for page in (
-        Page(
+        AnalysisPage(
             "leaderboard", "Leaderboard", "Which agent is better?",
             ("published", "runs"), beside_published=True,
         ),
-        Page(
+        AnalysisPage(
             "compare-models", "Compare models",
             "Which of these agents is better, and is that real?",
             ("measure", "against", "published", "runs"), beside_published=True,
         ),
-        Page(
+        AnalysisPage(
             "rubric", "Rubric", "On which dimensions are agents good or bad?",
             ("turns", "published", "runs"), fits=is_judged, beside_published=True,
         ),
-        Page(
+        AnalysisPage(
             "decline", "Decline", "Do plans get worse from turn to turn?",
             ("align", "dimensions", "runs"), fits=is_judged, deferred=True,
         ),
-        Page(
+        AnalysisPage(
             "agreement", "Agreement", "How far are the judges from people?",
             asks=asks_dimensions, deferred=True,
         ),
-        Page(
+        AnalysisPage(
             "judges", "Judges", "Which judge is off, and may one stand in for a person?",
             ("epsilon",), asks=asks_dimensions,
         ),
-        Page(
+        AnalysisPage(
             "dispersion", "Dispersion", "How far do judges differ from each other?",
             ("turns",), fits=is_judged, deferred=True, beside_people=True,
         ),
-        Page(
+        AnalysisPage(
             "judgings", "Judgings", "Do judges say the same when they look again?",
             ("beside", "turns", "mapped"), fits=is_judged, deferred=True, beside_people=True,
         ),
-        Page(
+        AnalysisPage(
             "conditions", "Conditions", "What do conditions do to accuracy?",
             ("published",), every_condition=True, beside_published=True,
         ),
-        Page(
+        AnalysisPage(
             "breakdown", "Breakdown", "On which kinds of task do agents do well?",
             ("by",), every_condition=True,
             fits=lambda system: bool(find_system(system).comparisons.groups),
         ),
-        Page(
+        AnalysisPage(
             "effects", "Effects", "What do levels, ablations and other variations change?",
             ("factor", "measure", "published"),
             fits=lambda system: bool(find_system(system).comparisons.factors), beside_people=True,
         ),
-        Page(
+        AnalysisPage(
             "efficiency", "Efficiency", "What does a better result cost?",
             every_condition=True,
             fits=lambda system: bool(find_system(system).labels.costs),
         ),
-        Page(
+        AnalysisPage(
             "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
             ("among", "published"),
             fits=lambda system: bool(find_system(system).comparisons.refinement), about=_refined,
         ),
-        Page(
+        AnalysisPage(
             "sweeps", "Thresholds", "Does the order of the agents depend on the threshold τ?",
             ("counted", "published"), fits=is_judged, deferred=True,
         ),
-        Page(
+        AnalysisPage(
             "tools", "Tools", "How do agents search, call tools, and fail?",
             fits=lambda system: find_system(system).comparisons.tool_use is not None,
         ),
-        Page(
+        AnalysisPage(
             "verdicts", "Verdicts", "Do judges see what people saw in recorded answers?",
             fits=is_judged,
         ),
-        Page(
+        AnalysisPage(
             "outcomes", "Outcomes", "What rewards did agents get elsewhere, and how reliably?",
             imported=True,
         ),
-        Page(
+        AnalysisPage(
             "ratings", "Ratings", "What do people say, and do they agree with each other?",
             asks=asks_scores,
         ),
-        Page(
+        AnalysisPage(
             "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
             ("align",), asks=asks_about_turns, deferred=True,
         ),
-        Page(
+        AnalysisPage(
             "violation-check", "Violation check", "Do judges find the violations that people find?",
             asks=asks_marks, without=("judging",),
         ),
-        Page(
+        AnalysisPage(
             "filter-check", "Filter check", "Does the checker remove what people would remove?",
             asks=asks_candidates, without=RUN_FILTERS,
         ),
@@ -213,13 +213,15 @@ PAGES: Mapping[str, Page] = {
 }  # fmt: skip
 
 
-def pages_of(study: Study) -> list[Page]:
+def pages_of(study: Study) -> list[AnalysisPage]:
     """The pages that are about what a study asks."""
     questionnaire = load_questionnaire(study.questionnaire)
     return [page for page in PAGES.values() if page.asks is not None and page.asks(questionnaire)]
 
 
-def select(page: Page, filters: Filters, user: User, seen: Visibility | None = None) -> Selection:
+def select(
+    page: AnalysisPage, filters: Filters, user: User, seen: Visibility | None = None
+) -> Selection:
     """What the page is about; filters that it does not have count for nothing.
 
     ``seen``: what this person may see now, where that is known already.

@@ -224,7 +224,7 @@ class FigureOf(Generic[Result]):
         )
 
 
-class Part(Protocol[Result_contra]):
+class PagePart(Protocol[Result_contra]):
     """A figure or a table of a page."""
 
     def build(
@@ -242,7 +242,7 @@ class DeferredPart(Generic[Result]):
     """
 
     compute: Callable[[Selection], Result | None]
-    parts: tuple[Part[Result], ...]
+    parts: tuple[PagePart[Result], ...]
 
     def build(self, folder: str, selection: Selection) -> Report:
         """Compute the part and return its report."""
@@ -275,7 +275,7 @@ class DeclaredPage(Generic[Data, Result]):
     compute: Callable[[Data], Result]
     figure: FigureOf[Result] | None
     table: TableOf[Result, Any]
-    folded: tuple[Part[Result], ...] | Callable[[Result], Sequence[Part[Result]]] = ()
+    folded: tuple[PagePart[Result], ...] | Callable[[Result], Sequence[PagePart[Result]]] = ()
     deferred: DeferredPart[Any] | None = None
     waits: Callable[[Result], bool] = lambda _: False
 
@@ -315,7 +315,7 @@ class DeclaredPage(Generic[Data, Result]):
         said = with_few_clusters(_with_parts(Report(), shown, selection, result, prose)).notices
         return replace(whole, notices=tuple(one for one in whole.notices if one not in said))
 
-    def _parts(self, result: Result) -> tuple[list[Part[Result]], list[Part[Result]]]:
+    def _parts(self, result: Result) -> tuple[list[PagePart[Result]], list[PagePart[Result]]]:
         """Return what the answer shows, and the parts of the details.
 
         The answer has the first figure and the first table that have anything to show.
@@ -323,7 +323,7 @@ class DeclaredPage(Generic[Data, Result]):
         folded = list(self.folded(result) if callable(self.folded) else self.folded)
         tables = (one for one in folded if isinstance(one, TableOf))
         table = next((one for one in (self.table, *tables) if one.rows(result)), self.table)
-        shown: list[Part[Result]] = [table]
+        shown: list[PagePart[Result]] = [table]
         if self.figure is not None:
             figures = (one for one in folded if isinstance(one, FigureOf))
             fitting = (one for one in (self.figure, *figures) if one.fits(result))
@@ -346,8 +346,8 @@ class ReportOf(Generic[Result]):
 
     folder: str
     figure: FigureOf[Result] | None
-    table: Part[Result]
-    folded: tuple[Part[Result], ...] = ()
+    table: PagePart[Result]
+    folded: tuple[PagePart[Result], ...] = ()
 
     def build(self, result: Result, *, address: str = "", **context: Any) -> Report:
         """Return answer and details as one report; numbers lead to ``address``, if it is given."""
@@ -383,7 +383,7 @@ def _prose(folder: str, part: str, selection: Selection, result: object) -> Pros
 
 def _with_parts(
     report: Report,
-    parts: Sequence[Part[Any]],
+    parts: Sequence[PagePart[Any]],
     selection: Selection,
     result: object,
     prose: Prose,

@@ -7,14 +7,14 @@ from django.urls import reverse
 
 from analysis.filters import KEPT, SHARED, Filters, with_query
 from analysis.filters.selection import Selection
-from analysis.pages.catalogue import PAGES, Page, pages_of
+from analysis.pages.catalogue import PAGES, AnalysisPage, pages_of
 from benchmarks.core.registry import EXTERNAL
 
 OWN = "own"
 
 
 @dataclass(frozen=True)
-class Group:
+class PageGroup:
     """Pages that answer one question; ``beside`` are addresses of other pages about it, by name,
     with title and words.
     """
@@ -26,8 +26,8 @@ class Group:
     beside: tuple[tuple[str, str, str], ...] = ()
 
 
-GROUPS: tuple[Group, ...] = (
-    Group(
+GROUPS: tuple[PageGroup, ...] = (
+    PageGroup(
         "better",
         "Which agent is better?",
         "Who is ahead, by how much, whether chance alone could explain it, and under which "
@@ -37,7 +37,7 @@ GROUPS: tuple[Group, ...] = (
         (("analysis:compare_runs", "Two runs, task by task",
           "On which tasks does one run succeed and the other not?"),),
     ),
-    Group(
+    PageGroup(
         "fail",
         "Where do agents fail?",
         "On which dimensions and at which turn plans get worse, and what failures look like.",
@@ -51,14 +51,14 @@ GROUPS: tuple[Group, ...] = (
              "How did people label the failures that they read?"),
         ),
     ),
-    Group(
+    PageGroup(
         "judges",
         "Can judges stand in for people?",
         "How far judges are from people and from each other, and how far people agree.",
         ("agreement", "judges", "dispersion", "judgings", "verdicts", "ratings", "turn-scores",
          "violation-check", "filter-check"),
     ),
-    Group(
+    PageGroup(
         OWN,
         "Your own table",
         "The same about people and judges, of ratings that were made elsewhere.",
@@ -70,7 +70,7 @@ GROUPS: tuple[Group, ...] = (
 
 
 @dataclass(frozen=True)
-class Place:
+class PageLink:
     """A page with its address; ``current`` is the value of aria-current, or empty."""
 
     title: str
@@ -84,32 +84,32 @@ SHOWN_FIRST = 3
 
 
 @dataclass(frozen=True)
-class PlaceGroup:
+class PageLinkGroup:
     """A group with the addresses of its pages; ``url`` is that of the first that can answer."""
 
     title: str
     words: str
     url: str
-    pages: tuple[Place, ...]
-    beside: tuple[Place, ...]
+    pages: tuple[PageLink, ...]
+    beside: tuple[PageLink, ...]
     current: str = ""
 
     @property
-    def first(self) -> tuple[Place, ...]:
+    def first(self) -> tuple[PageLink, ...]:
         """The questions to begin with."""
         return (*self.pages, *self.beside)[:SHOWN_FIRST]
 
     @property
-    def more(self) -> tuple[Place, ...]:
+    def more(self) -> tuple[PageLink, ...]:
         return (*self.pages, *self.beside)[SHOWN_FIRST:]
 
 
-def places_from(found: Page, selection: Selection) -> list[PlaceGroup]:
+def places_from(found: AnalysisPage, selection: Selection) -> list[PageLinkGroup]:
     """All pages, seen from one of them: with the filters that mean the same there."""
     kept, chosen = _kept(found, selection.filters), selection.filters
     same = pages_of(selection.study) if selection.study is not None else []
 
-    def query(other: Page) -> str:
+    def query(other: AnalysisPage) -> str:
         if other in same:
             return Filters(study=chosen.study, unblinded=chosen.unblinded).query()
         return kept.query() if not other.of_study and answers(other, selection.system) else ""
@@ -118,13 +118,13 @@ def places_from(found: Page, selection: Selection) -> list[PlaceGroup]:
     return _groups(query, here, found.key)
 
 
-def all_places(current: str = "", filters: Filters | None = None) -> list[PlaceGroup]:
+def all_places(current: str = "", filters: Filters | None = None) -> list[PageLinkGroup]:
     """All pages, with shared filters or without any; ``current``: the key of a group."""
     shared = filters.only(SHARED).query() if filters is not None else ""
     return _groups(lambda page: "" if page.of_study else shared, set(PAGES), current)
 
 
-def answers(page: Page, system: str) -> bool:
+def answers(page: AnalysisPage, system: str) -> bool:
     """Whether a page has anything to say of the runs of a system."""
     if page.of_study or not system:
         return True
@@ -133,17 +133,19 @@ def answers(page: Page, system: str) -> bool:
     return page.fits is None or page.fits(system)
 
 
-def _kept(found: Page, chosen: Filters) -> Filters:
+def _kept(found: AnalysisPage, chosen: Filters) -> Filters:
     if found.of_study:
         return Filters(dataset=chosen.dataset, agents=chosen.agents)
     return chosen.only(KEPT)
 
 
-def _groups(query: Callable[[Page], str], here: set[str], current: str) -> list[PlaceGroup]:
+def _groups(
+    query: Callable[[AnalysisPage], str], here: set[str], current: str
+) -> list[PageLinkGroup]:
     groups = []
     for group in GROUPS:
         pages = {
-            name: Place(
+            name: PageLink(
                 PAGES[name].title,
                 PAGES[name].question,
                 with_query(reverse(f"analysis:{name}"), query(PAGES[name])),
@@ -151,11 +153,11 @@ def _groups(query: Callable[[Page], str], here: set[str], current: str) -> list[
             )
             for name in group.pages
         }
-        beside = tuple(Place(title, words, reverse(name)) for name, title, words in group.beside)
+        beside = tuple(PageLink(title, words, reverse(name)) for name, title, words in group.beside)
         first = _first(pages, here) or beside[0]
         mine = group.key == current or any(page.current for page in pages.values())
         groups.append(
-            PlaceGroup(
+            PageLinkGroup(
                 group.title,
                 group.words,
                 first.url,
@@ -167,7 +169,7 @@ def _groups(query: Callable[[Page], str], here: set[str], current: str) -> list[
     return groups
 
 
-def _first(pages: Mapping[str, Place], here: set[str]) -> Place | None:
+def _first(pages: Mapping[str, PageLink], here: set[str]) -> PageLink | None:
     """The first page that can answer, or the first."""
     known = [place for name, place in pages.items() if name in here]
     return next(iter([*known, *pages.values()]), None)

@@ -25,7 +25,7 @@ PAGE_OF = (
 
 
 @dataclass(frozen=True)
-class People:
+class AnswerCounts:
     """Who answered: annotators and submitted items, by whether they are simulated.
 
     ``judged`` counts the trajectories, or what else ``unit`` names, that these items are about.
@@ -50,9 +50,9 @@ class People:
         return self.annotators - self.simulated
 
 
-def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> People:
+def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> AnswerCounts:
     by_annotator = frame.groupby("annotator")["simulated"].any()
-    return People(
+    return AnswerCounts(
         annotators=len(by_annotator),
         simulated=int(by_annotator.sum()),
         items=len(frame.groupby([unit, "annotator"])),
@@ -63,7 +63,7 @@ def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> People:
 
 def chosen_people(
     frame: "DataFrame", selection: Selection, unit: Unit = "trajectory"
-) -> tuple["DataFrame", People, People]:
+) -> tuple["DataFrame", AnswerCounts, AnswerCounts]:
     """The answers that count, who gave them, and who answered at all."""
     everyone = people_of(frame, unit)
     if selection.filters.simulated == "exclude":
@@ -96,7 +96,7 @@ def why_not_asked(study: Study) -> NothingToShow:
     return NothingToShow("not asked", {"study": study, "other": other, "url": url})
 
 
-def why_no_answers(everyone: People, selection: Selection) -> NothingToShow:
+def why_no_answers(everyone: AnswerCounts, selection: Selection) -> NothingToShow:
     """Say why no answer counts: none was given, or a filter leaves out all of them."""
     if everyone.late and _without_late(selection):
         url = f"?{selection.filters.query(unblinded='')}"

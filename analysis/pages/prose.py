@@ -80,7 +80,7 @@ class Prose:
 
 def read_prose(template: str, context: Mapping[str, Any]) -> Prose:
     """Return the paragraphs of a template."""
-    reader = _Reader()
+    reader = _ProseReader()
     reader.feed(render_to_string(template, dict(context)))
     reader.close()
     return Prose(tuple(one for one in reader.found if one.text))
@@ -94,7 +94,7 @@ class _Open:
     depth: int = 0
 
 
-class _Reader(HTMLParser):
+class _ProseReader(HTMLParser):
     """Collects top-level elements; what stands between them is nobody's."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from analysis.filters import read_filters
 from analysis.filters.selection import Selection
-from analysis.pages.catalogue import PAGES, Page, select
+from analysis.pages.catalogue import PAGES, AnalysisPage, select
 from analysis.reports.content import Report, join_reports
 from analysis.reports.deferred import (
     DeferredReport,
@@ -26,7 +26,7 @@ from analysis.reports.stored import keep_report, key_of
 from benchmarks.visibility import Visibility
 
 
-def report_key(page: Page, selection: Selection) -> str:
+def report_key(page: AnalysisPage, selection: Selection) -> str:
     """Return a key that changes exactly when the report may change.
 
     Whoever annotates blind shares reports with those alone to whom the same runs are closed.
@@ -45,17 +45,17 @@ def report_key(page: Page, selection: Selection) -> str:
     )
 
 
-def answer_report(page: Page, selection: Selection, key: str) -> Report:
+def answer_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
     """Return what the page shows at once: its answer, one figure and one table."""
     return keep_report(key, lambda: page.content.answer(page.folder, selection))
 
 
-def details_report(page: Page, selection: Selection, key: str) -> Report:
+def details_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
     """Return what the page shows when its details are opened."""
     return keep_report(key_of("details", key), lambda: page.content.details(page.folder, selection))
 
 
-def make_report(page: Page, selection: Selection, key: str) -> Report:
+def make_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
     """Return answer and details as one report, as files and exports have it."""
     answer = answer_report(page, selection, key)
     if answer.empty is not None:
@@ -63,7 +63,7 @@ def make_report(page: Page, selection: Selection, key: str) -> Report:
     return join_reports(answer, details_report(page, selection, key))
 
 
-def deferred_request(page: Page, selection: Selection, key: str) -> ReportRequest | None:
+def deferred_request(page: AnalysisPage, selection: Selection, key: str) -> ReportRequest | None:
     """Return the part that takes too long for a request; None where there is nothing to show."""
     if not page.deferred or not selection.runs:
         return None
@@ -85,7 +85,7 @@ def deferred_state(wanted: ReportRequest, *, waits: bool) -> DeferredReport:
     return state
 
 
-def write_deferred(page: Page, selection: Selection, wanted: ReportRequest) -> Report:
+def write_deferred(page: AnalysisPage, selection: Selection, wanted: ReportRequest) -> Report:
     """Return the long part of a page; write it now where it is not stored."""
     return keep_deferred(wanted.key, lambda: page.content.deferred_report(page.folder, selection))
 

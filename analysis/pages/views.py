@@ -11,11 +11,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.browser.saved_views.selectors import saved_views
 from analysis.filters import SHARED, read_filters, with_query
-from analysis.filters.forms import FilterForm
+from analysis.filters.forms import PageFilterForm
 from analysis.filters.judgings import counting_here
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
-from analysis.pages.catalogue import PAGES, Page, pages_of, select
+from analysis.pages.catalogue import PAGES, AnalysisPage, pages_of, select
 from analysis.pages.navigation import all_places, places_from
 from analysis.pages.reports import (
     answer_report,
@@ -76,7 +76,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "report": report,
         "key": f"{key if starts else f'{key}-reads'}{'-waits' if report.waits else ''}",
         "selection": selection,
-        "form": FilterForm(selection, found.filters),
+        "form": PageFilterForm(selection, found.filters),
         "banners": banners(selection),
         "places": places_from(found, selection),
         "subject": subject_of(selection),
@@ -154,7 +154,7 @@ def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     return answer_table(report, part, [name, part, about, selection.filters.level])
 
 
-def open_page(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
+def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection, str]:
     """Authorise, then find what the address is about."""
     allow(request, VIEW)
     found = PAGES[name]
@@ -168,7 +168,7 @@ def open_page(request: HttpRequest, name: str) -> tuple[Page, Selection, str]:
 
 
 def holding(
-    found: Page, selection: Selection, key: str, part: str, kind: Literal["figure", "table"]
+    found: AnalysisPage, selection: Selection, key: str, part: str, kind: Literal["figure", "table"]
 ) -> Report:
     """Return the report with this figure or table: the answer, the details, or what took longer."""
 
@@ -185,7 +185,7 @@ def holding(
     return (kept_deferred(wanted.key) if wanted is not None else None) or report
 
 
-def _judging_context(found: Page, selection: Selection) -> dict[str, object]:
+def _judging_context(found: AnalysisPage, selection: Selection) -> dict[str, object]:
     """Which judging counts on the page, where there are several to choose from."""
     if "judging" not in found.filters:
         return {}
@@ -198,7 +198,7 @@ def _judging_context(found: Page, selection: Selection) -> dict[str, object]:
     }
 
 
-def _parts(found: Page, report: Report, query: str) -> dict[str, object]:
+def _parts(found: AnalysisPage, report: Report, query: str) -> dict[str, object]:
     """Figures and tables, each with the address of its numbers."""
     return {
         "figures": [(f, _part_url(found, "figure", f.name, query)) for f in report.figures],
@@ -224,7 +224,7 @@ def _without(cell: Cell, form: str) -> Cell:
 
 
 def _details_context(
-    request: HttpRequest, found: Page, selection: Selection, key: str
+    request: HttpRequest, found: AnalysisPage, selection: Selection, key: str
 ) -> dict[str, object]:
     """What the fragment of the details shows; what takes longer stands at its end."""
     starts = request.user.has_perm(START)
@@ -249,7 +249,7 @@ def _details_context(
 
 
 def _deferred_context(
-    found: Page, selection: Selection, state: DeferredReport
+    found: AnalysisPage, selection: Selection, state: DeferredReport
 ) -> dict[str, object]:
     """What the fragment of a long report shows."""
     query = selection.filters.query()
@@ -265,13 +265,13 @@ def _deferred_context(
     return context
 
 
-def _opened_url(found: Page, query: str) -> str:
+def _opened_url(found: AnalysisPage, query: str) -> str:
     """The address of the page with its details open, for those without scripts."""
     more = f"{query}&details=open" if query else "details=open"
     return with_query(reverse(f"analysis:{found.key}"), more)
 
 
-def _part_url(found: Page, kind: str, part: str, query: str) -> str:
+def _part_url(found: AnalysisPage, kind: str, part: str, query: str) -> str:
     return with_query(reverse(f"analysis:{found.key}_{kind}", kwargs={"part": part}), query)
 
 

@@ -29,7 +29,7 @@ MOST_NAMES = 6
 
 
 @dataclass(frozen=True)
-class Said:
+class LabelledEstimate:
     """One estimate of a report, and what the table calls it."""
 
     label: str
@@ -46,7 +46,7 @@ def methods_sentence(report: Report) -> str:
     return " ".join(sentence for sentence in [*said, _left_out(found, known)] if sentence)
 
 
-def _estimates(report: Report) -> Iterator[Said]:
+def _estimates(report: Report) -> Iterator[LabelledEstimate]:
     """What was estimated here; published rows are not."""
     for table in report.tables:
         for row in table.rows:
@@ -55,10 +55,10 @@ def _estimates(report: Report) -> Iterator[Said]:
             for cell, column in zip(row, table.columns, strict=True):
                 if cell.estimate is not None:
                     label = f"“{_title(table)}”" if column.label in NAMELESS else column.label
-                    yield Said(label, cell.estimate)
+                    yield LabelledEstimate(label, cell.estimate)
 
 
-def _what(report: Report, found: list[Said]) -> str:
+def _what(report: Report, found: list[LabelledEstimate]) -> str:
     """What the tables estimate, by their titles, where a report does not say it itself."""
     holding = [
         _title(table)
@@ -73,7 +73,7 @@ def _title(table: Table) -> str:
     return re.sub(r" \([\d,]+ rows?\)$", "", table.title)
 
 
-def _intervals(known: list[Said]) -> str:
+def _intervals(known: list[LabelledEstimate]) -> str:
     """The kinds of intervals, with seed and resamples where chance had a part."""
     kinds: dict[str, list[str]] = {}
     without = 0
@@ -120,7 +120,7 @@ def _many(unit: str) -> str:
     return f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
 
 
-def _counts(known: list[Said]) -> str:
+def _counts(known: list[LabelledEstimate]) -> str:
     counts = [one.estimate.n for one in known if one.estimate.n]
     if not counts:
         return "No value is defined."
@@ -128,7 +128,7 @@ def _counts(known: list[Said]) -> str:
     return f"n = {least:,}." if least == most else f"n lies between {least:,} and {most:,} a value."
 
 
-def _left_out(found: list[Said], known: list[Said]) -> str:
+def _left_out(found: list[LabelledEstimate], known: list[LabelledEstimate]) -> str:
     """What was left out of a value at most, by reason, and how many values are undefined.
 
     Not summed: one trajectory is left out of many values of a table.

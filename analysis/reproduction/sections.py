@@ -12,7 +12,7 @@ from analysis.filters.factors import choose_factor
 from analysis.filters.page_filters import with_group, with_measure
 from analysis.filters.selection import Selection, narrow
 from analysis.filters.studies import newest_study_of, selection_of_study
-from analysis.pages.catalogue import PAGES, Page
+from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.pages.views import subject_of
 from analysis.reports.content import Report
@@ -67,14 +67,14 @@ def sections_of(parts: Sequence[ReportPart], about: ReportedRuns) -> Iterator[Fi
 def _replicates(about: ReportedRuns) -> FileSection:
     """Make the section with each agent's mean and spread over seeds, beside published rows."""
     # Arrays are slow to import: not when the server starts.
-    from analysis.pages.replicates.page import Replicates, replicates_report
+    from analysis.pages.replicates.page import AgentReplicates, replicates_report
 
     system = about.runs[0].dataset.system
     found: dict[tuple[int, str, str], list[Run]] = {}
     for run in about.runs:
         found.setdefault((run.agent_id, run.level, run.condition), []).append(run)
     groups = [
-        Replicates(runs[0].agent.title, runs[0].level, runs[0].condition, tuple(runs))
+        AgentReplicates(runs[0].agent.title, runs[0].level, runs[0].condition, tuple(runs))
         for runs in found.values()
     ]
     marked = select_these(PAGES["leaderboard"], Filters(), about)
@@ -135,7 +135,7 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
     )
 
 
-def _study_section(part: ReportPart, page: Page, about: ReportedRuns) -> FileSection | None:
+def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) -> FileSection | None:
     """A page on people's answers, from the newest study with answers on these runs.
 
     Only the command writes it: on a page, who may read a study's results depends on the reader.
@@ -180,7 +180,7 @@ def _renamed(report: Report, name: str) -> Report:
     return replace(report, figures=tuple(figures), tables=tables)
 
 
-def select_these(page: Page, filters: Filters, about: ReportedRuns) -> Selection:
+def select_these(page: AnalysisPage, filters: Filters, about: ReportedRuns) -> Selection:
     """Return the selection that holds exactly these runs, all of one dataset."""
     dataset = about.runs[0].dataset
     rows = [run for run in about.runs if page.about is None or page.about(run)]

@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from analysis.browser.list_views import list_query
-from analysis.browser.reading import Multiples, Panel, People
+from analysis.browser.reading import Multiples, Panel, PeopleSpread
 from benchmarks.templatetags.turn_parts import short, undefined
 from benchmarks.trajectories.timeline import ScoreSpread, TurnBin
 
@@ -125,12 +125,12 @@ def _sign(kind: str, count: int) -> SafeString:
 
 
 @register.simple_tag
-def score_cells(cells: Sequence[tuple[ScoreSpread | None, People | None]]) -> SafeString:
+def score_cells(cells: Sequence[tuple[ScoreSpread | None, PeopleSpread | None]]) -> SafeString:
     """Return a turn's cells: judges' mean, lowest, highest, how many are missing; people's mean."""
     return format_html_join("", '<td class="num">{}{}</td>', (_cell(*cell) for cell in cells))
 
 
-def _cell(judges: ScoreSpread | None, people: People | None) -> tuple[str, str]:
+def _cell(judges: ScoreSpread | None, people: PeopleSpread | None) -> tuple[str, str]:
     """Return what judges gave, and what people gave where they did."""
     if judges is None or judges.mean is None or judges.low is None or judges.high is None:
         given = undefined("no judge gave a score")

@@ -18,7 +18,7 @@ Unit = Literal["item", "task"]
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class ItemLimits:
     """Least and most items of one annotator; ``most`` None is no limit."""
 
     least: int = 0
@@ -42,7 +42,7 @@ def deal_options(
     seed: int,
     unit: Unit = "item",
     exclusions: Mapping[str, Collection[int]] | None = None,
-    capacities: Mapping[str, Capacity] | None = None,
+    capacities: Mapping[str, ItemLimits] | None = None,
 ) -> Allocation:
     """Give every option ``raters`` different annotators, with loads as equal as can be.
 
@@ -92,7 +92,7 @@ def _check(
     known: Mapping[int, DesignOption],
     annotators: Sequence[str],
     raters: int,
-    capacities: Mapping[str, Capacity],
+    capacities: Mapping[str, ItemLimits],
 ) -> None:
     if not known:
         raise DesignError("options", "there is nothing to deal")
@@ -180,13 +180,13 @@ def _share(
     members: Sequence[Sequence[_Unit]],
     people: Sequence[str],
     raters: int,
-    capacities: Mapping[str, Capacity],
+    capacities: Mapping[str, ItemLimits],
     unit: Unit,
 ) -> list[dict[int, int]]:
     """Units per kind and person, or a DesignError that says what cannot be placed."""
     sizes = {kind.weight for kind in kinds}
     seats = sum(kind.count * kind.weight for kind in kinds) * raters
-    limits = [capacities.get(name, Capacity()) for name in people]
+    limits = [capacities.get(name, ItemLimits()) for name in people]
     in_items = [LoadBounds(c.least, seats if c.most is None else c.most) for c in limits]
     if len(sizes) > 1 and capacities:
         return _pack(kinds, members, in_items, raters)

@@ -16,7 +16,7 @@ class Aspect(models.TextChoices):
     EVIDENCE = "evidence", "Evidence"
 
 
-class Said(models.Model):
+class PlacedAnswer(models.Model):
     """A place for an answer, and an answer.
 
     The place is a question, the part of the item that it is asked of (``subject``, such as
@@ -36,7 +36,7 @@ class Said(models.Model):
         abstract = True
 
 
-class RatingEdit(Said, AppendOnly):
+class RatingEdit(PlacedAnswer, AppendOnly):
     """One click or one written remark. Rows are only ever added.
 
     ``client_id`` is made where the click happened, so that sending it twice stores it once. An
@@ -64,7 +64,7 @@ class RatingEdit(Said, AppendOnly):
         return f"{self.question} {self.subject} {self.value}"
 
 
-class Rating(Said):
+class Rating(PlacedAnswer):
     """What stands in one place of one assignment now, as its edits have it.
 
     ``version`` counts the edits, so that a page can tell whether it shows the latest.

@@ -11,7 +11,7 @@ from annotation.questionnaires.types import (
     SHOWS,
     UNITS,
     USUALLY_SHOWN,
-    Option,
+    AnswerOption,
     Question,
     Questionnaire,
     QuestionnaireError,
@@ -93,7 +93,7 @@ def _scale(row: Mapping[str, Any]) -> Scale:
         return Scale("points", what)
     if kind == "choice":
         options = tuple(
-            Option(o["value"], o["label"], str(o.get("key", place)))
+            AnswerOption(o["value"], o["label"], str(o.get("key", place)))
             for place, o in enumerate(what, 1)
         )
         return Scale("choice", options=options)

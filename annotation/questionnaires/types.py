@@ -63,7 +63,7 @@ class QuestionnaireError(CoreError):
 
 
 @dataclass(frozen=True)
-class Option:
+class AnswerOption:
     """One of the answers to choose from; ``key`` is the key on the keyboard that chooses it."""
 
     value: int
@@ -82,7 +82,7 @@ class Scale:
 
     kind: Literal["points", "choice", "marks", "text"] = "points"
     most: int = 5
-    options: tuple[Option, ...] = ()
+    options: tuple[AnswerOption, ...] = ()
     of: str = ""
 
     @property

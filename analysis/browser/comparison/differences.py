@@ -43,7 +43,7 @@ def violations_of(columns: Sequence[ComparedTrajectory]) -> list[ViolationText]:
 
 
 @dataclass(frozen=True)
-class ViolationMark:
+class ViolationSpan:
     """The state of a constraint on one turn or several in a row: new, repeated or withheld."""
 
     mark: str
@@ -67,7 +67,7 @@ class ConstraintRow:
 
     kind: str
     text: str
-    cells: tuple[tuple[ViolationMark, ...], ...]
+    cells: tuple[tuple[ViolationSpan, ...], ...]
 
     @property
     def violated_by(self) -> int:
@@ -94,13 +94,13 @@ def matrix(
     A constraint is the same where kind and words are the same: levels share constraints. What most
     trajectories violated stands first, then what was violated earliest.
     """
-    marks: dict[tuple[str, str], dict[int, list[ViolationMark]]] = {}
+    marks: dict[tuple[str, str], dict[int, list[ViolationSpan]]] = {}
     for row in found:
         mine = marks.setdefault((row.kind, row.text), {}).setdefault(row.trajectory, [])
         if mine and mine[-1].mark == row.mark and mine[-1].last == row.turn - 1:
-            mine[-1] = ViolationMark(row.mark, mine[-1].first, row.turn)
+            mine[-1] = ViolationSpan(row.mark, mine[-1].first, row.turn)
         else:
-            mine.append(ViolationMark(row.mark, row.turn, row.turn))
+            mine.append(ViolationSpan(row.mark, row.turn, row.turn))
     rows = [
         ConstraintRow(plain(kind), text, tuple(tuple(by.get(c.pk, ())) for c in columns))
         for (kind, text), by in marks.items()

@@ -15,7 +15,7 @@ from analysis.pages.own_table.alternative import verdict_table
 from analysis.pages.own_table.groups import across_table
 from analysis.pages.own_table.sections import (
     FamilyOfTests,
-    Part,
+    SectionPart,
     family_of,
     parts_of,
     skewed_parts,
@@ -35,12 +35,12 @@ WORD = "Dimension"
 class JudgesWithPeople:
     """Each judge with people, by dimension; ``every_part`` has dimensions without judges, too."""
 
-    every_part: tuple[Part, ...]
+    every_part: tuple[SectionPart, ...]
     keys: Mapping[str, str]
     settings: AgreementSettings
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SectionPart]:
         """The dimensions on which a judge can be compared with people."""
         return [part for part in self.every_part if part.section.against]
 
@@ -60,7 +60,7 @@ class JudgesWithPeople:
         """Whether intervals draw tasks."""
         return any(part.section.unit == "task" for part in self.parts)
 
-    def links(self, parts: list[Part], rows: Callable[[Part], int]) -> list[Link]:
+    def links(self, parts: list[SectionPart], rows: Callable[[SectionPart], int]) -> list[Link]:
         """Return the dimension of each row of a table that has so many rows of each part."""
         return [Link(dimension=self.keys[part.title]) for part in parts for _ in range(rows(part))]
 
@@ -112,7 +112,7 @@ def _verdicts(result: JudgesWithPeople) -> Table | None:
     return verdict_table(result.parts, WORD) if tested else None
 
 
-def _per_judge(make: Callable[[list[Part], str], Table]) -> TableMade[JudgesWithPeople]:
+def _per_judge(make: Callable[[list[SectionPart], str], Table]) -> TableMade[JudgesWithPeople]:
     return TableMade(
         lambda result: make(result.parts, WORD),
         lambda result: result.links(result.parts, lambda part: len(part.section.against)),

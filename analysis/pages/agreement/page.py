@@ -23,7 +23,7 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.links import Link
-from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, Column, how_interval, text_column
 from analysis.reports.formatting import counted
@@ -53,8 +53,8 @@ class AgreementData:
 
     frame: "DataFrame"
     judged: "DataFrame"
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
     dimensions: tuple[Dimension, ...]
     questions: tuple[Question, ...]
     reference: PaperStatements
@@ -87,11 +87,11 @@ class AgreementResult:
     overall: Agreement | None
 
     @property
-    def people(self) -> People:
+    def people(self) -> AnswerCounts:
         return self.data.people
 
     @property
-    def everyone(self) -> People:
+    def everyone(self) -> AnswerCounts:
         return self.data.everyone
 
     @property

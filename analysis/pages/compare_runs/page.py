@@ -18,7 +18,7 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class Side:
+class TaskSide:
     """One run's attempts at a task: their mean on the measure, or why there is none."""
 
     attempts: tuple[Attempt, ...]
@@ -32,12 +32,12 @@ class Side:
 
 
 @dataclass(frozen=True)
-class TaskRow:
+class TaskPair:
     """A task with both outcomes; a side is None where its run has no attempt at the task."""
 
     task: TaskText
-    a: Side | None
-    b: Side | None
+    a: TaskSide | None
+    b: TaskSide | None
     difference: float | None
     flip: Flip
 
@@ -53,7 +53,7 @@ class FlipReport:
 
     measured: RunMeasure
     names: tuple[str, str]
-    rows: tuple[TaskRow, ...]
+    rows: tuple[TaskPair, ...]
     paired: "PairedTasks"
     comparison: "PairComparison"
     counts: Mapping[str, int]
@@ -183,7 +183,7 @@ def _rows(
     first: Sequence[Attempt],
     second: Sequence[Attempt],
     texts: Mapping[int, TaskText],
-) -> tuple[TaskRow, ...]:
+) -> tuple[TaskPair, ...]:
     sides: dict[int, tuple[list[Attempt], list[Attempt]]] = {pk: ([], []) for pk in texts}
     for place, attempts in enumerate((first, second)):
         for one in attempts:
@@ -192,28 +192,28 @@ def _rows(
     for pk, (mine, theirs) in sides.items():
         if mine or theirs:
             a, b = _side(mine), _side(theirs)
-            rows.append(TaskRow(texts[pk], a, b, _difference(a, b), _flip(measured, a, b)))
+            rows.append(TaskPair(texts[pk], a, b, _difference(a, b), _flip(measured, a, b)))
     return tuple(rows)
 
 
-def _side(attempts: Sequence[Attempt]) -> Side | None:
+def _side(attempts: Sequence[Attempt]) -> TaskSide | None:
     """The mean over the attempts that have a value."""
     if not attempts:
         return None
     known = [one.value for one in attempts if one.value is not None]
     if known:
-        return Side(tuple(attempts), sum(known) / len(known))
+        return TaskSide(tuple(attempts), sum(known) / len(known))
     reasons = Counter(one.why for one in attempts)
-    return Side(tuple(attempts), None, "; ".join(reasons))
+    return TaskSide(tuple(attempts), None, "; ".join(reasons))
 
 
-def _difference(a: Side | None, b: Side | None) -> float | None:
+def _difference(a: TaskSide | None, b: TaskSide | None) -> float | None:
     if a is None or b is None or a.value is None or b.value is None:
         return None
     return a.value - b.value
 
 
-def _flip(measured: RunMeasure, a: Side | None, b: Side | None) -> Flip:
+def _flip(measured: RunMeasure, a: TaskSide | None, b: TaskSide | None) -> Flip:
     """Of a verdict with several attempts, both pass where every attempt of both does."""
     if a is None or b is None:
         return "one_sided"

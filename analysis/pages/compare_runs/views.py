@@ -23,7 +23,13 @@ from analysis.browser.comparison.run_measures import (
 )
 from analysis.browser.comparison.run_pairs import differences, find_runs, run_groups
 from analysis.filters.runs import FINISHED
-from analysis.pages.compare_runs.page import FlipReport, Side, TaskRow, flips_report, value_words
+from analysis.pages.compare_runs.page import (
+    FlipReport,
+    TaskPair,
+    TaskSide,
+    flips_report,
+    value_words,
+)
 from benchmarks.access import VIEW, allow, signed_in, visibility
 from benchmarks.core.registry import EXTERNAL, find_system
 from benchmarks.models import Run, Trajectory
@@ -53,7 +59,7 @@ ROWS = 50
 
 def chosen_rows(
     report: FlipReport, *, flip: str = "", words: str = "", order: str = ""
-) -> list[TaskRow]:
+) -> list[TaskPair]:
     """The tasks of a choice: flip, words in the task, and order."""
     words = words.casefold()
     rows = [
@@ -94,19 +100,19 @@ def flip_words(report: FlipReport) -> dict[str, str]:
     return words
 
 
-def attempts_of_side(row: TaskRow, place: int) -> tuple[Attempt, ...]:
+def attempts_of_side(row: TaskPair, place: int) -> tuple[Attempt, ...]:
     """The attempts of A (0) or B (1) at a task."""
     side = (row.a, row.b)[place]
     return side.attempts if side is not None else ()
 
 
-def attempts_of_row(row: TaskRow) -> list[Attempt]:
+def attempts_of_row(row: TaskPair) -> list[Attempt]:
     """The attempts of both at a task."""
     return [*attempts_of_side(row, 0), *attempts_of_side(row, 1)]
 
 
 def line_of(
-    row: TaskRow, measured: RunMeasure, details: AttemptDetails, system: str
+    row: TaskPair, measured: RunMeasure, details: AttemptDetails, system: str
 ) -> dict[str, Any]:
     """A task as the list shows it."""
     pair = [one for two in zip(*_evened(row), strict=True) for one in two if one is not None]
@@ -132,7 +138,7 @@ def _side_by_side(ids: Sequence[int], attempts: Sequence[Attempt], measured: Run
     return f"{reverse('analysis:compare')}?{urlencode(pairs)}{place}"
 
 
-def _difference_words(row: TaskRow, measured: RunMeasure) -> str:
+def _difference_words(row: TaskPair, measured: RunMeasure) -> str:
     """A minus B: of one attempt each +1, 0 or −1, else in points or the measure's unit."""
     if row.difference is None:
         return ""
@@ -141,7 +147,7 @@ def _difference_words(row: TaskRow, measured: RunMeasure) -> str:
     return value_words(row.difference, measured, signed=True).removesuffix(" %")
 
 
-def _evened(row: TaskRow) -> tuple[list[Attempt | None], list[Attempt | None]]:
+def _evened(row: TaskPair) -> tuple[list[Attempt | None], list[Attempt | None]]:
     """Attempts of both sides, made equally many."""
     a: list[Attempt | None] = list(attempts_of_side(row, 0))
     b: list[Attempt | None] = list(attempts_of_side(row, 1))
@@ -150,7 +156,7 @@ def _evened(row: TaskRow) -> tuple[list[Attempt | None], list[Attempt | None]]:
 
 
 def _cell(
-    side: Side | None, measured: RunMeasure, details: AttemptDetails, system: str
+    side: TaskSide | None, measured: RunMeasure, details: AttemptDetails, system: str
 ) -> dict[str, Any] | None:
     if side is None:
         return None
@@ -185,7 +191,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def record_of(
-    row: TaskRow, measured: RunMeasure, details: AttemptDetails, system: str
+    row: TaskPair, measured: RunMeasure, details: AttemptDetails, system: str
 ) -> list[object]:
     """A task as a row of the CSV, in the order of `HEADER`."""
     cells: list[object] = [row.task.name, row.task.prompt, row.flip]
@@ -207,7 +213,7 @@ def record_of(
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ComparisonQuery:
     """What an address asks for; anything that it cannot mean is left out."""
 
     a: int | None
@@ -228,11 +234,11 @@ class Wanted:
         return "?" + urlencode([(name, value) for name, value in pairs if value not in ("", None)])
 
 
-def read_wanted(params: QueryDict) -> Wanted:
+def read_wanted(params: QueryDict) -> ComparisonQuery:
     """What an address says."""
     flip, sort = params.get("flip", ""), params.get("sort", "")
     page = as_id(params.get("page", "")) or 1
-    return Wanted(
+    return ComparisonQuery(
         as_id(params.get("a", "")),
         as_id(params.get("b", "")),
         params.get("measure", "")[:100],
@@ -288,14 +294,14 @@ def compare_runs_table(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
-def _report(wanted: Wanted, a: Run, b: Run, seen: Visibility) -> FlipReport:
+def _report(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> FlipReport:
     measured = measure_of(wanted, a)
     found = attempts_of((a, b), measured, seen)
     tasks = {one.task for rows in found.values() for one in rows}
     return flips_report(measured, names_of(a, b), found[a.pk], found[b.pk], task_texts(tasks))
 
 
-def measure_of(wanted: Wanted, run: Run) -> RunMeasure:
+def measure_of(wanted: ComparisonQuery, run: Run) -> RunMeasure:
     """The measure of the address, or the usual one: the first verdict, else the reward."""
     known = {one.name: one for one in measures_for(run.dataset.system)}
     usual = "reward" if run.dataset.system == EXTERNAL else "accurate"
@@ -313,7 +319,7 @@ def _turned(flip: str) -> str:
     return {"won": "lost", "lost": "won"}.get(flip, flip)
 
 
-def _compared(wanted: Wanted, a: Run, b: Run, seen: Visibility) -> dict[str, Any]:
+def _compared(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> dict[str, Any]:
     report = _report(wanted, a, b, seen)
     measured = report.measured
     rows = chosen_rows(report, flip=wanted.flip, words=wanted.words, order=wanted.sort)
@@ -348,7 +354,7 @@ def _compared(wanted: Wanted, a: Run, b: Run, seen: Visibility) -> dict[str, Any
     }  # fmt: skip
 
 
-def _flip_links(report: FlipReport, now: Wanted) -> list[dict[str, object]]:
+def _flip_links(report: FlipReport, now: ComparisonQuery) -> list[dict[str, object]]:
     words = flip_words(report)
     shown = [flip for flip in FLIPS if flip in words and (report.counts.get(flip) or
              flip == now.flip or flip in ("won", "lost"))]  # fmt: skip

@@ -53,7 +53,7 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class ConditionChange:
+class AccuracyChange:
     """How the accuracy of an agent changes from the baseline to a condition."""
 
     agent: str
@@ -147,7 +147,7 @@ class ConditionsResult:
         return [kind for kind in known if kind in self.conditions]
 
     @property
-    def largest(self) -> "ConditionChange | None":
+    def largest(self) -> "AccuracyChange | None":
         """The largest change: under the contrast, or else under any condition."""
         return max(self._changes, key=lambda one: (one.size, one.agent), default=None)
 
@@ -164,7 +164,7 @@ class ConditionsResult:
         ]
 
     @property
-    def smallest(self) -> "ConditionChange | None":
+    def smallest(self) -> "AccuracyChange | None":
         """The smallest change, or one the other way, of another agent; of one condition alone."""
         changes, most = self._changes, self.largest
         if most is None or len({one.condition for one in changes}) > 1:
@@ -173,10 +173,10 @@ class ConditionsResult:
         return least if least.agent != most.agent else None
 
     @property
-    def _changes(self) -> list["ConditionChange"]:
+    def _changes(self) -> list["AccuracyChange"]:
         wanted = (self.contrast,) if self.contrast else self.others
         return [
-            ConditionChange(
+            AccuracyChange(
                 agent,
                 condition,
                 self.title(condition),

@@ -27,7 +27,7 @@ from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Banner, Cell, estimate_cell, estimate_column
 from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import listed
-from analysis.stats.judges.panels import JudgePanel, PanelJudge, judge_panel
+from analysis.stats.judges.panels import PanelJudge, PanelReliability, judge_panel
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,7 +42,7 @@ class DimensionPanel:
 
     key: str
     title: str
-    panel: JudgePanel
+    panel: PanelReliability
 
     @property
     def link(self) -> Link:
@@ -77,7 +77,7 @@ class PanelsResult:
     final: bool
 
     @property
-    def by_title(self) -> dict[str, JudgePanel]:
+    def by_title(self) -> dict[str, PanelReliability]:
         return {one.title: one.panel for one in self.panels}
 
     @property
@@ -184,7 +184,7 @@ def threshold_of(selection: Selection) -> float | None:
 
 def panel_of(
     rows: "DataFrame", people: PeopleScores, dimension: str, threshold: float | None
-) -> JudgePanel:
+) -> PanelReliability:
     """The judges of one dimension; an item is one turn of one trajectory."""
     trajectories, turns = rows["trajectory"].tolist(), rows["turn"].tolist()
     items = list(zip(trajectories, turns, strict=True))

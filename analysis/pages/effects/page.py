@@ -14,7 +14,7 @@ from analysis.pages.declaration import (
     DeclaredPage,
     FigureOf,
     NothingToShow,
-    Part,
+    PagePart,
     TableOf,
     UrlOf,
 )
@@ -26,8 +26,8 @@ from analysis.pages.effects.feedback import (
     load_feedback,
 )
 from analysis.pages.effects.rows import (
-    Effects,
     EffectsData,
+    EffectsResult,
     compute_effects,
     factor_of,
     load_effects,
@@ -84,7 +84,7 @@ class PageData:
 class PageResult:
     """What the factor changes, in the measure and in people's ratings of feedback."""
 
-    effects: Effects
+    effects: EffectsResult
     feedback: tuple[Feedback, ...]
     profiles: tuple[ProfileRow, ...]
     missing: tuple[MissingRow, ...]
@@ -120,12 +120,12 @@ def compute(data: PageData) -> PageResult:
     )
 
 
-def _unit(result: Effects) -> str:
+def _unit(result: EffectsResult) -> str:
     """The unit of a panel's axis."""
     return "" if result.is_rate else " (points)" if _is_rubric(result) else ""
 
 
-def _is_rubric(result: Effects) -> bool:
+def _is_rubric(result: EffectsResult) -> bool:
     return result.data.scale == system_facts.RUBRIC_SCALE
 
 
@@ -221,7 +221,9 @@ def _values(panels: Mapping[str, Sequence[PointRow]]) -> list[Estimate]:
     return [mark.value for marks in panels.values() for mark in marks]
 
 
-def _full_scale(result: Effects, panels: Mapping[str, Sequence[PointRow]]) -> tuple[float, float]:
+def _full_scale(
+    result: EffectsResult, panels: Mapping[str, Sequence[PointRow]]
+) -> tuple[float, float]:
     """One axis for all panels: the whole scale, or from 0 on where it has no end."""
     if result.is_rate:
         return 0.0, 1.0
@@ -238,9 +240,9 @@ def _around_zero(panels: Mapping[str, Sequence[PointRow]], is_rate: bool) -> tup
     return -widest, widest
 
 
-def _folded(page: PageResult) -> Sequence[Part[PageResult]]:
+def _folded(page: PageResult) -> Sequence[PagePart[PageResult]]:
     """Return the details: values, averages, ratings of feedback, and published figures."""
-    parts: list[Part[PageResult]] = [
+    parts: list[PagePart[PageResult]] = [
         FigureOf(
             "values",
             lambda page: f"{page.effects.measure.title} by {page.effects.factor.title.lower()}",
@@ -315,7 +317,7 @@ def _folded(page: PageResult) -> Sequence[Part[PageResult]]:
     ]
 
 
-def _feedback_table(page: PageResult, one: Feedback) -> Part[PageResult]:
+def _feedback_table(page: PageResult, one: Feedback) -> PagePart[PageResult]:
     agent: ColumnOf[FeedbackRow] = ColumnOf(AGENT, lambda row: agent_of(page.effects, row.agent))
     return TableOf(
         one.question,

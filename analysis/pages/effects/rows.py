@@ -80,10 +80,10 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Change:
+class AgentEffect:
     """What changes for one agent from one value to another."""
 
-    effects: "Effects"
+    effects: "EffectsResult"
     change: ConditionChange
 
     @property
@@ -111,7 +111,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Effects:
+class EffectsResult:
     """What changes with the factor.
 
     ``effects`` is None where no run has the factor at all. ``odds`` are given for measures that are
@@ -167,22 +167,22 @@ class Effects:
         return self.factor.kind == "parameter" and self.data.only_scripts
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[AgentEffect]:
         """The changes of all agents."""
         if self.effects is None or not self.varied:
             return []
-        return [Change(self, change) for change in self.effects.changes]
+        return [AgentEffect(self, change) for change in self.effects.changes]
 
     @property
-    def tested(self) -> list[Change]:
+    def tested(self) -> list[AgentEffect]:
         return [one for one in self.changes if one.tested]
 
     @property
-    def clear(self) -> list[Change]:
+    def clear(self) -> list[AgentEffect]:
         return [one for one in self.tested if one.change.clear]
 
     @property
-    def largest(self) -> Change | None:
+    def largest(self) -> AgentEffect | None:
         """The change that goes farthest, where there are several and any goes somewhere."""
         if len(self.tested) < 2:
             return None
@@ -296,11 +296,11 @@ def load_effects(selection: Selection, factor: Factor) -> EffectsData:
     )
 
 
-def compute_effects(data: EffectsData) -> Effects:
+def compute_effects(data: EffectsData) -> EffectsResult:
     """Compare the values of the factor, agent by agent, on the same tasks."""
     frame, factor, titles = data.frame, data.factor, data.titles
     if frame is None:
-        return Effects(data, None, None)
+        return EffectsResult(data, None, None)
     by_run = {run.pk: titles[run.value] for run in data.runs}
     values = [by_run[pk] for pk in frame["run"]]
     effects = condition_effects(
@@ -329,7 +329,7 @@ def compute_effects(data: EffectsData) -> Effects:
             frame["task"].tolist(),
             order=list(titles.values()),
         )
-    return Effects(data, effects, odds)
+    return EffectsResult(data, effects, odds)
 
 
 def _compared(runs: Sequence[ChosenRun]) -> tuple[Sequence[ChosenRun], tuple[str, ...]]:

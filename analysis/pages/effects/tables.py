@@ -10,7 +10,7 @@ from analysis.pages.compare_models.rows import Flip
 from analysis.pages.compare_models.tables import NOT_TESTED, P_COLUMN, p_pair_cell
 from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
-from analysis.pages.effects.rows import Change, Effects, Move, title_of
+from analysis.pages.effects.rows import AgentEffect, EffectsResult, Move, title_of
 from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
 from analysis.reports.addresses import new_run_url
@@ -38,26 +38,26 @@ from benchmarks.models import Dataset
 AGENT = Column("Agent", ("agent", "kind"), num=False)
 
 
-def agent_of(result: Effects, agent: str) -> Cell:
+def agent_of(result: EffectsResult, agent: str) -> Cell:
     """An agent's name, with what its runs have to be marked with."""
     runs = [run for (name, _), run in result.runs.items() if name == agent]
     badges = tuple(dict.fromkeys(badge for run in runs for badge in run_marks.agent_badges(run)))
     return Cell(agent, (agent, runs[0].agent_kind), badges=badges)
 
 
-def runs_of(result: Effects, agent: str) -> Link:
+def runs_of(result: EffectsResult, agent: str) -> Link:
     """The trajectories of an agent under every value."""
     runs = tuple(run.pk for (name, _), run in result.runs.items() if name == agent)
     return Link(runs=runs)
 
 
-def _change_cell(result: Effects, estimate: Estimate) -> Cell:
+def _change_cell(result: EffectsResult, estimate: Estimate) -> Cell:
     if result.is_rate:
         return points_cell(estimate)
     return estimate_cell(estimate, "number", signed=True, show_n=True)
 
 
-def value_columns(result: Effects) -> Sequence[ColumnOf[str]]:
+def value_columns(result: EffectsResult) -> Sequence[ColumnOf[str]]:
     """Give the measure under every value; a row is the name of an agent."""
     assert result.effects is not None
     cells, runs = result.effects.cells, result.runs
@@ -77,7 +77,7 @@ def value_columns(result: Effects) -> Sequence[ColumnOf[str]]:
     )
 
 
-def change_columns(result: Effects) -> Sequence[ColumnOf[Change]]:
+def change_columns(result: EffectsResult) -> Sequence[ColumnOf[AgentEffect]]:
     """Give every change on the same tasks, with its test."""
     words = ("Won", "Lost") if result.is_rate else ("Higher", "Lower")
     return (
@@ -105,7 +105,7 @@ def change_columns(result: Effects) -> Sequence[ColumnOf[Change]]:
     )
 
 
-def _tasks(label: str, part: str, flip: Flip, help: str) -> ColumnOf[Change]:
+def _tasks(label: str, part: str, flip: Flip, help: str) -> ColumnOf[AgentEffect]:
     return ColumnOf(
         number_column(label, part, help),
         lambda one: _count(one, part),
@@ -113,25 +113,25 @@ def _tasks(label: str, part: str, flip: Flip, help: str) -> ColumnOf[Change]:
     )
 
 
-def _count(one: Change, part: str) -> Cell:
+def _count(one: AgentEffect, part: str) -> Cell:
     if not one.tested:
         return count_cell(None, reason=NOT_TESTED)
     return count_cell(getattr(one.change.comparison, part))
 
 
-def _clear(one: Change) -> Cell:
+def _clear(one: AgentEffect) -> Cell:
     if one.change.clear is None:
         return Cell(data=(None,), reason=NOT_TESTED)
     return text_cell("yes" if one.change.clear else "no")
 
 
-def _left(one: Change) -> Cell:
+def _left(one: AgentEffect) -> Cell:
     left = one.difference.excluded
     tip = ", ".join(f"{n} ({reason})" for reason, n in left.items())
     return count_cell(sum(left.values()), tip=tip)
 
 
-def overall_rows(result: Effects) -> list[Move]:
+def overall_rows(result: EffectsResult) -> list[Move]:
     """Return the mean changes over all agents."""
     if result.effects is None or not result.varied:
         return []
@@ -139,7 +139,7 @@ def overall_rows(result: Effects) -> list[Move]:
     return [Move(base, condition, estimate) for (condition, base), estimate in every]
 
 
-def overall_columns(result: Effects) -> Sequence[ColumnOf[Move]]:
+def overall_columns(result: EffectsResult) -> Sequence[ColumnOf[Move]]:
     """Give the mean change over all agents."""
     return (
         text_of("From", lambda move: move.base),
@@ -151,7 +151,7 @@ def overall_columns(result: Effects) -> Sequence[ColumnOf[Move]]:
     )
 
 
-def odds_rows(result: Effects) -> list[Move]:
+def odds_rows(result: EffectsResult) -> list[Move]:
     """Return the odds of success over all agents, against the first value."""
     if result.odds is None:
         return []
@@ -159,7 +159,7 @@ def odds_rows(result: Effects) -> list[Move]:
     return [Move(result.only_title, condition, ratio) for condition, ratio in ratios]
 
 
-def odds_columns(_: Effects) -> Sequence[ColumnOf[Move]]:
+def odds_columns(_: EffectsResult) -> Sequence[ColumnOf[Move]]:
     """Give the odds ratios."""
     return (
         text_of("From", lambda move: move.base),
@@ -174,7 +174,7 @@ def odds_columns(_: Effects) -> Sequence[ColumnOf[Move]]:
     )
 
 
-def range_columns(result: Effects) -> Sequence[ColumnOf[str]]:
+def range_columns(result: EffectsResult) -> Sequence[ColumnOf[str]]:
     """Give how far apart the highest and the lowest value are; a row is the name of an agent."""
     assert result.effects is not None
     ranges = result.effects.ranges
@@ -273,18 +273,18 @@ class PublishedRow:
         return max(values) - min(values)
 
 
-def published_rows(result: Effects) -> list[PublishedRow]:
+def published_rows(result: EffectsResult) -> list[PublishedRow]:
     """Return the published figures."""
     return [PublishedRow(model, dict(by)) for model, by in result.data.published.items()]
 
 
-def published_values(result: Effects) -> list[Any]:
+def published_values(result: EffectsResult) -> list[Any]:
     """Return the values that published figures are about."""
     every = (value for by in result.data.published.values() for value in by)
     return list(dict.fromkeys(every))
 
 
-def published_columns(result: Effects) -> Sequence[ColumnOf[PublishedRow]]:
+def published_columns(result: EffectsResult) -> Sequence[ColumnOf[PublishedRow]]:
     """Give the published figures, with their printed range."""
 
     def name(row: PublishedRow) -> Cell:
@@ -309,12 +309,12 @@ def published_columns(result: Effects) -> Sequence[ColumnOf[PublishedRow]]:
     )
 
 
-def said_rows(result: Effects) -> list[Factor]:
+def said_rows(result: EffectsResult) -> list[Factor]:
     """Return the factor, where the paper says something of it in words."""
     return [result.factor] if result.factor.said and result.data.with_published else []
 
 
-def said_columns(_: Effects) -> Sequence[ColumnOf[Factor]]:
+def said_columns(_: EffectsResult) -> Sequence[ColumnOf[Factor]]:
     """Give what the paper says in words."""
     return (
         ColumnOf(
@@ -345,7 +345,7 @@ class MissingRow:
     url: str
 
 
-def missing_rows(result: Effects, selection: Selection) -> tuple[MissingRow, ...]:
+def missing_rows(result: EffectsResult, selection: Selection) -> tuple[MissingRow, ...]:
     """Return the runs that the comparison lacks."""
     factor = result.factor
     if factor.kind in _ELSEWHERE:
@@ -367,7 +367,7 @@ def missing_rows(result: Effects, selection: Selection) -> tuple[MissingRow, ...
     return tuple(rows)
 
 
-def missing_columns(result: Effects) -> Sequence[ColumnOf[MissingRow]]:
+def missing_columns(result: EffectsResult) -> Sequence[ColumnOf[MissingRow]]:
     """Give the runs that would be needed, with the way to them."""
     return (
         text_of(result.factor.title, lambda row: row.title),
@@ -389,7 +389,7 @@ def _wanted(factor: Factor, selection: Selection) -> Sequence[Any]:
     return [value for value in factor.values if value in known]
 
 
-def _lacking(result: Effects, runs: Sequence[ChosenRun], title: str) -> list[ChosenRun]:
+def _lacking(result: EffectsResult, runs: Sequence[ChosenRun], title: str) -> list[ChosenRun]:
     """One run of every agent that has none under this value."""
     have = {agent for agent, under in result.runs if under == title}
     first: dict[str, ChosenRun] = {}

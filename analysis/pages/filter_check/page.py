@@ -25,8 +25,14 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.filter_check.rows import Checked, FilterCheck, FilterDifference
-from analysis.pages.people import People, chosen_people, votes_needed, why_no_answers, why_not_asked
+from analysis.pages.filter_check.rows import CheckerQuality, FilterCheck, FilterDifference
+from analysis.pages.people import (
+    AnswerCounts,
+    chosen_people,
+    votes_needed,
+    why_no_answers,
+    why_not_asked,
+)
 from analysis.pages.violation_check.tables import KIND_WORDS
 from analysis.reports import addresses, run_marks
 from analysis.reports.content import (
@@ -70,7 +76,7 @@ MEASURES = {
     "accuracy": ("Same decision", "Of all compared candidates"),
 }
 # A check of this study, or the paper's.
-Row = Checked | PaperStatements
+Row = CheckerQuality | PaperStatements
 
 
 SEED = 20251206
@@ -133,7 +139,7 @@ def rate_columns(_: FilterCheck) -> Sequence[ColumnOf[Row]]:
 
 def _beside(
     column: Column,
-    here: Callable[[Checked], Cell],
+    here: Callable[[CheckerQuality], Cell],
     published: Callable[[PaperStatements], Cell] | None = None,
 ) -> ColumnOf[Row]:
     """A column of this study's checks; of the paper it has a dash, if nothing is given."""
@@ -142,7 +148,7 @@ def _beside(
         column,
         lambda row: (
             here(row)
-            if isinstance(row, Checked)
+            if isinstance(row, CheckerQuality)
             else nothing
             if published is None
             else published(row)
@@ -173,7 +179,7 @@ def _no_estimate(_: PaperStatements) -> Cell:
     return estimate_cell(Estimate.without_value(NOT_PUBLISHED), "share")
 
 
-def count_columns(_: FilterCheck) -> Sequence[ColumnOf[Checked]]:
+def count_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
     """Give the counts behind the rates."""
     return (
         text_of("Candidates", lambda row: row.name),
@@ -192,7 +198,7 @@ def count_columns(_: FilterCheck) -> Sequence[ColumnOf[Checked]]:
     )
 
 
-def vote_columns(result: FilterCheck) -> Sequence[ColumnOf[Checked]]:
+def vote_columns(result: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
     """Give how many candidates had each outcome of the votes."""
     words = {
         VoteOutcome.UNANIMOUS: "Unanimous",
@@ -252,7 +258,7 @@ def _decision(row: FilterDifference) -> Cell:
     )
 
 
-def agreement_columns(_: FilterCheck) -> Sequence[ColumnOf[Checked]]:
+def agreement_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
     """Give how far people agree with each other."""
     return (
         text_of("Candidates", lambda row: row.name),
@@ -282,8 +288,8 @@ class FilterCheckData:
 
     candidates: tuple[AskedCandidate, ...]
     frame: "DataFrame"
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
     reference: PaperStatements
 
 
@@ -321,7 +327,7 @@ def _check(
     candidates: Sequence[AskedCandidate],
     frame: "DataFrame",
     minimum: int,
-) -> Checked:
+) -> CheckerQuality:
     """Compare on the candidates of these kinds."""
     chosen = {c.place: c for c in candidates if c.kind in kinds}
     tasks: dict[Hashable, Hashable] = {place: place[0] for place in chosen}
@@ -334,7 +340,7 @@ def _check(
         if (task, key) in chosen
     ]
     majorities = majority_vote(votes, minimum=minimum, items=chosen)
-    return Checked(
+    return CheckerQuality(
         name,
         compare_decisions(
             {place: candidate.decision for place, candidate in chosen.items()},
@@ -384,7 +390,7 @@ CONTENT = DeclaredPage(
         "The checker against the majority",
         rows=lambda result: result.with_published,
         columns=rate_columns,
-        link=lambda row: row.link if isinstance(row, Checked) else None,
+        link=lambda row: row.link if isinstance(row, CheckerQuality) else None,
     ),
     folded=(
         TableOf(

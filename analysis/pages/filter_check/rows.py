@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.frames.filter_decisions import AskedCandidate
 from analysis.pages.links import Link
-from analysis.pages.people import People
+from analysis.pages.people import AnswerCounts
 from analysis.reports.rates import how_rates, read_first
 from analysis.stats.descriptive.rates import Rate
 from analysis.stats.rater_agreement.decisions import DecisionQuality
@@ -17,7 +17,7 @@ from benchmarks.core.ports.published import PaperStatements
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckerQuality:
     """The checker against the majority, and people against each other, on candidates of a kind."""
 
     name: str
@@ -78,19 +78,19 @@ class FilterCheck:
     ``minimum`` is how many annotators a candidate needs for a majority.
     """
 
-    checks: tuple[Checked, ...]
+    checks: tuple[CheckerQuality, ...]
     candidates: tuple[AskedCandidate, ...]
     minimum: int
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
     reference: PaperStatements
 
     @property
-    def whole(self) -> Checked:
+    def whole(self) -> CheckerQuality:
         return self.checks[0]
 
     @property
-    def with_published(self) -> list[Checked | PaperStatements]:
+    def with_published(self) -> list[CheckerQuality | PaperStatements]:
         """The checks, and after them the paper's, where it has any."""
         return [*self.checks, *([self.reference] if "removed" in self.reference.checks else [])]
 

@@ -47,7 +47,7 @@ from analysis.pages.own_table.sections import (
     family_of,
 )
 from analysis.pages.own_table.tables import planning_table, sizes_of
-from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
 from analysis.reports import system_facts
 from analysis.reports.content import (
     Badge,
@@ -59,7 +59,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.stats.judges.bias import Bias, Biases, Compared, judge_biases
-from analysis.stats.judges.panels import JudgePanel, PanelJudge, judge_panel
+from analysis.stats.judges.panels import PanelJudge, PanelReliability, judge_panel
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.resampling import repeated
 from analysis.stats.results import Estimate
@@ -84,13 +84,13 @@ class JudgesData:
 
     table: TidyTable
     keys: Mapping[str, str]
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
     settings: AgreementSettings
 
 
 @dataclass(frozen=True)
-class Side:
+class ClearBias:
     """The dimensions on which a judge is clearly above people, or clearly below."""
 
     biases: tuple[Bias, ...]
@@ -118,8 +118,8 @@ class JudgeOff:
     """A judge that is clearly off on some dimension."""
 
     judge: str
-    below: Side
-    above: Side
+    below: ClearBias
+    above: ClearBias
 
     @property
     def weight(self) -> tuple[int, float]:
@@ -151,11 +151,11 @@ class JudgesResult:
     parts: tuple[Tested, ...]
 
     @property
-    def people(self) -> People:
+    def people(self) -> AnswerCounts:
         return self.data.people
 
     @property
-    def everyone(self) -> People:
+    def everyone(self) -> AnswerCounts:
         return self.data.everyone
 
     @property
@@ -185,7 +185,9 @@ class JudgesResult:
             below = tuple(one for one in clear if (one.bias.value or 0) < 0)
             above = tuple(one for one in clear if (one.bias.value or 0) > 0)
             if clear:
-                found.append(JudgeOff(judge, Side(below, len(mine)), Side(above, len(mine))))
+                found.append(
+                    JudgeOff(judge, ClearBias(below, len(mine)), ClearBias(above, len(mine)))
+                )
         return sorted(found, key=lambda one: one.weight, reverse=True)
 
     @property
@@ -333,7 +335,7 @@ def compute(data: JudgesData) -> JudgesResult:
     return JudgesResult(data, biases, tuple(tested(data.table, data.settings)))
 
 
-def panel_of(section: TableSection) -> JudgePanel:
+def panel_of(section: TableSection) -> PanelReliability:
     """Return the judges of a section beside each other, on the items that people scored."""
     names, scores = section.of_kind("llm")
     _, people = section.of_kind("human")

@@ -26,7 +26,7 @@ from analysis.pages.leaderboard.rows import (
     DIFFER,
     EXHAUSTED,
     VALID,
-    Row,
+    AgentResult,
     is_recorded,
     over_pairs,
     paired_difference,
@@ -104,40 +104,40 @@ class LeaderboardResult:
     """The agents from best to worst, the published rows, and the lead of the first."""
 
     data: LeaderboardData
-    rows: tuple[Row, ...]
-    published: tuple[Row, ...]
+    rows: tuple[AgentResult, ...]
+    published: tuple[AgentResult, ...]
     pairs: int
     ahead: Estimate | None
     ranks: Mapping[str, PairwiseRank]
 
     @property
-    def every_row(self) -> list[Row]:
+    def every_row(self) -> list[AgentResult]:
         return [*self.rows, *self.published]
 
     @property
-    def defined(self) -> list[Row]:
+    def defined(self) -> list[AgentResult]:
         """The agents whose first measure is defined."""
         return [row for row in self.rows if row.main.value is not None]
 
     @property
-    def placed(self) -> list[Row]:
+    def placed(self) -> list[AgentResult]:
         """The agents that have a rank."""
         return [row for row in self.defined if row.rank is not None]
 
     @property
-    def first(self) -> Row | None:
+    def first(self) -> AgentResult | None:
         return next(iter(self.placed or self.defined), None)
 
     @property
-    def second(self) -> Row | None:
+    def second(self) -> AgentResult | None:
         return self.placed[1] if len(self.placed) > 1 else None
 
     @property
-    def lowest(self) -> Row:
+    def lowest(self) -> AgentResult:
         return min(self.defined, key=lambda row: row.main.value or 0)
 
     @property
-    def highest(self) -> Row:
+    def highest(self) -> AgentResult:
         return max(self.defined, key=lambda row: row.main.value or 0)
 
     @property
@@ -203,7 +203,7 @@ class LeaderboardResult:
         return max(reasons, key=lambda reason: reasons[reason], default="nothing was scored")
 
     @property
-    def by_dryness(self) -> list[tuple[int, Row]]:
+    def by_dryness(self) -> list[tuple[int, AgentResult]]:
         """How often the pool of each agent ran dry, where all are recorded and any did."""
         dry = [(row.endings.get(EXHAUSTED, 0), row) for row in self.rows if is_recorded(row)]
         if len(dry) < len(self.rows) or not any(count for count, _ in dry):
@@ -211,7 +211,7 @@ class LeaderboardResult:
         return sorted(dry, key=lambda pair: pair[0])
 
     @property
-    def by_second(self) -> list[Row]:
+    def by_second(self) -> list[AgentResult]:
         """The agents whose second measure is defined, the lowest first."""
         known = [row for row in self.rows if row.second is not None]
         return sorted(
@@ -220,7 +220,7 @@ class LeaderboardResult:
         )
 
     @property
-    def recorded(self) -> list[Row]:
+    def recorded(self) -> list[AgentResult]:
         return [row for row in self.rows if is_recorded(row)]
 
     @property
@@ -228,7 +228,7 @@ class LeaderboardResult:
         return sum(row.endings.get(EXHAUSTED, 0) for row in self.recorded)
 
     @property
-    def made_otherwise(self) -> list[Row]:
+    def made_otherwise(self) -> list[AgentResult]:
         """The agents without a rank because they were made or judged otherwise."""
         return [row for row in self.rows if row.no_rank.startswith("made or judged")]
 
@@ -315,7 +315,7 @@ def compute(data: LeaderboardData) -> LeaderboardResult:
     )
 
 
-def rank_intervals(data: LeaderboardData, placed: Sequence[Row]) -> dict[str, PairwiseRank]:
+def rank_intervals(data: LeaderboardData, placed: Sequence[AgentResult]) -> dict[str, PairwiseRank]:
     """Return the ranks that the differences of all pairs leave to each agent that has one."""
     if len(placed) < 2:
         return {}
@@ -369,18 +369,18 @@ def board_title(result: LeaderboardResult) -> str:
     return f"{names[:1].upper()}{names[1:]}, with 95 % {how}intervals"
 
 
-def row_link(row: Row) -> Link | None:
+def row_link(row: AgentResult) -> Link | None:
     """Return the trajectories of an agent; published rows have none."""
     return Link(runs=(row.run.pk,)) if row.run is not None else None
 
 
-def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
+def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
     """Give rank, n, what decides the rank, other measures, and what was left out."""
     data = result.data
     others = [name for name in data.shown if name != data.headline[0]]
     best = next((row.run for row in result.every_row if row.run is not None), None)
     main = data.main
-    wald: ColumnOf[Row] = ColumnOf(
+    wald: ColumnOf[AgentResult] = ColumnOf(
         Column(
             "Wald",
             (f"{main.title.lower()} wald low", f"{main.title.lower()} wald high"),
@@ -446,11 +446,11 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[Row]]:
     return columns
 
 
-def _agent(row: Row) -> Cell:
+def _agent(row: AgentResult) -> Cell:
     return run_marks.agent_cell(row.run) if row.run is not None else _published_cell(row)
 
 
-def _rank(row: Row, found: PairwiseRank | None) -> Cell:
+def _rank(row: AgentResult, found: PairwiseRank | None) -> Cell:
     if row.rank is None:
         return Cell(data=(None, None, None), reason=row.no_rank)
     if found is None or found.low is None or found.high is None:
@@ -460,7 +460,7 @@ def _rank(row: Row, found: PairwiseRank | None) -> Cell:
     return Cell(f"{row.rank}", (row.rank, low, high), sub=sub)
 
 
-def _wald(row: Row) -> Cell:
+def _wald(row: AgentResult) -> Cell:
     wald = row.wald.within(0, 1).interval
     if wald is None:
         return Cell(data=(None, None), reason=row.wald.no_interval or row.wald.undefined)
@@ -471,8 +471,8 @@ def _wald(row: Row) -> Cell:
     )
 
 
-def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
-    def cell(row: Row) -> Cell:
+def _measure_column(name: str, measure: Measure) -> ColumnOf[AgentResult]:
+    def cell(row: AgentResult) -> Cell:
         estimate = row.estimates[name]
         return estimate_cell(
             estimate,
@@ -484,16 +484,16 @@ def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
     return ColumnOf(estimate_column(measure.title, help=measure.help), cell)
 
 
-def _ran_dry(row: Row) -> Cell:
+def _ran_dry(row: AgentResult) -> Cell:
     dry = row.endings.get(EXHAUSTED) if row.run is None else row.endings.get(EXHAUSTED, 0)
     return count_cell(dry, reason="published", url=_link(row, end=EXHAUSTED) if dry else "")
 
 
-def _link(row: Row, **more: str) -> str:
+def _link(row: AgentResult, **more: str) -> str:
     return addresses.trajectories_of(row.run, **more) if row.run is not None else ""
 
 
-def _successes(row: Row, metric: str) -> str:
+def _successes(row: AgentResult, metric: str) -> str:
     """The trajectories that a share counts; the list knows two such measures."""
     if row.run is None:
         return ""
@@ -502,13 +502,13 @@ def _successes(row: Row, metric: str) -> str:
     return addresses.successes(row.run, row.estimates[metric], metric)
 
 
-def _counted(row: Row) -> str:
+def _counted(row: AgentResult) -> str:
     """All that the first measure counts, where the list knows it; else all."""
     known = {"accurate": ["yes", "no"]} if row.headline[0] == ACCURATE else {}
     return addresses.trajectories_of(row.run, **known) if row.run is not None else ""
 
 
-def _beside(row: Row, best: ChosenRun | None) -> Link | None:
+def _beside(row: AgentResult, best: ChosenRun | None) -> Link | None:
     """The page where the agent at the top and this one are compared task by task."""
     if row.run is None or best is None:
         return None
@@ -517,7 +517,7 @@ def _beside(row: Row, best: ChosenRun | None) -> Link | None:
     return Link(url=addresses.side_by_side(best, row.run, row.headline[0]))
 
 
-def _published_cell(row: Row) -> Cell:
+def _published_cell(row: AgentResult) -> Cell:
     return Cell(
         row.label,
         (row.label, "published", row.source),
@@ -525,7 +525,7 @@ def _published_cell(row: Row) -> Cell:
     )
 
 
-def _left_out(row: Row, excluded: Mapping[str, int]) -> Cell:
+def _left_out(row: AgentResult, excluded: Mapping[str, int]) -> Cell:
     total = sum(excluded.values())
     if not total:
         return Cell("0" if row.run is not None else "", ("",))
@@ -534,18 +534,18 @@ def _left_out(row: Row, excluded: Mapping[str, int]) -> Cell:
     return Cell(f"{total:,}", (words,), tip=words, url=_link(row, **known))
 
 
-def _differ(row: Row) -> Cell:
+def _differ(row: AgentResult) -> Cell:
     return count_cell(
         row.differ, reason="not published" if row.run is None else "not recorded for these runs"
     )
 
 
-def differing_rows(result: LeaderboardResult) -> list[Row]:
+def differing_rows(result: LeaderboardResult) -> list[AgentResult]:
     """Return the agents whose accuracy depends on which dimensions count."""
     return [row for row in result.rows if len({row.estimates[name].value for name in BOTH}) > 1]
 
 
-def _both_column(name: str, measure: Measure) -> ColumnOf[Row]:
+def _both_column(name: str, measure: Measure) -> ColumnOf[AgentResult]:
     return estimate_of(
         measure.title,
         lambda row: row.estimates[name],

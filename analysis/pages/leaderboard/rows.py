@@ -34,7 +34,7 @@ UNEQUAL_POOLS = "recorded answers: authors whose pools differ in size are not ra
 
 
 @dataclass(frozen=True)
-class Row:
+class AgentResult:
     """One agent, or one published model: its estimates by metric.
 
     ``headline`` names the measures that agents are ranked by; ``wald`` is the first of them with
@@ -70,7 +70,7 @@ def row_of(
     measures: Mapping[str, Measure],
     titles: Mapping[str, str],
     headline: Sequence[str],
-) -> Row:
+) -> AgentResult:
     """Estimate an agent's measures."""
     mine = frame[frame["run"] == run.pk]
     missing = unfinished(run)
@@ -94,7 +94,7 @@ def row_of(
     if measures[main].kind == "rate":
         wald = _share(mine[main].dropna(), excluded(main), "wald")
     known = mine[DIFFER].dropna()
-    return Row(
+    return AgentResult(
         run.label,
         headline,
         estimates,
@@ -113,7 +113,7 @@ def _share(values: Any, excluded: Mapping[str, int], method: Method) -> Estimate
 
 def published_rows(
     system: str, measures: Mapping[str, Measure], headline: Sequence[str]
-) -> list[Row]:
+) -> list[AgentResult]:
     """The models of the paper: every metric that it gives, shares with the interval of their n."""
     found: dict[str, dict[str, Any]] = {}
     for entry in get_system(system).published:
@@ -131,7 +131,9 @@ def published_rows(
         if measures[headline[0]].kind == "rate":
             wald = published_estimate(first, is_rate=True, method="wald")
         source = f"{first.source}; {first.note}"
-        rows.append(Row(model, headline, estimates, wald, source=source, no_rank="published"))
+        rows.append(
+            AgentResult(model, headline, estimates, wald, source=source, no_rank="published")
+        )
     return sorted(rows, key=lambda row: -(row.main.value or 0))
 
 
@@ -143,7 +145,7 @@ def signature(run: ChosenRun) -> tuple[str, ...]:
             str(run.total), repr(sorted(judged.items())))  # fmt: skip
 
 
-def ranked(rows: Sequence[Row]) -> list[Row]:
+def ranked(rows: Sequence[AgentResult]) -> list[AgentResult]:
     """Rows from best to worst; ranks only among those that were made and judged alike.
 
     Recorded agents are never ranked, because their pools differ in size; nor are unfinished runs.
@@ -170,7 +172,7 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
     )
 
 
-def _unranked(row: Row) -> str:
+def _unranked(row: AgentResult) -> str:
     if row.run is None:
         return "published"
     if row.run.agent_kind == "recorded":
@@ -180,7 +182,7 @@ def _unranked(row: Row) -> str:
     return ""
 
 
-def second_value(row: Row) -> float:
+def second_value(row: AgentResult) -> float:
     """Return the second measure of an agent, 0 where it has none: rows with equal ranks by it."""
     return (row.second.value or 0.0) if row.second is not None else 0.0
 
@@ -213,5 +215,5 @@ def over_pairs(pairs: int) -> str:
     return f", Bonferroni over {pairs:,} pairs" if pairs > 1 else ""
 
 
-def is_recorded(row: Row) -> bool:
+def is_recorded(row: AgentResult) -> bool:
     return row.run is not None and row.run.agent_kind == "recorded"

@@ -15,8 +15,8 @@ from analysis.pages.outcomes.rows import (
     MOST_TRIALS,
     REWARD,
     STATED,
-    Row,
-    Scale,
+    AgentRewards,
+    RewardScale,
     rows_of,
     scale_of,
 )
@@ -55,8 +55,8 @@ class OutcomeResult:
     ``ahead`` is the lead of the first agent on the tasks that it shares with the second.
     """
 
-    rows: tuple[Row, ...]
-    scale: Scale
+    rows: tuple[AgentRewards, ...]
+    scale: RewardScale
     spreads: Histogram
     pairs: int
     ahead: Estimate | None
@@ -66,16 +66,16 @@ class OutcomeResult:
         return "share" if self.scale.binary else "points"
 
     @property
-    def known(self) -> list[Row]:
+    def known(self) -> list[AgentRewards]:
         """The agents that have a mean reward."""
         return [row for row in self.rows if row.reward.value is not None]
 
     @property
-    def first(self) -> Row | None:
+    def first(self) -> AgentRewards | None:
         return next(iter(self.known), None)
 
     @property
-    def second(self) -> Row | None:
+    def second(self) -> AgentRewards | None:
         return self.known[1] if len(self.known) > 1 else None
 
     @property
@@ -227,7 +227,7 @@ def draw_spread(result: OutcomeResult, url: UrlOf) -> Figure | None:
     return reward_spread(result.spreads, urls)
 
 
-def rows_with_rewards(result: OutcomeResult) -> Sequence[Row]:
+def rows_with_rewards(result: OutcomeResult) -> Sequence[AgentRewards]:
     """Return the agents of which a reward is stated."""
     if not result.spreads.cells:
         return []

@@ -27,7 +27,7 @@ ONE_TRIAL = "each task has one trial"
 
 
 @dataclass(frozen=True)
-class Scale:
+class RewardScale:
     """What rewards look like over all agents of the page."""
 
     binary: bool
@@ -35,7 +35,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Row:
+class AgentRewards:
     """One agent. ``passes`` is pass^k for k = 1, 2, …; empty where it is not defined."""
 
     run: ChosenRun
@@ -55,16 +55,18 @@ class Row:
         return self.run.label
 
 
-def scale_of(frame: "DataFrame") -> Scale:
+def scale_of(frame: "DataFrame") -> RewardScale:
     """Whether all stated rewards are 0 or 1, and whether they lie between."""
     known = frame[REWARD].dropna()
-    return Scale(
+    return RewardScale(
         bool(known.isin([0.0, 1.0]).all()),
         bool(known.between(-NEARLY, 1 + NEARLY).all()),
     )
 
 
-def rows_of(runs: Sequence[ChosenRun], frame: "DataFrame", scale: Scale) -> list[Row]:
+def rows_of(
+    runs: Sequence[ChosenRun], frame: "DataFrame", scale: RewardScale
+) -> list[AgentRewards]:
     """A row for each run, the highest mean reward first."""
     rows = [_row(run, frame[frame["run"] == run.pk], scale) for run in runs]
     return sorted(
@@ -72,7 +74,7 @@ def rows_of(runs: Sequence[ChosenRun], frame: "DataFrame", scale: Scale) -> list
     )
 
 
-def _row(run: ChosenRun, mine: "DataFrame", scale: Scale) -> Row:
+def _row(run: ChosenRun, mine: "DataFrame", scale: RewardScale) -> AgentRewards:
     tasks = mine["task"].tolist()
     tried = Counter(tasks)
     # Where rewards are no more than 1, one that misses it by a rounding error is one.
@@ -81,7 +83,7 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: Scale) -> Row:
     why = "" if scale.bounded else NO_SCALE
     if not why and trials.most < 2:
         why = ONE_TRIAL if trials.most else "no reward is stated"
-    return Row(
+    return AgentRewards(
         run=run,
         done=len(mine),
         tasks=len(tried),
@@ -98,7 +100,7 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: Scale) -> Row:
     )
 
 
-def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: Scale) -> Estimate:
+def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: RewardScale) -> Estimate:
     """The mean reward; without a stated reward a trajectory is left out and counted.
 
     Several trials of a task are not independent, so then it is by task; with one trial each the

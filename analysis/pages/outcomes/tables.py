@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from analysis.pages.declaration import ColumnOf, agent_of, count_of, estimate_of
 from analysis.pages.links import Link
-from analysis.pages.outcomes.rows import COUNTED, STATED, Row
+from analysis.pages.outcomes.rows import COUNTED, STATED, AgentRewards
 from analysis.reports.content import (
     Cell,
     Column,
@@ -20,17 +20,17 @@ from benchmarks.core.registry import EXTERNAL, find_system
 WHOLE = {0.0: "zero", 1.0: "full"}
 
 
-def link_of(row: Row, **more: str) -> Link:
+def link_of(row: AgentRewards, **more: str) -> Link:
     """Return the trajectories of an agent, filtered."""
     return Link(runs=(row.run.pk,), more=more)
 
 
-def agent_column() -> ColumnOf[Row]:
+def agent_column() -> ColumnOf[AgentRewards]:
     """A column of agents."""
     return agent_of(lambda row: row.run)
 
 
-def outcome_columns(rows: Sequence[Row], unit: Unit) -> list[ColumnOf[Row]]:
+def outcome_columns(rows: Sequence[AgentRewards], unit: Unit) -> list[ColumnOf[AgentRewards]]:
     """Say of every agent how much there is, its reward, its reliability, its length and cost."""
     help = find_system(EXTERNAL).labels.measures
     deepest = deepest_of(rows)
@@ -60,29 +60,29 @@ def outcome_columns(rows: Sequence[Row], unit: Unit) -> list[ColumnOf[Row]]:
     return [*columns, ColumnOf(left, _left_out, lambda row: link_of(row, reward="undefined"))]
 
 
-def deepest_of(rows: Sequence[Row]) -> int:
+def deepest_of(rows: Sequence[AgentRewards]) -> int:
     """Return the largest k of which any agent has pass^k; 0 without any."""
     return max((len(row.passes) for row in rows), default=0)
 
 
-def _trials(row: Row) -> Cell:
+def _trials(row: AgentRewards) -> Cell:
     least, most = row.tried
     return Cell(f"{least}" if least == most else f"{least} to {most}", (least, most))
 
 
-def _successes(row: Row, unit: Unit) -> Link:
+def _successes(row: AgentRewards, unit: Unit) -> Link:
     """The trajectories that a share counts as successes; of a mean all."""
     return link_of(row, reward="full") if unit == "share" and row.reward.value else link_of(row)
 
 
-def _middle_column(name: str, title: str) -> ColumnOf[Row]:
+def _middle_column(name: str, title: str) -> ColumnOf[AgentRewards]:
     low = title.lower()
     parts = (f"{low} median", f"{low} q1", f"{low} q3")
     column = Column(title, parts, help=f"Median number of {low} per trajectory")
     return ColumnOf(column, lambda row: _middle_cell(row.counted[name]))
 
 
-def _stated_column(name: str, help: str) -> ColumnOf[Row]:
+def _stated_column(name: str, help: str) -> ColumnOf[AgentRewards]:
     return estimate_of(STATED[name], lambda row: row.stated[name], "amount", help=help)
 
 
@@ -98,14 +98,14 @@ def _middle_cell(found: Middle) -> Cell:
     )
 
 
-def _left_out(row: Row) -> Cell:
+def _left_out(row: AgentRewards) -> Cell:
     left = row.reward.excluded
     total = sum(left.values())
     words = counted(left)
     return Cell(f"{total:,}", (words,), tip=words)
 
 
-def pass_columns(rows: Sequence[Row]) -> list[ColumnOf[Row]]:
+def pass_columns(rows: Sequence[AgentRewards]) -> list[ColumnOf[AgentRewards]]:
     """Give pass^k a column for every k."""
     return [
         agent_column(),
@@ -114,8 +114,8 @@ def pass_columns(rows: Sequence[Row]) -> list[ColumnOf[Row]]:
     ]
 
 
-def _pass_column(k: int, help: str = "") -> ColumnOf[Row]:
-    def cell(row: Row) -> Cell:
+def _pass_column(k: int, help: str = "") -> ColumnOf[AgentRewards]:
+    def cell(row: AgentRewards) -> Cell:
         if len(row.passes) < k:
             why = row.no_passes or f"no task has {k} trials"
             return Cell(data=(None, None, None, 0, why), reason=why)
@@ -124,13 +124,13 @@ def _pass_column(k: int, help: str = "") -> ColumnOf[Row]:
     return ColumnOf(estimate_column(f"pass^{k}", help=help), cell)
 
 
-def ending_columns(rows: Sequence[Row]) -> list[ColumnOf[Row]]:
+def ending_columns(rows: Sequence[AgentRewards]) -> list[ColumnOf[AgentRewards]]:
     """Count how trajectories ended."""
     codes = dict.fromkeys(code for row in rows for code in sorted(row.endings))
     return [agent_column(), *(_ending_column(code) for code in codes)]
 
 
-def _ending_column(code: str) -> ColumnOf[Row]:
+def _ending_column(code: str) -> ColumnOf[AgentRewards]:
     ending = find_system(EXTERNAL).labels.ending(code)
     return ColumnOf(
         number_column(ending.title, f"ended {code}", ending.sentence),
@@ -139,7 +139,7 @@ def _ending_column(code: str) -> ColumnOf[Row]:
     )
 
 
-def reward_columns(spreads: Histogram) -> list[ColumnOf[Row]]:
+def reward_columns(spreads: Histogram) -> list[ColumnOf[AgentRewards]]:
     """Count the trajectories with each reward."""
     return [
         agent_column(),
@@ -152,12 +152,12 @@ def reward_columns(spreads: Histogram) -> list[ColumnOf[Row]]:
     ]
 
 
-def _reward_column(spreads: Histogram, place: int, found: HistogramBin) -> ColumnOf[Row]:
-    def cell(row: Row) -> Cell:
+def _reward_column(spreads: Histogram, place: int, found: HistogramBin) -> ColumnOf[AgentRewards]:
+    def cell(row: AgentRewards) -> Cell:
         count, share = spreads.counts[row.label][place], spreads.shares(row.label)[place]
         return Cell(f"{count:,}", (count,), sub="" if share is None else number(share, "share"))
 
-    def link(row: Row) -> Link:
+    def link(row: AgentRewards) -> Link:
         # Only rewards of 0 and 1 are a filter of the list of trajectories.
         whole = WHOLE.get(found.low) if found.is_value else None
         return link_of(row, reward=whole) if whole is not None else link_of(row)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from analysis.pages.own_table.sections import Part
+from analysis.pages.own_table.sections import SectionPart
 from analysis.pages.own_table.tables import named, naming
 from analysis.reports.content import (
     Cell,
@@ -78,7 +78,9 @@ def how(estimate: Estimate) -> str:
     return "; ".join([*words, *estimate.warnings])
 
 
-def across_table(name: str, title: str, parts: Sequence[Part], word: str, *, judges: bool) -> Table:
+def across_table(
+    name: str, title: str, parts: Sequence[SectionPart], word: str, *, judges: bool
+) -> Table:
     """The statistics of one kind of rater, a row for each section."""
     rows = []
     labels: list[str] = []

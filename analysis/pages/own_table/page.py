@@ -32,7 +32,7 @@ from analysis.pages.own_table.figures import (
 )
 from analysis.pages.own_table.groups import group_table, pair_table
 from analysis.pages.own_table.results import OverviewResult, SectionResult, SectionRow
-from analysis.pages.own_table.sections import Part, parts_of
+from analysis.pages.own_table.sections import SectionPart, parts_of
 from analysis.pages.own_table.tables import (
     against_table,
     chance_table,
@@ -68,7 +68,7 @@ def overview_page(report: TidyReport, urls: Sequence[str], *, has_tasks: bool) -
 
 
 def _of_judges(
-    make: Callable[[list[Part]], Table], *, tested: bool | None = None
+    make: Callable[[list[SectionPart]], Table], *, tested: bool | None = None
 ) -> TableMade[SectionResult]:
     """Return a table of judges against people; ``tested``: only where tests could (not) be made."""
 
@@ -183,8 +183,8 @@ def overview_columns(_: OverviewResult) -> Sequence[ColumnOf[SectionRow]]:
 
 
 def _across(
-    make: Callable[[list[Part], str], Table | None],
-    rows: Callable[[Part], int],
+    make: Callable[[list[SectionPart], str], Table | None],
+    rows: Callable[[SectionPart], int],
     *,
     judges: bool = True,
 ) -> TableMade[OverviewResult]:

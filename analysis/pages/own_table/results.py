@@ -8,7 +8,7 @@ from analysis.pages.own_table.sections import (
     MOST_DRAWN,
     Cautions,
     FamilyOfTests,
-    Part,
+    SectionPart,
     cautions_of,
     family_of,
     judges_of,
@@ -51,7 +51,7 @@ class SectionResult:
     """
 
     report: TidyReport
-    part: Part
+    part: SectionPart
     has_tasks: bool
 
     @property
@@ -240,7 +240,7 @@ class SectionResult:
 class SectionRow:
     """A section beside the others; ``url`` is its own page."""
 
-    part: Part
+    part: SectionPart
     url: str
 
     @property
@@ -270,7 +270,7 @@ class OverviewResult:
         return self.report.settings
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SectionPart]:
         return [row.part for row in self.rows]
 
     @property
@@ -329,12 +329,12 @@ class OverviewResult:
         """What is said of raters whose scores hardly go with those of the others, and where."""
         return [f"{part.title}: {text}" for part in self.parts for text in unlike_of(part)]
 
-    def links(self, rows: Callable[[Part], int]) -> Sequence[Link]:
+    def links(self, rows: Callable[[SectionPart], int]) -> Sequence[Link]:
         """Return the section of each row of a table that has so many rows of each section."""
         return [row.link for row in self.rows for _ in range(rows(row.part))]
 
 
-def near_of(part: Part) -> list[str]:
+def near_of(part: SectionPart) -> list[str]:
     """Return the judges of a section whose verdict one person more or less would turn."""
     return [
         test.judge
@@ -343,7 +343,7 @@ def near_of(part: Part) -> list[str]:
     ]
 
 
-def unlike_of(part: Part) -> list[str]:
+def unlike_of(part: SectionPart) -> list[str]:
     """Return what is said of a section's raters whose scores hardly go with the others'."""
     groups = (part.section.people, part.section.judges)
     return [text for group in groups for text in group.warnings if UNLIKE_PART in text]

@@ -31,19 +31,19 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Part(Tested):
+class SectionPart(Tested):
     """A section with everything that was computed of it, tests of judges among it."""
 
     section: SectionReport
 
 
-def parts_of(report: TidyReport) -> list[Part]:
+def parts_of(report: TidyReport) -> list[SectionPart]:
     """The sections, each with its share of the tests that were adjusted together."""
     found, start = [], 0
     for section in report.sections:
         end = start + len(section.against)
         alone = tuple(one.alternative for one in section.against)
-        found.append(Part(title_of(section), alone, report.family[start:end], section))
+        found.append(SectionPart(title_of(section), alone, report.family[start:end], section))
         start = end
     return found
 
@@ -158,7 +158,7 @@ def skewed(group: RaterGroup) -> bool:
     return group.ratings > 0 and max(group.counts.values()) >= SKEWED * group.ratings
 
 
-def skewed_parts(parts: Sequence[Part]) -> list[tuple[str, list[str]]]:
+def skewed_parts(parts: Sequence[SectionPart]) -> list[tuple[str, list[str]]]:
     """Return where most scores are one and the same, by whose scores they are."""
     groups = (
         ("people", [(part.title, part.section.people) for part in parts]),

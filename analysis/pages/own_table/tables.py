@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from analysis.pages.own_table.sections import Part, Tested, score_counts
+from analysis.pages.own_table.sections import SectionPart, Tested, score_counts
 from analysis.reports.content import (
     Cell,
     Column,
@@ -26,7 +26,7 @@ Row = tuple[Cell, ...]
 
 
 def per_judge(
-    parts: Sequence[Part],
+    parts: Sequence[SectionPart],
     word: str,
     columns: Sequence[Column],
     cells: Callable[[JudgeComparison], Row],
@@ -48,7 +48,7 @@ def named(part: Tested, word: str) -> Row:
     return (text_cell(part.title),) if word else ()
 
 
-def against_table(parts: Sequence[Part], word: str = "") -> Table:
+def against_table(parts: Sequence[SectionPart], word: str = "") -> Table:
     """Equal and close scores, and in which direction judges err."""
     columns, rows = per_judge(
         parts,
@@ -85,7 +85,7 @@ def _left_out(one: JudgeComparison) -> Cell:
     return Cell(str(sum(one.answers.excluded.values())) if left else "none", (left,), sub=left)
 
 
-def chance_table(parts: Sequence[Part], word: str = "") -> Table:
+def chance_table(parts: Sequence[SectionPart], word: str = "") -> Table:
     """Agreement of each judge with people beyond chance."""
     columns, rows = per_judge(
         parts,
@@ -111,7 +111,7 @@ def chance_table(parts: Sequence[Part], word: str = "") -> Table:
     return Table("chance", "Beyond chance: each judge with people", columns, rows)
 
 
-def correlation_table(parts: Sequence[Part], word: str = "") -> Table:
+def correlation_table(parts: Sequence[SectionPart], word: str = "") -> Table:
     """Correlations beside bias and limits, which they do not see."""
     columns, rows = per_judge(
         parts,
@@ -150,7 +150,7 @@ def correlation_table(parts: Sequence[Part], word: str = "") -> Table:
     )
 
 
-def difference_table(parts: Sequence[Part], word: str = "") -> Table:
+def difference_table(parts: Sequence[SectionPart], word: str = "") -> Table:
     """Answers at each exact distance, a row for each; a panel of k judges moves in k-ths."""
     rows = [
         (
@@ -181,7 +181,7 @@ def difference_table(parts: Sequence[Part], word: str = "") -> Table:
     )
 
 
-def score_table(parts: Sequence[Part], word: str = "") -> Table:
+def score_table(parts: Sequence[SectionPart], word: str = "") -> Table:
     """How often people and judges gave each score."""
     rows = []
     scores: list[str] = []
@@ -215,7 +215,7 @@ def score_table(parts: Sequence[Part], word: str = "") -> Table:
     return Table("scores", "Scores given", columns, tuple(rows))
 
 
-def planning_of(parts: Sequence[Part]) -> list[tuple[str, Planning]]:
+def planning_of(parts: Sequence[SectionPart]) -> list[tuple[str, Planning]]:
     return [(part.title, part.section.planning) for part in parts]
 
 

@@ -29,7 +29,7 @@ from analysis.pages.quality.rows import (
     QuestionAgreement,
     RaterSigns,
     RaterWarning,
-    Signs,
+    SignsByRater,
 )
 from analysis.reports import addresses, figure_specs
 from analysis.reports.content import (
@@ -247,7 +247,7 @@ def compute(study: Study, data: SubmittedAnswers) -> QualityResult:
     return QualityResult(data, found, raters, tuple(agreed))
 
 
-def _signs(study: Study, data: SubmittedAnswers) -> Signs:
+def _signs(study: Study, data: SubmittedAnswers) -> SignsByRater:
     kinds = {q.key: q.scale.kind for q in data.questionnaire.questions}
     scores = {key for key, kind in kinds.items() if kind == "points"}
     values = {key for key, kind in kinds.items() if kind in ("points", "choice")}
@@ -266,7 +266,7 @@ def _signs(study: Study, data: SubmittedAnswers) -> Signs:
     own: dict[int, list[float | None]] = {}
     for user, _, seconds in times:
         own.setdefault(user, []).append(seconds)
-    return Signs(
+    return SignsByRater(
         gold=gold,
         drifts=drifts,
         straight=straight,

@@ -22,7 +22,7 @@ SIMULATED = Badge("simulated", "aside", "A script, not a person.")
 
 
 @dataclass(frozen=True)
-class Signs:
+class SignsByRater:
     """The signs of every annotator by account, and the warnings that they come to."""
 
     gold: Mapping[Hashable, Estimate]
@@ -48,7 +48,7 @@ class RaterSigns:
 
     rater: Rater
     study: Study
-    signs: Signs
+    signs: SignsByRater
 
     @property
     def name(self) -> str:
@@ -103,7 +103,7 @@ class QualityResult:
     """The annotators with their signs, and agreement by question."""
 
     data: SubmittedAnswers
-    signs: Signs
+    signs: SignsByRater
     raters: tuple[RaterSigns, ...]
     agreed: tuple[QuestionAgreement, ...]
 

@@ -23,7 +23,7 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.links import Link
-from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, Column, how_interval
 from analysis.stats.descriptive.means import MeanTable, mean_by_cluster
@@ -46,8 +46,8 @@ class RatingsData:
     frame: "DataFrame"
     runs: tuple[ChosenRun, ...]
     asked: tuple[QuestionUse, ...]
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
 
 
 @dataclass(frozen=True)

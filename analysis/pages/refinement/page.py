@@ -131,7 +131,7 @@ class CurveRow:
 
 
 @dataclass(frozen=True)
-class PointRow:
+class RefinementRow:
     """An agent after so many extra turns."""
 
     of: CurveRow
@@ -353,7 +353,7 @@ def end_columns(_: RefinementResult) -> Sequence[ColumnOf[CurveRow]]:
     )
 
 
-def point_columns(_: RefinementResult) -> Sequence[ColumnOf[PointRow]]:
+def point_columns(_: RefinementResult) -> Sequence[ColumnOf[RefinementRow]]:
     """Give the shares after every number of extra turns."""
     return (
         text_of("Agent", lambda row: row.of.curve.model),
@@ -395,7 +395,7 @@ CONTENT = DeclaredPage(
             "points",
             "By extra turn",
             rows=lambda result: [
-                PointRow(row, point) for row in result.rows for point in row.curve.points
+                RefinementRow(row, point) for row in result.rows for point in row.curve.points
             ],
             columns=point_columns,
             link=lambda row: row.of.link,

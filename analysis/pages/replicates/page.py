@@ -19,7 +19,7 @@ from benchmarks.models import Run
 ACCURATE = "accurate"
 
 
-class Group(Protocol):
+class SeedGroup(Protocol):
     """Runs that differ in their seed alone."""
 
     @property
@@ -36,7 +36,7 @@ class Group(Protocol):
 
 
 @dataclass(frozen=True)
-class Replicates:
+class AgentReplicates:
     """Runs of one agent that differ in their seed alone."""
 
     title: str
@@ -46,10 +46,10 @@ class Replicates:
 
 
 @dataclass(frozen=True)
-class Line:
+class ReplicateRow:
     """A cell of the matrix without its seed, and its figures by measure."""
 
-    group: Group
+    group: SeedGroup
     figures: Mapping[str, ReplicatedMean]
     open: Mapping[str, int]
 
@@ -74,14 +74,14 @@ class PublishedModel:
     by: Mapping[str, Published]
 
 
-Row = Line | PublishedModel
+Row = ReplicateRow | PublishedModel
 
 
 @dataclass(frozen=True)
 class ReplicatesResult:
     """All cells of an experiment, and the paper's rows under them."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ReplicateRow, ...]
     measures: Mapping[str, Measure]
     published: tuple[PublishedModel, ...]
 
@@ -99,7 +99,7 @@ class ReplicatesResult:
         return _unit(self.first_measure)
 
     @property
-    def best(self) -> Line | None:
+    def best(self) -> ReplicateRow | None:
         """The cell with the highest mean of the first measure."""
         name = next(iter(self.measures))
         known = (line for line in self.lines if line.figures[name].across.mean is not None)
@@ -146,7 +146,9 @@ class ReplicatesResult:
         return [one.title for one in self.measures.values()]
 
 
-def replicates_report(groups: Sequence[Group], system: str, *, published: bool = False) -> Report:
+def replicates_report(
+    groups: Sequence[SeedGroup], system: str, *, published: bool = False
+) -> Report:
     """Return the table of all cells; ``groups`` are those of one experiment on one system.
 
     ``published``: the paper's rows stand under them.
@@ -159,11 +161,11 @@ def replicates_report(groups: Sequence[Group], system: str, *, published: bool =
     return REPORT.build(ReplicatesResult(lines, measures, tuple(entries)))
 
 
-def _lines(groups: Sequence[Group], measures: Mapping[str, Measure]) -> list[Line]:
+def _lines(groups: Sequence[SeedGroup], measures: Mapping[str, Measure]) -> list[ReplicateRow]:
     places = {run.pk: place for place, group in enumerate(groups) for run in group.runs}
     rows = played(places, list(measures), len(groups))
     return [
-        Line(group, {name: _figure(one, name) for name in measures}, one.open)
+        ReplicateRow(group, {name: _figure(one, name) for name in measures}, one.open)
         for group, one in zip(groups, rows, strict=True)
     ]
 
@@ -201,7 +203,7 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
             text_column("Level"),
             lambda row: (
                 Cell(row.group.level or "–", (row.group.level,))
-                if isinstance(row, Line)
+                if isinstance(row, ReplicateRow)
                 else not_stated
             ),
         ),
@@ -209,7 +211,7 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
             text_column("Condition"),
             lambda row: (
                 Cell(row.group.condition, (row.group.condition,))
-                if isinstance(row, Line)
+                if isinstance(row, ReplicateRow)
                 else not_stated
             ),
         ),
@@ -219,7 +221,7 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
 
 
 def _agent(row: Row) -> Cell:
-    if isinstance(row, Line):
+    if isinstance(row, ReplicateRow):
         title = row.group.title
         url = addresses.trajectories({"run": row.runs})
         return Cell(title, (title,), url=url, tip="The trajectories of these runs")
@@ -238,7 +240,7 @@ def _measure_column(name: str, measure: Measure) -> ColumnOf[Row]:
         column,
         lambda row: (
             _cell(row.figures[name], measure)
-            if isinstance(row, Line)
+            if isinstance(row, ReplicateRow)
             else _published_cell(row.by.get(name), measure)
         ),
     )
@@ -254,7 +256,7 @@ def _published_cell(entry: Published | None, measure: Measure) -> Cell:
 
 
 def _runs_cell(row: Row) -> Cell:
-    if not isinstance(row, Line):
+    if not isinstance(row, ReplicateRow):
         return Cell(data=(None, None), reason="not stated for each model")
     left = sum(row.open.values())
     return Cell(

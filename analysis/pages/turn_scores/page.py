@@ -29,7 +29,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.decline.turn_slopes import Slopes, verdict_badges
 from analysis.pages.links import Link
-from analysis.pages.people import People, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
 from analysis.pages.turn_scores.sides import (
     ALL,
     DEFERRED,
@@ -77,8 +77,8 @@ class TurnScoresData:
     frame: "DataFrame"
     judged: "DataFrame"
     sides: Sides
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
     questions: tuple[Question, ...]
     dimensions: tuple[Dimension, ...]
     align: Alignment
@@ -155,11 +155,11 @@ class TurnScoresResult:
     overall: Agreement | None
 
     @property
-    def people(self) -> People:
+    def people(self) -> AnswerCounts:
         return self.data.people
 
     @property
-    def everyone(self) -> People:
+    def everyone(self) -> AnswerCounts:
         return self.data.everyone
 
     @property

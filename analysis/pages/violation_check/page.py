@@ -19,13 +19,13 @@ from analysis.frames.marked_violations import (
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
 from analysis.pages.links import Link
 from analysis.pages.people import (
-    People,
+    AnswerCounts,
     chosen_people,
     votes_needed,
     why_no_answers,
     why_not_asked,
 )
-from analysis.pages.violation_check.rows import Checked, Sets, ViolationCheck
+from analysis.pages.violation_check.rows import JudgeQuality, Sets, ViolationCheck
 from analysis.pages.violation_check.tables import (
     agreement_columns,
     decision_columns,
@@ -64,8 +64,8 @@ class ViolationCheckData:
     marks: Sets
     found: Found
     texts: Mapping[tuple[int, str], str]
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
     reference: PaperStatements
 
 
@@ -111,7 +111,7 @@ def compute(data: ViolationCheckData) -> ViolationCheck:
     )
 
 
-def _check(name: str, kinds: Sequence[str], data: ViolationCheckData, minimum: int) -> Checked:
+def _check(name: str, kinds: Sequence[str], data: ViolationCheckData, minimum: int) -> JudgeQuality:
     """Compare on the constraints of these kinds, in the turns of the items that have any."""
     known = {
         item.trajectory: keys
@@ -138,7 +138,7 @@ def _check(name: str, kinds: Sequence[str], data: ViolationCheckData, minimum: i
         # Sorted: the seed of a bootstrap does not settle the order of a set.
         for key in sorted(known[turn[0]])
     ]
-    return Checked(
+    return JudgeQuality(
         name,
         compare_marked_sets(marks, judged, trajectories=trajectories, minimum=minimum),
         compare_decisions(
@@ -199,7 +199,7 @@ CONTENT = DeclaredPage(
         "Sets of violations: judges against the majority",
         rows=lambda result: result.with_published,
         columns=set_columns,
-        link=lambda row: Link() if isinstance(row, Checked) else None,
+        link=lambda row: Link() if isinstance(row, JudgeQuality) else None,
     ),
     folded=(
         TableOf(

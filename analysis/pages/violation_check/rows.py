@@ -7,7 +7,7 @@ from typing import cast
 
 from analysis.frames.marked_violations import AskedItem, TurnKey
 from analysis.pages.links import Link
-from analysis.pages.people import People
+from analysis.pages.people import AnswerCounts
 from analysis.reports import addresses
 from analysis.reports.rates import how_rates, read_first
 from analysis.stats.rater_agreement.decisions import DecisionQuality
@@ -21,7 +21,7 @@ Sets = Sequence[tuple[int, TurnKey, frozenset[str] | None]]
 
 
 @dataclass(frozen=True)
-class Checked:
+class JudgeQuality:
     """Judges against the majority, and people against each other, on constraints of some kinds."""
 
     name: str
@@ -72,21 +72,21 @@ class ViolationCheck:
     ``minimum`` is how many annotators a turn needs for a majority.
     """
 
-    checks: tuple[Checked, ...]
+    checks: tuple[JudgeQuality, ...]
     items: tuple[AskedItem, ...]
     marks: Sets
     texts: Mapping[tuple[int, str], str]
     minimum: int
-    people: People
-    everyone: People
+    people: AnswerCounts
+    everyone: AnswerCounts
     reference: PaperStatements
 
     @property
-    def whole(self) -> Checked:
+    def whole(self) -> JudgeQuality:
         return self.checks[0]
 
     @property
-    def with_published(self) -> list[Checked | PaperStatements]:
+    def with_published(self) -> list[JudgeQuality | PaperStatements]:
         """The checks, and after them the paper's, where it has any."""
         return [*self.checks, *([self.reference] if "exact" in self.reference.checks else [])]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
-from analysis.pages.violation_check.rows import Checked, ViolationCheck, ViolationDifference
+from analysis.pages.violation_check.rows import JudgeQuality, ViolationCheck, ViolationDifference
 from analysis.reports import run_marks
 from analysis.reports.content import (
     Cell,
@@ -27,7 +27,7 @@ from benchmarks.core.ports.published import PaperStatements
 KIND_WORDS = {"world": "situation", "user": "preference"}
 NOT_PUBLISHED = "not published"
 # A check of this study, or the paper's.
-Row = Checked | PaperStatements
+Row = JudgeQuality | PaperStatements
 
 
 def set_columns(_: ViolationCheck) -> Sequence[ColumnOf[Row]]:
@@ -75,14 +75,16 @@ def set_columns(_: ViolationCheck) -> Sequence[ColumnOf[Row]]:
 
 def _beside(
     column: Column,
-    here: Callable[[Checked], Cell],
+    here: Callable[[JudgeQuality], Cell],
     published: Callable[[PaperStatements], Cell],
 ) -> ColumnOf[Row]:
     """A column of this study's checks, and of the paper's."""
-    return ColumnOf(column, lambda row: here(row) if isinstance(row, Checked) else published(row))
+    return ColumnOf(
+        column, lambda row: here(row) if isinstance(row, JudgeQuality) else published(row)
+    )
 
 
-def _mean(label: str, help: str, estimate: Callable[[Checked], Estimate]) -> ColumnOf[Row]:
+def _mean(label: str, help: str, estimate: Callable[[JudgeQuality], Estimate]) -> ColumnOf[Row]:
     nothing = Cell(data=(None, None, None, None, NOT_PUBLISHED), reason=NOT_PUBLISHED)
     return _beside(
         estimate_column(label, help=help),
@@ -114,7 +116,7 @@ def state_columns(result: ViolationCheck) -> Sequence[ColumnOf[tuple[TurnState, 
     )
 
 
-def decision_columns(_: ViolationCheck) -> Sequence[ColumnOf[Checked]]:
+def decision_columns(_: ViolationCheck) -> Sequence[ColumnOf[JudgeQuality]]:
     """Give the judges as deciders on each constraint of each turn."""
     return (
         text_of("Constraints", lambda row: row.name),
@@ -162,8 +164,8 @@ def decision_columns(_: ViolationCheck) -> Sequence[ColumnOf[Checked]]:
     )
 
 
-def _rate(label: str, help: str, measure: str) -> ColumnOf[Checked]:
-    def cell(row: Checked) -> Cell:
+def _rate(label: str, help: str, measure: str) -> ColumnOf[JudgeQuality]:
+    def cell(row: JudgeQuality) -> Cell:
         found: Rate = getattr(row.decisions, measure)
         return rate_cell(found)
 
@@ -194,7 +196,7 @@ def difference_columns(_: ViolationCheck) -> Sequence[ColumnOf[ViolationDifferen
     )
 
 
-def agreement_columns(_: ViolationCheck) -> Sequence[ColumnOf[Checked]]:
+def agreement_columns(_: ViolationCheck) -> Sequence[ColumnOf[JudgeQuality]]:
     """Give how far people agree with each other, on sets and on single constraints."""
     return (
         text_of("Constraints", lambda row: row.name),

@@ -67,7 +67,7 @@ class PanelJudge:
 
 
 @dataclass(frozen=True)
-class JudgePanel:
+class PanelReliability:
     """Judges on one dimension.
 
     Attributes
@@ -137,7 +137,7 @@ def judge_panel(
     tasks: Mapping[Hashable, Hashable] | None = None,
     scale: tuple[float, float] | None = None,
     level: float = 0.95,
-) -> JudgePanel:
+) -> PanelReliability:
     """Describe how the judges of one dimension differ, item by item.
 
     Parameters
@@ -188,7 +188,7 @@ def judge_panel(
     told = None if people is None else as_column([people.get(unit) for unit in kept])
     many = len(names) > 1
     sizes = Counter((~np.isnan(grid)).sum(axis=1).tolist())
-    return JudgePanel(
+    return PanelReliability(
         spread=drawing.mean(_spread(full), spans.spread)
         if many
         else Estimate.without_value(ONE_JUDGE),

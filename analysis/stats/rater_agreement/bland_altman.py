@@ -154,7 +154,7 @@ def _limits(totals: Floats, centre: float, z: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class MeasurementPairs:
     """Pairs of measurements as a Bland-Altman plot shows them, equal ones together.
 
     Attributes
@@ -173,7 +173,7 @@ class Pairs:
     rounded: float = 0.0
 
 
-def paired_points(first: Any, second: Any, *, most: int = 1500) -> Pairs:
+def paired_points(first: Any, second: Any, *, most: int = 1500) -> MeasurementPairs:
     """Count the pairs of two columns by their mean and difference.
 
     Parameters
@@ -193,14 +193,14 @@ def paired_points(first: Any, second: Any, *, most: int = 1500) -> Pairs:
     there = ~(np.isnan(a) | np.isnan(b))
     points = np.column_stack([(a + b)[there] / 2, (a - b)[there]])
     if not len(points):
-        return Pairs((), (), ())
+        return MeasurementPairs((), (), ())
     step = 0.0
     # In floats the mean of three equal scores may differ in its last digits.
     found, counts = np.unique(np.round(points, 9), axis=0, return_counts=True)
     while len(found) > most:
         step = 2 * step or float(np.ptp(points, axis=0).max()) / 256
         found, counts = np.unique(np.round(points / step) * step, axis=0, return_counts=True)
-    return Pairs(
+    return MeasurementPairs(
         tuple(float(mean) for mean in found[:, 0]),
         tuple(float(difference) + 0.0 for difference in found[:, 1]),
         tuple(int(count) for count in counts),

@@ -13,7 +13,7 @@ from analysis.stats.rater_agreement.alt_verdict import AltTestVerdict
 from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.bland_altman import (
     LimitsOfAgreement,
-    Pairs,
+    MeasurementPairs,
     bland_altman,
     paired_points,
 )
@@ -62,7 +62,7 @@ class JudgeComparison:
     correlations: Correlations
     icc: Mapping[Form, Estimate]
     limits: LimitsOfAgreement
-    pairs: Pairs
+    pairs: MeasurementPairs
     alternative: AltTest
     verdict: AltTestVerdict
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.designs.certificate import Certificate, certify_design
-from annotation.designs.dealing import Capacity, Unit, deal_options
+from annotation.designs.dealing import ItemLimits, Unit, deal_options
 from annotation.designs.orders import Method, order_options
 from annotation.designs.sampling import Sample, sample_options
 from annotation.designs.types import Allocation, DesignError, DesignOption
@@ -115,7 +115,7 @@ def _deal(
     if rounds:
         first = deal_options(
             options=options.values(), annotators=rows, raters=rounds, seed=seed, unit=unit,
-            capacities={name: Capacity(0, each) for name in rows},
+            capacities={name: ItemLimits(0, each) for name in rows},
         )  # fmt: skip
         orders = {**orders, **first.orders}
     if rest:
@@ -127,7 +127,7 @@ def _deal(
             seed=derive_seed(seed, "rest"),
             unit=unit,
             exclusions=orders,
-            capacities={name: Capacity(0, each - len(orders[name])) for name in rows},
+            capacities={name: ItemLimits(0, each - len(orders[name])) for name in rows},
         )
         orders = {name: (*orders[name], *more.orders.get(name, ())) for name in rows}
         times = "once" if not rounds else f"{rounds + 1} times, the others {rounds} times"

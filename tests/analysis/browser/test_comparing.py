@@ -179,7 +179,7 @@ class TestDifferences:
             ("World", "There is no hammer.", [[("new", "1"), ("repeated", "2–3")], [("new", "1")]]),
             ("User", "Glue is dear.", [[("withheld", "4")], []]),
         ]
-        late = facts.ViolationMark("new", 21, 25)
+        late = facts.ViolationSpan("new", 21, 25)
         assert (found.rows[0].cells[0][1].shown_from, late.shown_from) == (1, 21)
         assert (found.differing, found.untouched) == (1, ("There is no saw.",))
         line = page.context["lines"][0][0]

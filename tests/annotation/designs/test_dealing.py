@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.designs.dealing import Capacity, deal_options
+from annotation.designs.dealing import ItemLimits, deal_options
 from annotation.designs.types import Allocation, DesignError, DesignOption
 
 
@@ -137,7 +137,9 @@ def test_limits_are_met_exactly_when_any_dealing_meets_them(
     may: list[list[int]], limits: list[tuple[int, int]], raters: int
 ) -> None:
     may = [allowed for allowed in may if len(allowed) >= raters] or [[0, 1, 2]]
-    capacities = {f"a{n}": Capacity(least, least + more) for n, (least, more) in enumerate(limits)}
+    capacities = {
+        f"a{n}": ItemLimits(least, least + more) for n, (least, more) in enumerate(limits)
+    }
     possible = [
         vector
         for vector in ways(may, raters)
@@ -167,7 +169,7 @@ def test_what_cannot_be_placed_is_named_with_the_reason() -> None:
     wish: dict[str, Any] = {
         "options": make_options(10, 1), "annotators": ["Ann", "Ben", "Cy"], "raters": 1, "seed": 1,
         "exclusions": {"Ann": [0, 1, 2, 3], "Ben": [0, 1, 2, 3]},
-        "capacities": {"Cy": Capacity(most=3)},
+        "capacities": {"Cy": ItemLimits(most=3)},
     }  # fmt: skip
     with pytest.raises(DesignError) as error:
         deal_options(**wish)
@@ -177,7 +179,7 @@ def test_what_cannot_be_placed_is_named_with_the_reason() -> None:
         "4 items (0, 1, 2, 3) need 4 ratings of Cy, who may take 3 items in all "
         "(nobody else may take more of these)"
     )
-    wish["capacities"] = {"Ann": Capacity(least=7)}
+    wish["capacities"] = {"Ann": ItemLimits(least=7)}
     with pytest.raises(DesignError, match="Ann are to get at least 7 items, and only 6 can go"):
         deal_options(**wish)
 
@@ -190,9 +192,9 @@ def test_what_cannot_be_placed_is_named_with_the_reason() -> None:
         ({"annotators": ["a", "a"]}, "annotators"),
         ({"raters": 3}, "raters"),
         ({"raters": 0}, "raters"),
-        ({"capacities": {"z": Capacity()}}, "capacities"),
-        ({"capacities": {"a": Capacity(3, 2)}}, "capacities"),
-        ({"capacities": {"a": Capacity(1, 3)}, "unit": "task"}, "capacities"),
+        ({"capacities": {"z": ItemLimits()}}, "capacities"),
+        ({"capacities": {"a": ItemLimits(3, 2)}}, "capacities"),
+        ({"capacities": {"a": ItemLimits(1, 3)}, "unit": "task"}, "capacities"),
     ],
 )
 def test_wishes_that_make_no_sense_are_refused(change: dict[str, Any], field: str) -> None:
@@ -210,16 +212,16 @@ def test_whole_tasks_of_unequal_size_are_packed_into_limits() -> None:
     options = [
         DesignOption(t * 10 + n, f"t{t}") for t, size in enumerate(sizes) for n in range(size)
     ]
-    nine = {"a": Capacity(9, 9), "b": Capacity(most=9)}
+    nine = {"a": ItemLimits(9, 9), "b": ItemLimits(most=9)}
     wish: dict[str, Any] = {
         "options": options, "annotators": ["a", "b"], "raters": 1, "seed": 1, "unit": "task",
         "capacities": nine,
     }  # fmt: skip
     shares = {frozenset(pk // 10 for pk in order) for order in deal_options(**wish).orders.values()}
     assert shares == {frozenset({0, 1}), frozenset({2, 3, 4})}
-    wish["capacities"] = {"a": Capacity(10, 10), "b": Capacity(8, 8)}
+    wish["capacities"] = {"a": ItemLimits(10, 10), "b": ItemLimits(8, 8)}
     assert sorted(loads(deal_options(**wish))) == [8, 10]  # 4 + 3 + 3 and 5 + 3
-    wish["capacities"] = {"a": Capacity(1, 2)}
+    wish["capacities"] = {"a": ItemLimits(1, 2)}
     with pytest.raises(DesignError, match="whole tasks of 3, 4, 5 items cannot be fitted"):
         deal_options(**wish)
 

@@ -10,7 +10,7 @@ from analysis.stats.judges.panels import (
     ONE_JUDGE,
     SHRUNK,
     TWO_JUDGES,
-    JudgePanel,
+    PanelReliability,
     judge_panel,
 )
 from tests.analysis.stats.rater_agreement.stars import FILE
@@ -19,7 +19,7 @@ from tests.shared_data import reference_records, shared_rows
 J3 = ("gpt-4o", "gemini_pro", "llama-31")
 
 
-def panel(table: dict[str, list[float | None]], **more: object) -> JudgePanel:
+def panel(table: dict[str, list[float | None]], **more: object) -> PanelReliability:
     """Scores by item, one column per judge."""
     rows = [(i, f"j{k}", s) for i, scores in table.items() for k, s in enumerate(scores)]
     return judge_panel(*zip(*rows, strict=True), **more)  # type: ignore[arg-type]
