@@ -1,9 +1,10 @@
-"""The origin of an exported file: the version that made it, the time and the address."""
+"""The origin of an exported file: version, time, address and person."""
 
 import tomllib
 from functools import cache
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 
@@ -22,3 +23,8 @@ def made_at() -> str:
 def about_file(url: str) -> tuple[str, ...]:
     """Return the lines for the head of a file: version, time and page."""
     return (f"Made by PlanJury {version()}, {made_at()}.", f"From {url}")
+
+
+def maker_name(user: User) -> str:
+    """Return the name under which a file says who made it."""
+    return user.get_full_name() or user.get_username()

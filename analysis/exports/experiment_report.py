@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
+from analysis.exports.about import maker_name
 from analysis.exports.report_file import FileSection
 from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
 from analysis.reports.content import Report
@@ -90,7 +91,7 @@ def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     """The page as one HTML file."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment, leaves=True)
-    text = report_page(made, _sections(made), _who(request))
+    text = report_page(made, _sections(made), maker_name(person(request)))
     response = HttpResponse(text, content_type="text/html; charset=utf-8")
     return as_file(response, [_name(experiment), "report"], "html")
 
@@ -103,7 +104,7 @@ def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     made = _ready(request, experiment, leaves=True)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in made_files(made, pdf=False, person=_who(request)):
+        for name, content in made_files(made, pdf=False, person=maker_name(person(request))):
             file.writestr(f"{_name(experiment)}/{name}", content)
     response = HttpResponse(packed.getvalue(), content_type="application/zip")
     return as_file(response, [_name(experiment)], "zip")
@@ -157,8 +158,3 @@ def _shown(experiment: Experiment, report: Report) -> dict[str, object]:
 
 def _name(experiment: Experiment) -> str:
     return slugify(f"{experiment.preset or experiment.name}-{experiment.pk}")
-
-
-def _who(request: HttpRequest) -> str:
-    user = person(request)
-    return user.get_full_name() or user.get_username()

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
-from analysis.exports.about import about_file
+from analysis.exports.about import about_file, maker_name
 from analysis.exports.figure_pdf import answer_pdf
 from analysis.exports.latex import TableSource
 from analysis.exports.report_file import FileSection, ReportFile, render_file
@@ -77,7 +77,7 @@ def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
         found.title,
         found.question,
         url,
-        _who(request),
+        maker_name(person(request)),
         (_section(found, selection, "", until=None),),
     )
     return _file(made, [name, *_about(selection)])
@@ -103,7 +103,7 @@ def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
             sections.append(section)
     title = f"Run {run.pk}: {run.agent.title}"
     lead = f"{run.dataset}{f', level {run.level}' if run.level else ''}, {run.condition}"
-    made = ReportFile(title, lead, url, _who(request), tuple(sections), marks)
+    made = ReportFile(title, lead, url, maker_name(person(request)), tuple(sections), marks)
     return _file(made, [f"run-{run.pk}", run.agent.name, str(run.dataset), run.level])
 
 
@@ -131,7 +131,7 @@ def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
     url = request.build_absolute_uri(reverse("annotation:study", args=[pk]))
     lead = f"Results of the study, {study.get_status_display().lower()}."
-    made = ReportFile(study.name, lead, url, _who(request), tuple(sections), marks)
+    made = ReportFile(study.name, lead, url, maker_name(person(request)), tuple(sections), marks)
     return _file(made, ["study", study.name])
 
 
@@ -175,11 +175,6 @@ def _about(selection: Selection) -> list[str]:
     chosen = selection.filters
     about = slugify(str(selection.study or selection.dataset or ""))
     return [about, chosen.level, chosen.condition, *chosen.agents]
-
-
-def _who(request: HttpRequest) -> str:
-    user = person(request)
-    return user.get_full_name() or user.get_username()
 
 
 def _file(made: ReportFile, name: list[str]) -> HttpResponse:

@@ -73,11 +73,6 @@ def read_filters(params: QueryDict) -> Filters:
     return Filters(**given)
 
 
-def as_id(text: str) -> int | None:
-    """A key from an address; None for anything that cannot be one."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-
-
 def with_query(url: str, query: str | Mapping[str, Any]) -> str:
     """An address with a query string, or as it is where that is empty."""
     text = query if isinstance(query, str) else urlencode(query, doseq=True)

@@ -12,13 +12,14 @@ from typing import Any
 
 from django.db.models import Count, F, Max, OuterRef, Q, Subquery
 
-from analysis.filters import ALL_RUNS, Filters, as_id
+from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.factors import choose_factor
 from analysis.filters.options import FilterOption
 from analysis.filters.runs import FINISHED, SHOWN, comparing, experiments_of, is_judged
 from analysis.filters.selection import Selection, narrow
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.models import COUNTED, Dataset, Run
+from benchmarks.paging import as_id
 from benchmarks.visibility import EVERYTHING, Visibility
 
 # So many runs are offered to be chosen one by one.

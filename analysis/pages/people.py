@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_about_turns, asks_candidates, asks_marks, asks_scores
@@ -48,6 +48,32 @@ class AnswerCounts:
     def real(self) -> int:
         """How many annotators are people."""
         return self.annotators - self.simulated
+
+
+class PeopleData(Protocol):
+    """Loaded answers of people: who gave those that count, and who answered at all."""
+
+    @property
+    def people(self) -> AnswerCounts: ...
+
+    @property
+    def everyone(self) -> AnswerCounts: ...
+
+
+class PeopleResult:
+    """What all results on people's answers say: whose answers they are about."""
+
+    data: PeopleData
+
+    @property
+    def people(self) -> AnswerCounts:
+        """The annotators whose answers count."""
+        return self.data.people
+
+    @property
+    def everyone(self) -> AnswerCounts:
+        """All annotators who answered."""
+        return self.data.everyone
 
 
 def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> AnswerCounts:

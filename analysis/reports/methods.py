@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from analysis.reports.content import Report, Table
 from analysis.reports.formatting import counted, listed, plural
+from analysis.stats.resampling import plural_of
 from analysis.stats.results import Estimate, Interval
 
 # How intervals are called where their method's name alone would not be understood.
@@ -104,7 +105,7 @@ def _kind(interval: Interval) -> str:
         return f"{level} {NAMES.get(name, name)} intervals{more}{_seed(interval.details)}"
     of = "of ranks " if drawn["of"] else ""
     return (
-        f"{level} percentile bootstrap intervals {of}that draw {_many(drawn['unit'])}"
+        f"{level} percentile bootstrap intervals {of}that draw {plural_of(drawn['unit'])}"
         f"{_seed(interval.details)}"
     )
 
@@ -114,10 +115,6 @@ def _seed(details: Mapping[str, int]) -> str:
         return ""
     resamples = f"{details['resamples']:,} resamples, " if "resamples" in details else ""
     return f" ({resamples}seed {details['seed']})"
-
-
-def _many(unit: str) -> str:
-    return f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
 
 
 def _counts(known: list[LabelledEstimate]) -> str:

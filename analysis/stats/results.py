@@ -45,6 +45,10 @@ class Interval:
         """Half the distance between the ends: the ± of a symmetric interval."""
         return (self.high - self.low) / 2
 
+    def holds(self, value: float) -> bool:
+        """Return whether a value lies in the interval, its ends included."""
+        return self.low <= value <= self.high
+
 
 @dataclass(frozen=True)
 class Estimate:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import answer_pdf
 from analysis.exports.latex import TableSource
-from analysis.filters import as_id, with_query
+from analysis.filters import with_query
 from analysis.models import RatingTable
 from analysis.pages.navigation import OWN, all_places
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
@@ -43,6 +43,7 @@ from benchmarks.access import VIEW, allow, signed_in
 from benchmarks.core.problems import FileRefused, text_fault
 from benchmarks.imports.uploads import announces_too_much
 from benchmarks.imports.views import STOP_POLLING, throw_away
+from benchmarks.paging import as_id
 from benchmarks.responses import wants_fragment
 
 EPSILONS = (

@@ -35,6 +35,9 @@ class PlacedAnswer(models.Model):
     class Meta:
         abstract = True
 
+    def __str__(self) -> str:
+        return f"{self.question} {self.subject} {self.value}"
+
 
 class RatingEdit(PlacedAnswer, AppendOnly):
     """One click or one written remark. Rows are only ever added.
@@ -60,9 +63,6 @@ class RatingEdit(PlacedAnswer, AppendOnly):
     class Meta:
         ordering = ["id"]
 
-    def __str__(self) -> str:
-        return f"{self.question} {self.subject} {self.value}"
-
 
 class Rating(PlacedAnswer):
     """What stands in one place of one assignment now, as its edits have it.
@@ -86,6 +86,3 @@ class Rating(PlacedAnswer):
                 fields=["assignment", "question", "subject", "aspect"], name="rating_identity"
             )
         ]
-
-    def __str__(self) -> str:
-        return f"{self.question} {self.subject} {self.value}"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from django.http import QueryDict
 
 from analysis.browser.saved_views.selectors import usual_query
-from analysis.filters import as_id
 from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
 from analysis.reports.content import Report
 from analysis.reports.deferred import Params, ReportRequest, report_maker
 from analysis.reports.stored import key_of
+from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:

@@ -23,7 +23,13 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.links import Link
-from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.people import (
+    AnswerCounts,
+    PeopleResult,
+    chosen_people,
+    why_no_answers,
+    why_not_asked,
+)
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, Column, how_interval, text_column
 from analysis.reports.formatting import counted
@@ -79,24 +85,11 @@ class DimensionAgreement:
 
 
 @dataclass(frozen=True)
-class AgreementResult:
+class AgreementRows:
     """Agreement by dimension, and over all of them, if any answer could be compared."""
 
-    data: AgreementData
     rows: tuple[DimensionAgreement, ...]
     overall: Agreement | None
-
-    @property
-    def people(self) -> AnswerCounts:
-        return self.data.people
-
-    @property
-    def everyone(self) -> AnswerCounts:
-        return self.data.everyone
-
-    @property
-    def reference(self) -> PaperStatements:
-        return self.data.reference
 
     @property
     def compared(self) -> bool:
@@ -109,6 +102,17 @@ class AgreementResult:
         if self.overall is None:
             return []
         return [*self.rows, DimensionAgreement("", self.overall)]
+
+
+@dataclass(frozen=True)
+class AgreementResult(AgreementRows, PeopleResult):
+    """The agreement of judges with people in a study."""
+
+    data: AgreementData
+
+    @property
+    def reference(self) -> PaperStatements:
+        return self.data.reference
 
     @property
     def defined(self) -> int:
@@ -125,7 +129,7 @@ class AgreementResult:
     def bias_is_clear(self) -> bool:
         """Whether the interval of the bias leaves out 0."""
         interval = self.overall.bias.interval if self.overall is not None else None
-        return interval is not None and not interval.low <= 0 <= interval.high
+        return interval is not None and not interval.holds(0)
 
     @property
     def bias_size(self) -> float:
@@ -194,7 +198,7 @@ def load(selection: Selection) -> AgreementData | NothingToShow:
 def compute(data: AgreementData) -> AgreementResult:
     """Compare people with the mean of the judges, by dimension and over all."""
     rows, overall = compare(data.frame, data.dimensions, data.judged)
-    return AgreementResult(data, rows, overall)
+    return AgreementResult(rows, overall, data)
 
 
 def compare(

@@ -22,7 +22,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.decline.slope_fits import kept_fits
 from analysis.pages.decline.slopes import DEFERRED, chosen_dimensions, columns_of, shown_slopes
-from analysis.pages.decline.turn_slopes import Slopes, verdict, verdict_badges
+from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict, verdict_badges
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import figure_specs, run_marks, system_facts
@@ -35,7 +35,6 @@ from analysis.reports.content import (
     rounded,
 )
 from analysis.reports.formatting import plural
-from analysis.stats.resampling import FEW_CLUSTERS
 from analysis.stats.trends.decline import Alignment, Curve, TurnPoint, score_by_turn
 from analysis.stats.trends.slopes import SlopeModels
 from benchmarks.core.system import Dimension
@@ -76,15 +75,11 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class DeclineResult:
+class DeclineResult(TurnResult):
     """Mean scores by turn, and the change per turn as far as it is computed."""
 
     data: DeclineData
     curves: tuple[Curve, ...]
-
-    @property
-    def slopes(self) -> Slopes | None:
-        return self.data.slopes
 
     @property
     def align(self) -> Alignment:
@@ -94,11 +89,6 @@ class DeclineResult:
     def curve_names(self) -> list[str]:
         """The names of the figures of means by turn."""
         return [curve_name(place) for place in range(len(self.data.dimensions))]
-
-    @property
-    def where(self) -> str:
-        """What points are counted by."""
-        return "turn" if self.align == "turn" else "distance from the last turn"
 
     @property
     def family_size(self) -> int:
@@ -132,14 +122,6 @@ class DeclineResult:
     def some_end(self) -> bool:
         """Whether late turns rest on fewer trajectories."""
         return bool(self.running) and self.running[0] != self.running[-1]
-
-    @property
-    def tasks(self) -> int:
-        return int(self.data.frame["task"].nunique())
-
-    @property
-    def few_tasks(self) -> bool:
-        return self.tasks < FEW_CLUSTERS
 
     @property
     def missing(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from analysis.exports.notes import TableNotes
 from analysis.figures.theme import Figure
@@ -20,9 +21,14 @@ from analysis.reports.content import (
 from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import plural
 from analysis.stats.comparison.multiplicity import AdjustedTest, Family
+from analysis.stats.resampling import FEW_CLUSTERS
 from analysis.stats.results import Estimate
 from analysis.stats.trends import gee, mixed_models
+from analysis.stats.trends.decline import Alignment
 from analysis.stats.trends.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 ALPHA = 0.05
 MOST_ROWS, OPEN_ROWS = 100, 24
@@ -155,6 +161,45 @@ class Slopes:
 
     def _few(self, read: Callable[[SlopeModels], Estimate]) -> int:
         return sum(any(w.startswith(FEW) for w in read(one).warnings) for one in self.models)
+
+
+class TurnData(Protocol):
+    """Loaded scores by turn: how turns are aligned, and the fits that a job has kept."""
+
+    @property
+    def frame(self) -> "DataFrame": ...
+
+    @property
+    def align(self) -> Alignment: ...
+
+    @property
+    def slopes(self) -> Slopes | None: ...
+
+
+class TurnResult:
+    """What all results on scores by turn say."""
+
+    data: TurnData
+
+    @property
+    def slopes(self) -> Slopes | None:
+        """The change per turn, once a job has fitted it."""
+        return self.data.slopes
+
+    @property
+    def where(self) -> str:
+        """What points are counted by."""
+        return "turn" if self.data.align == "turn" else "distance from the last turn"
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks the scores are about."""
+        return int(self.data.frame["task"].nunique())
+
+    @property
+    def few_tasks(self) -> bool:
+        """Whether these are too few for intervals that draw tasks."""
+        return self.tasks < FEW_CLUSTERS
 
 
 def slope_of(one: SlopeModels) -> float:

@@ -47,7 +47,13 @@ from analysis.pages.own_table.sections import (
     family_of,
 )
 from analysis.pages.own_table.tables import planning_table, sizes_of
-from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.people import (
+    AnswerCounts,
+    PeopleResult,
+    chosen_people,
+    why_no_answers,
+    why_not_asked,
+)
 from analysis.reports import system_facts
 from analysis.reports.content import (
     Badge,
@@ -143,20 +149,12 @@ class SeverityRow:
 
 
 @dataclass(frozen=True)
-class JudgesResult:
+class JudgesResult(PeopleResult):
     """Each judge's bias, and the alternative annotator tests by dimension."""
 
     data: JudgesData
     biases: Biases
     parts: tuple[Tested, ...]
-
-    @property
-    def people(self) -> AnswerCounts:
-        return self.data.people
-
-    @property
-    def everyone(self) -> AnswerCounts:
-        return self.data.everyone
 
     @property
     def epsilon(self) -> float:

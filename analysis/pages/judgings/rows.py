@@ -184,7 +184,7 @@ class JudgingsResult:
     @property
     def moved_clearly(self) -> bool:
         interval = self.panel.difference.interval if self.panel is not None else None
-        return interval is not None and not interval.low <= 0 <= interval.high
+        return interval is not None and not interval.holds(0)
 
     @property
     def own(self) -> list[OwnReplies]:

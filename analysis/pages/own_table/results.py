@@ -150,7 +150,7 @@ class SectionResult:
     @property
     def compared(self) -> JudgeComparison | None:
         """The mean of all judges, or the only judge, against people."""
-        return self.section.against[-1] if self.section.against else None
+        return self.part.panel
 
     @property
     def equal(self) -> Estimate | None:
@@ -166,7 +166,7 @@ class SectionResult:
         bias = self.compared.answers.bias if self.compared is not None else None
         if bias is None or bias.value is None:
             return False
-        return bias.interval is None or not bias.interval.low <= 0 <= bias.interval.high
+        return bias.interval is None or not bias.interval.holds(0)
 
     @property
     def bias_size(self) -> float:
@@ -250,7 +250,7 @@ class SectionRow:
     @property
     def panel(self) -> JudgeComparison | None:
         """The mean of all judges, or the only judge, against people."""
-        return self.section.against[-1] if self.section.against else None
+        return self.part.panel
 
     @property
     def link(self) -> Link:

@@ -36,6 +36,11 @@ class SectionPart(Tested):
 
     section: SectionReport
 
+    @property
+    def panel(self) -> JudgeComparison | None:
+        """The mean of all judges, or the only judge, against people."""
+        return self.section.against[-1] if self.section.against else None
+
 
 def parts_of(report: TidyReport) -> list[SectionPart]:
     """The sections, each with its share of the tests that were adjusted together."""

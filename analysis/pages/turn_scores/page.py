@@ -11,6 +11,7 @@ from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame
 from analysis.pages.agreement.page import (
+    AgreementRows,
     DimensionAgreement,
     agreement_columns,
     compare,
@@ -27,9 +28,15 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.decline.turn_slopes import Slopes, verdict_badges
+from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict_badges
 from analysis.pages.links import Link
-from analysis.pages.people import AnswerCounts, chosen_people, why_no_answers, why_not_asked
+from analysis.pages.people import (
+    AnswerCounts,
+    PeopleResult,
+    chosen_people,
+    why_no_answers,
+    why_not_asked,
+)
 from analysis.pages.turn_scores.sides import (
     ALL,
     DEFERRED,
@@ -42,9 +49,7 @@ from analysis.pages.turn_scores.sides import (
 from analysis.reports import system_facts
 from analysis.reports.content import Cell, estimate_cell, estimate_column, number_column
 from analysis.reports.formatting import plural
-from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.rater_agreement.reliability import Reliability, score_agreement
-from analysis.stats.resampling import FEW_CLUSTERS
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import (
     Alignment,
@@ -145,36 +150,17 @@ class PeopleAgreement:
 
 
 @dataclass(frozen=True)
-class TurnScoresResult:
+class TurnScoresResult(AgreementRows, PeopleResult, TurnResult):
     """Both sides' scores by turn, their change per turn, and how far they agree."""
 
     data: TurnScoresData
     curves: tuple[Curve, ...]
     within: tuple[Slope, ...]
-    rows: tuple[DimensionAgreement, ...]
-    overall: Agreement | None
-
-    @property
-    def people(self) -> AnswerCounts:
-        return self.data.people
-
-    @property
-    def everyone(self) -> AnswerCounts:
-        return self.data.everyone
-
-    @property
-    def slopes(self) -> Slopes | None:
-        return self.data.slopes
 
     @property
     def keys(self) -> dict[str, str]:
         """The dimensions of the questions by title."""
         return {one.title: one.dimension for one in self.data.questions}
-
-    @property
-    def where(self) -> str:
-        """What points are counted by."""
-        return "turn" if self.data.align == "turn" else "distance from the last turn"
 
     @property
     def side_slopes(self) -> list[SideSlopes]:
@@ -205,27 +191,6 @@ class TurnScoresResult:
     @property
     def judges_slope(self) -> Estimate | None:
         return self.all_together.slope(JUDGES) if self.all_together is not None else None
-
-    @property
-    def compared(self) -> bool:
-        """Whether an answer has a score of every judge beside it."""
-        found = self.overall
-        return found is not None and None not in (found.exact.value, found.within_one.value)
-
-    @property
-    def every_row(self) -> list[DimensionAgreement]:
-        """The agreement by dimension, and over all of them at the end."""
-        if self.overall is None:
-            return []
-        return [*self.rows, DimensionAgreement("", self.overall)]
-
-    @property
-    def tasks(self) -> int:
-        return int(self.data.frame["task"].nunique())
-
-    @property
-    def few_tasks(self) -> bool:
-        return self.tasks < FEW_CLUSTERS
 
     @property
     def survivors(self) -> list[str]:
@@ -266,11 +231,11 @@ def compute(data: TurnScoresData) -> TurnScoresResult:
     columns = data.sides.columns
     rows, overall = compare(data.frame, data.dimensions, data.judged)
     return TurnScoresResult(
+        rows,
+        overall,
         data,
         tuple(score_by_turn(*columns, align=data.align, scale=system_facts.RUBRIC_SCALE)),
         tuple(within_slope(*columns)),
-        rows,
-        overall,
     )
 
 

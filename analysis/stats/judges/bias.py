@@ -97,7 +97,7 @@ def judge_biases(
         clear = None
         if estimate.interval is not None:
             wide = _mean(*differences[judge, name], span, together).interval
-            clear = wide is not None and not wide.low <= 0 <= wide.high
+            clear = wide is not None and not wide.holds(0)
         pairs.append(Bias(judge, name, estimate, clear))
     overall = {}
     for judge in judges:

@@ -375,7 +375,7 @@ def _cautions(verdict: AltTestVerdict, *, passes: bool) -> tuple[str, ...]:
 def _reaches_zero(estimate: Estimate) -> bool:
     if estimate.interval is None:
         return estimate.value is None or estimate.value == 0
-    return estimate.interval.low <= 0 <= estimate.interval.high
+    return estimate.interval.holds(0)
 
 
 def _below_zero(estimate: Estimate) -> bool:

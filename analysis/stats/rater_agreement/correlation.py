@@ -35,7 +35,7 @@ KENDALL = "Kendall's tau-b"
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class _PairedScores:
     """Complete pairs, what they belong to where that repeats, and what was left out."""
 
     x: Floats
@@ -181,7 +181,9 @@ def kendall(
     return _fisher(tau, pairs, error, level, "Bonett-Wright", KENDALL, far)
 
 
-def _pairs(x: Any, y: Any, clusters: Sequence[Hashable] | None, level: float, unit: str) -> _Pairs:
+def _pairs(
+    x: Any, y: Any, clusters: Sequence[Hashable] | None, level: float, unit: str
+) -> _PairedScores:
     check_level(level)
     first, second = as_column(x), as_column(y)
     check_length_of(second, first.size, "y")
@@ -199,16 +201,16 @@ def _pairs(x: Any, y: Any, clusters: Sequence[Hashable] | None, level: float, un
     elif _constant(a) or _constant(b):
         undefined = CONSTANT
     few = (f"only {n} {unit}s: one of them can make the correlation",) if n < FEW_PAIRS else ()
-    return _Pairs(a, b, groups, {INCOMPLETE: gone} if gone else {}, few, undefined)
+    return _PairedScores(a, b, groups, {INCOMPLETE: gone} if gone else {}, few, undefined)
 
 
-def _undefined(pairs: _Pairs, method: str) -> Estimate:
+def _undefined(pairs: _PairedScores, method: str) -> Estimate:
     return Estimate.without_value(
         pairs.undefined, n=pairs.n, excluded=pairs.excluded, method=method
     )
 
 
-def _plain(value: float, pairs: _Pairs, why: str, method: str) -> Estimate:
+def _plain(value: float, pairs: _PairedScores, why: str, method: str) -> Estimate:
     return Estimate(
         value, pairs.n, no_interval=why, excluded=pairs.excluded, warnings=pairs.warnings,
         method=method,
@@ -217,7 +219,7 @@ def _plain(value: float, pairs: _Pairs, why: str, method: str) -> Estimate:
 
 def _fisher(
     value: float,
-    pairs: _Pairs,
+    pairs: _PairedScores,
     error: float,
     level: float,
     name: str,
@@ -235,7 +237,7 @@ def _fisher(
 
 def _from_tables(
     value: float,
-    pairs: _Pairs,
+    pairs: _PairedScores,
     statistic: Callable[[Floats], Floats],
     method: str,
     unit: str,
@@ -263,14 +265,14 @@ def _from_tables(
     )  # fmt: skip
 
 
-def _cells(pairs: _Pairs) -> tuple[Codes, tuple[int, int]]:
+def _cells(pairs: _PairedScores) -> tuple[Codes, tuple[int, int]]:
     """Return the cell of each pair in the table of all values of x by all values of y."""
     rows, row_codes = np.unique(pairs.x, return_inverse=True)
     columns, column_codes = np.unique(pairs.y, return_inverse=True)
     return row_codes * columns.size + column_codes, (rows.size, columns.size)
 
 
-def _tau(pairs: _Pairs) -> float:
+def _tau(pairs: _PairedScores) -> float:
     cells, shape = _cells(pairs)
     if shape[0] * shape[1] <= MOST_CELLS:
         table = np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.float64)
