@@ -28,11 +28,19 @@ LONGEST_NAME = 38
 
 @dataclass(frozen=True)
 class ForestRows:
-    """Rows of one kind, under one name in the legend; ``urls`` are where their marks lead."""
+    """Rows of one kind, under one name in the legend; ``urls`` are where their marks lead.
+
+    ``look`` is their colour and symbol, where it is not that of their place among the kinds.
+    """
 
     name: str
     rows: Sequence[tuple[str, Estimate]]
     urls: Sequence[str] | None = None
+    look: tuple[str, str] | None = None
+
+
+CLEAR_LOOK = (ACCENT, "circle")
+UNCLEAR_LOOK = (NEUTRAL, "circle-open")
 
 
 def forest(
@@ -55,7 +63,7 @@ def forest(
     notes, names = [], []
     ends = [least, most]
     for place, group in enumerate(shown):
-        colour, symbol = LOOKS[place % len(LOOKS)]
+        colour, symbol = group.look or LOOKS[place % len(LOOKS)]
         # Two rows of a category axis must not have one name; a space that is not seen parts them.
         rows = [label(_short(name)) + "\u200b" * place for name, _ in group.rows]
         estimates = [estimate for _, estimate in group.rows]

@@ -44,6 +44,7 @@ class Filters:
     mapped: str = ""
     runs: tuple[str, ...] = ()
     by: str = ""
+    profile: str = ""
 
     def only(self, names: Iterable[str]) -> "Filters":
         """These filters without all others."""

@@ -30,6 +30,7 @@ LABELS = {
     "beside": "Beside it",
     "runs": "Runs, in place of an experiment",
     "by": "By",
+    "profile": "Agent",
     "mapped": "Map onto people",
     "simulated": "Simulated annotators",
     "unblinded": "Answers after unblinding",
@@ -54,6 +55,7 @@ OPEN = {
     "experiment": "All runs",
     "judging": "Primary judging",
     "against": "All pairs",
+    "profile": "The one that fails most often",
 }
 OPEN_IN_STUDIES = {
     "experiment": "All of the study",

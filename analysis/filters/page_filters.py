@@ -1,4 +1,4 @@
-"""Filters that some pages add: a measure, whom to compare with, a grouping, people's studies."""
+"""Filters that some pages add: a measure, whom to compare with, a grouping, people, a profile."""
 
 from dataclasses import replace
 
@@ -78,4 +78,22 @@ def with_people(selection: Selection, user: User) -> Selection:
         selection,
         people=tuple(study.pk for study in found),
         study_version=" ".join(study_version(study) for study in found),
+    )
+
+
+def with_profile(selection: Selection) -> Selection:
+    """Return the selection with the agent that the address names, if there is such an agent."""
+    agents = {run.agent: run.label for run in selection.runs}
+    wanted, notes = selection.filters.profile, list(selection.notes)
+    profile = wanted if wanted in agents else ""
+    if wanted and not profile and agents:
+        notes.append(f"There is no run of {wanted} here; this is the agent that fails most often.")
+    return replace(
+        selection,
+        filters=replace(selection.filters, profile=profile),
+        notes=tuple(notes),
+        options={
+            **selection.options,
+            "profile": tuple(FilterOption(name, label) for name, label in agents.items()),
+        },
     )

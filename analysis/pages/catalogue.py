@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from analysis.filters import SHARED, Filters
 from analysis.filters.datasets import select_runs, with_published
 from analysis.filters.judgings import with_beside
-from analysis.filters.page_filters import with_group, with_measure, with_people
+from analysis.filters.page_filters import with_group, with_measure, with_people, with_profile
 from analysis.filters.runs import is_judged
 from analysis.filters.selection import Selection
 from analysis.filters.studies import Fits, select_study
@@ -128,6 +128,11 @@ PAGES: Mapping[str, AnalysisPage] = {
             "compare-models", "Compare models",
             "Which of these agents is better, and is that real?",
             ("measure", "against", "published", "runs"), beside_published=True,
+        ),
+        AnalysisPage(
+            "failures", "Failures", "Why does this agent fail?",
+            ("profile", "runs"), without=("agents",),
+            fits=lambda system: bool(find_system(system).labels.headlines),
         ),
         AnalysisPage(
             "rubric", "Rubric", "On which dimensions are agents good or bad?",
@@ -244,6 +249,8 @@ def select(
         selection = with_measure(selection)
     if "by" in page.filters:
         selection = with_group(selection)
+    if "profile" in page.filters:
+        selection = with_profile(selection)
     if "beside" in page.filters:
         selection = with_beside(selection)
     if "published" in page.filters:

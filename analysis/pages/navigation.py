@@ -41,7 +41,7 @@ GROUPS: tuple[PageGroup, ...] = (
         "fail",
         "Where do agents fail?",
         "On which dimensions and at which turn plans get worse, and what failures look like.",
-        ("breakdown", "rubric", "decline", "tools"),
+        ("failures", "breakdown", "rubric", "decline", "tools"),
         (
             ("analysis:trajectory_list", "Trajectories",
              "Which trajectories have this outcome, violation or text?"),

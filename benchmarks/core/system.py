@@ -16,6 +16,7 @@ from benchmarks.core.errors import SettingError
 from benchmarks.core.ports.comparisons import Comparisons
 from benchmarks.core.ports.demo import DemoDataset
 from benchmarks.core.ports.display import View
+from benchmarks.core.ports.faults import Faults
 from benchmarks.core.ports.importer import Importer
 from benchmarks.core.ports.labels import Labels
 from benchmarks.core.ports.making import Making
@@ -177,6 +178,8 @@ class System:
     labels: Labels = Labels()
     people: People = People()
     comparisons: Comparisons = Comparisons()
+    # What goes wrong in its trajectories, for failure profiles.
+    faults: Faults = Faults()
     # What the system's own templates show beyond what is stored, by name (``core.display``).
     displays: Mapping[str, View] = MappingProxyType({})
     # Datasets of our own writing that ship with the product, and what the demo runs on them.

@@ -11,11 +11,15 @@ Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
 
 @dataclass(frozen=True)
 class Ending:
-    """A way in which an episode can end: a few words, a sentence, and how it looks."""
+    """A way in which an episode can end: a few words, a sentence, and how it looks.
+
+    ``does`` says what trajectories do that end so: "stop early", as in "18 of 22 stop early".
+    """
 
     title: str
     sentence: str
     tone: Tone = ""
+    does: str = ""
 
 
 @dataclass(frozen=True)

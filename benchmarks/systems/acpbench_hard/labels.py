@@ -13,24 +13,42 @@ UNDECIDED, TIMED_OUT = "undecided", "timed_out"
 NOT_VALIDATED, DECLINED = "not_validated", "agent_declined"
 
 ENDINGS: Mapping[str, Ending] = {
-    RIGHT: Ending("Right", "The answer is right.", "ok"),
+    RIGHT: Ending(
+        "Right",
+        "The answer is right.",
+        "ok",
+        does="are right",
+    ),
     LOST: Ending(
         "Right, scored 0",
         "The answer is right, but the reference evaluator scores it 0.",
         "warn",
+        does="are right but scored 0",
     ),
     GRANTED: Ending(
         "Wrong, scored 1",
         "The answer is wrong, but the reference evaluator scores it 1.",
         "warn",
+        does="are wrong but scored 1",
     ),
-    WRONG: Ending("Wrong value", "The answer has the right form but is wrong.", "bad"),
+    WRONG: Ending(
+        "Wrong value",
+        "The answer has the right form but is wrong.",
+        "bad",
+        does="have a wrong value",
+    ),
     WRONG_FORM: Ending(
         "Wrong form",
         "The answer names what does not exist, or is of another kind than asked for.",
         "bad",
+        does="have the wrong form",
     ),
-    UNPARSED: Ending("Unparsed", "Nothing in the reply can be read as an answer.", "bad"),
+    UNPARSED: Ending(
+        "Unparsed",
+        "Nothing in the reply can be read as an answer.",
+        "bad",
+        does="cannot be parsed",
+    ),
     UNDECIDED: Ending("Undecided", "The search gave up before the answer was known.", "idle"),
     TIMED_OUT: Ending("Timed out", "The external planner reached its time limit.", "idle"),
     NOT_VALIDATED: Ending("Not validated", "The validator gave no verdict.", "idle"),

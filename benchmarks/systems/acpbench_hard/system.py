@@ -13,6 +13,7 @@ from benchmarks.systems.acpbench_hard.commands import score_acpbench
 from benchmarks.systems.acpbench_hard.comparisons import COMPARISONS
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER
 from benchmarks.systems.acpbench_hard.display import DISPLAYS
+from benchmarks.systems.acpbench_hard.faults import FAULTS
 from benchmarks.systems.acpbench_hard.generation.files import generate_acpbench
 from benchmarks.systems.acpbench_hard.labels import LABELS
 from benchmarks.systems.acpbench_hard.people import PEOPLE
@@ -48,6 +49,7 @@ class ACPBenchHard(System):
     commands = {"generate_acpbench": generate_acpbench, "score_acpbench": score_acpbench}
     people = PEOPLE
     comparisons = COMPARISONS
+    faults = FAULTS
     displays = DISPLAYS
     demo = samples.DEMO
 

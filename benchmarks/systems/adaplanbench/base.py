@@ -7,6 +7,7 @@ from benchmarks.core.system import Dimension, Role, ScriptedPolicy, System
 from benchmarks.core.types import Outcome, Profile, Task
 from benchmarks.systems.adaplanbench import demo, metrics, parsers, prompts, scripted
 from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
+from benchmarks.systems.adaplanbench.faults import FAULTS
 from benchmarks.systems.adaplanbench.labels import LABELS
 from benchmarks.systems.adaplanbench.macgyver import judges as macgyver
 from benchmarks.systems.adaplanbench.parsers import SCHEMAS
@@ -44,6 +45,7 @@ class AdaPlanBenchBase(System):
     labels = LABELS
     reply_schemas = SCHEMAS
     comparisons = COMPARISONS
+    faults = FAULTS
 
     def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
         return metrics.summarise(outcomes)

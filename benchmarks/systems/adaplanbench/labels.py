@@ -10,13 +10,29 @@ from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 ENDINGS: Mapping[str, Ending] = {
-    "valid_plan": Ending("Valid plan", "The last plan violates no hidden constraint.", "ok"),
-    "early_stop": Ending(
-        "Early stop", "Plans went on violating constraints, but nothing new came to light.", "bad"
+    "valid_plan": Ending(
+        "Valid plan",
+        "The last plan violates no hidden constraint.",
+        "ok",
+        does="end with a valid plan",
     ),
-    "max_turns": Ending("Out of turns", "The turn budget was used up without a valid plan.", "bad"),
+    "early_stop": Ending(
+        "Early stop",
+        "Plans went on violating constraints, but nothing new came to light.",
+        "bad",
+        does="stop early",
+    ),
+    "max_turns": Ending(
+        "Out of turns",
+        "The turn budget was used up without a valid plan.",
+        "bad",
+        does="run out of turns",
+    ),
     "refinement_spent": Ending(
-        "Refinement used up", "All refinement turns were used, and the plan still fails.", "warn"
+        "Refinement used up",
+        "All refinement turns were used, and the plan still fails.",
+        "warn",
+        does="use up all refinement turns",
     ),
     "pool_exhausted": Ending(
         "Pool ran dry",

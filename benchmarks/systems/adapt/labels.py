@@ -13,12 +13,30 @@ NOTICE = (
 )
 
 ENDINGS: Mapping[str, Ending] = {
-    "done": Ending("Done", "The agent declared the task done.", "info"),
-    "max_actions": Ending("Out of actions", "All actions were used up.", "warn"),
-    "max_questions": Ending(
-        "Out of questions", "The agent asked one more question than it may.", "warn"
+    "done": Ending(
+        "Done",
+        "The agent declared the task done.",
+        "info",
+        does="end because the agent declares the task done",
     ),
-    "unparsable": Ending("Unreadable replies", "Too many replies in a row were no action.", "bad"),
+    "max_actions": Ending(
+        "Out of actions",
+        "All actions were used up.",
+        "warn",
+        does="run out of actions",
+    ),
+    "max_questions": Ending(
+        "Out of questions",
+        "The agent asked one more question than it may.",
+        "warn",
+        does="run out of questions",
+    ),
+    "unparsable": Ending(
+        "Unreadable replies",
+        "Too many replies in a row were no action.",
+        "bad",
+        does="end with unreadable replies",
+    ),
     "agent_declined": Ending("Agent declined", "The agent gave no reply.", "idle"),
 }
 

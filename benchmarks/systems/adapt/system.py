@@ -10,6 +10,7 @@ from benchmarks.systems.adapt import episode, metrics, prompts
 from benchmarks.systems.adapt.comparisons import COMPARISONS
 from benchmarks.systems.adapt.dataset import IMPORTER, load_personas
 from benchmarks.systems.adapt.demo import DEMO
+from benchmarks.systems.adapt.faults import FAULTS
 from benchmarks.systems.adapt.labels import LABELS
 from benchmarks.systems.adapt.parsers import PARSERS, SCHEMAS
 from benchmarks.systems.adapt.people import PEOPLE
@@ -39,6 +40,7 @@ class Adapt(System):
     labels = LABELS
     people = PEOPLE
     comparisons = COMPARISONS
+    faults = FAULTS
     published = PUBLISHED
     paper = PAPER
     presets = PRESETS

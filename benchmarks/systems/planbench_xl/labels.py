@@ -7,13 +7,36 @@ from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
 
 ENDINGS: Mapping[str, Ending] = {
-    "answered": Ending("Answered", "The agent gave a final answer.", "info"),
-    "max_steps": Ending("Out of steps", "The steps were used up without a final answer.", "bad"),
-    "label_errors": Ending(
-        "Unreadable replies", "Too many replies in a row held no action that could be told.", "bad"
+    "answered": Ending(
+        "Answered",
+        "The agent gave a final answer.",
+        "info",
+        does="end with an answer",
     ),
-    "retrieval_errors": Ending("Failed searches", "Too many searches were refused.", "bad"),
-    "call_errors": Ending("Refused calls", "Too many calls were refused.", "bad"),
+    "max_steps": Ending(
+        "Out of steps",
+        "The steps were used up without a final answer.",
+        "bad",
+        does="run out of steps",
+    ),
+    "label_errors": Ending(
+        "Unreadable replies",
+        "Too many replies in a row held no action that could be told.",
+        "bad",
+        does="end with unreadable replies",
+    ),
+    "retrieval_errors": Ending(
+        "Failed searches",
+        "Too many searches were refused.",
+        "bad",
+        does="end with refused searches",
+    ),
+    "call_errors": Ending(
+        "Refused calls",
+        "Too many calls were refused.",
+        "bad",
+        does="end with refused calls",
+    ),
     "ambiguous_record": Ending(
         "Ambiguous record",
         "A lookup fitted records with different values. As in the reference, the query is left out "

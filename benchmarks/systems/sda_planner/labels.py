@@ -8,15 +8,36 @@ from benchmarks.core.types import Outcome
 from benchmarks.systems.sda_planner.goals import TASK_TYPES
 
 ENDINGS: Mapping[str, Ending] = {
-    "plan_end": Ending("Plan finished", "The plan was carried out to its end.", "info"),
-    "max_steps": Ending("Out of steps", "The steps in the house were used up.", "bad"),
+    "plan_end": Ending(
+        "Plan finished",
+        "The plan was carried out to its end.",
+        "info",
+        does="carry out their plan to the end",
+    ),
+    "max_steps": Ending(
+        "Out of steps",
+        "The steps in the house were used up.",
+        "bad",
+        does="run out of steps",
+    ),
     "max_corrections": Ending(
-        "Out of corrections", "A step failed, and no correction was left.", "bad"
+        "Out of corrections",
+        "A step failed, and no correction was left.",
+        "bad",
+        does="run out of corrections",
     ),
     "no_branch": Ending(
-        "No branch left", "A step failed, and the action tree has no other branch.", "bad"
+        "No branch left",
+        "A step failed, and the action tree has no other branch.",
+        "bad",
+        does="run out of branches",
     ),
-    "unreadable": Ending("No plan", "The agent wrote no plan that could be read.", "bad"),
+    "unreadable": Ending(
+        "No plan",
+        "The agent wrote no plan that could be read.",
+        "bad",
+        does="have no plan that can be read",
+    ),
     "agent_declined": Ending("Agent declined", "The agent gave no reply.", "idle"),
     "left_out": Ending(
         "Left out", "Tasks with two objects are left out, as in LoTA-Bench.", "idle"

@@ -11,6 +11,7 @@ from benchmarks.systems.sda_planner import episode, metrics, prompts
 from benchmarks.systems.sda_planner.comparisons import COMPARISONS
 from benchmarks.systems.sda_planner.demo import DEMO
 from benchmarks.systems.sda_planner.display import DISPLAYS
+from benchmarks.systems.sda_planner.faults import FAULTS
 from benchmarks.systems.sda_planner.graph_files import parse_edges
 from benchmarks.systems.sda_planner.importer import IMPORTER
 from benchmarks.systems.sda_planner.labels import LABELS
@@ -49,6 +50,7 @@ class SDAPlanner(System):
     labels = LABELS
     people = PEOPLE
     comparisons = COMPARISONS
+    faults = FAULTS
     displays = DISPLAYS
     demo = DEMO
 

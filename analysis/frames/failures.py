@@ -1,0 +1,99 @@
+"""What went wrong in trajectories: faults by turn, from turns, violations and outcomes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from benchmarks.core.ports.faults import RETURNED, UNCHANGED, Faults
+from benchmarks.models import Trajectory, Turn, Violation
+
+# At most this many trajectories are named in one query.
+CHUNK = 500
+
+
+@dataclass
+class FoundFaults:
+    """The faults of one trajectory: by key the turns that show it, ascending.
+
+    A fault of the whole trajectory stands at its last turn and is named in ``at_end`` too.
+    """
+
+    turns: dict[str, list[int]] = field(default_factory=dict)
+    at_end: set[str] = field(default_factory=set)
+
+    def add(self, fault: str, turn: int) -> None:
+        """Note that a turn shows a fault; more than once is once."""
+        turns = self.turns.setdefault(fault, [])
+        if turn not in turns:
+            turns.append(turn)
+
+
+def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, FoundFaults]:
+    """Return the faults of trajectories of one system, an entry for each of them."""
+    found: dict[int, FoundFaults] = {pk: FoundFaults() for pk in ids}
+    for at in range(0, len(ids), CHUNK):
+        some = ids[at : at + CHUNK]
+        _add_repeats(Turn.objects.filter(trajectory__in=some), found)
+        if faults.violations or faults.violated_again:
+            _add_violations(some, faults, found)
+        if faults.turn_parts:
+            _add_turns(Turn.objects.filter(trajectory__in=some), faults, found)
+        if faults.outcome_parts:
+            _add_outcomes(some, faults, found)
+    for one in found.values():
+        for turns in one.turns.values():
+            turns.sort()
+    return found
+
+
+def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, FoundFaults]) -> None:
+    """Find turns whose text is that of an earlier one, compared within the database."""
+    same = Turn.objects.filter(trajectory=OuterRef("trajectory"), text=OuterRef("text"))
+    rows = (
+        turns.exclude(text="")
+        .order_by()
+        .annotate(
+            unchanged=Exists(same.filter(index=OuterRef("index") - 1)),
+            returned=Exists(same.filter(index__lt=OuterRef("index") - 1)),
+        )
+        .filter(Q(unchanged=True) | Q(returned=True))
+    )
+    for pk, index, unchanged in rows.values_list("trajectory", "index", "unchanged"):
+        found[pk].add(UNCHANGED if unchanged else RETURNED, index)
+
+
+def _add_violations(ids: Sequence[int], faults: Faults, found: Mapping[int, FoundFaults]) -> None:
+    rows = Violation.objects.filter(turn__trajectory__in=ids).order_by()
+    about = rows.values_list("turn__trajectory", "turn__index", "kind", "repeated").distinct()
+    for pk, index, kind, repeated in about:
+        if fault := faults.violations.get(kind):
+            found[pk].add(fault, index)
+        if repeated and faults.violated_again:
+            found[pk].add(faults.violated_again, index)
+
+
+def _add_turns(turns: QuerySet[Turn], faults: Faults, found: Mapping[int, FoundFaults]) -> None:
+    for pk, index, *values in _with_parts(turns, faults.turn_parts, "trajectory", "index"):
+        for fault in faults.in_turn(dict(zip(faults.turn_parts, values, strict=True))):
+            found[pk].add(fault, index)
+
+
+def _add_outcomes(ids: Sequence[int], faults: Faults, found: Mapping[int, FoundFaults]) -> None:
+    rows = Trajectory.objects.filter(pk__in=ids)
+    for pk, last, *values in _with_parts(rows, faults.outcome_parts, "pk", "turn_count"):
+        for fault in faults.at_end(dict(zip(faults.outcome_parts, values, strict=True))):
+            found[pk].add(fault, last)
+            found[pk].at_end.add(fault)
+
+
+def _with_parts(
+    rows: QuerySet[Any], parts: Sequence[str], *fields: str
+) -> Iterable[tuple[Any, ...]]:
+    """Yield these fields and parts of the payload; the rest of it is not read."""
+    named = {f"part_{place}": F(f"payload__{part}") for place, part in enumerate(parts)}
+    found: Iterable[tuple[Any, ...]] = (
+        rows.order_by().annotate(**named).values_list(*fields, *named)
+    )
+    return found

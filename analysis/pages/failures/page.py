@@ -1,0 +1,276 @@
+"""Why an agent fails: its endings, faults and low scores, against the other agents."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.figures.forest import CLEAR_LOOK, UNCLEAR_LOOK, ForestRows, forest
+from analysis.figures.rubric import rubric_heatmap
+from analysis.figures.theme import Figure
+from analysis.filters.selection import ChosenRun, Selection
+from analysis.frames.failures import find_faults
+from analysis.frames.outcomes import outcome_frame
+from analysis.frames.scores import turn_scores
+from analysis.pages.declaration import (
+    EVERYTHING,
+    ColumnOf,
+    DeclaredPage,
+    FigureOf,
+    NothingToShow,
+    TableOf,
+    UrlOf,
+    count_of,
+    estimate_of,
+    text_of,
+)
+from analysis.pages.empty import why_no_runs
+from analysis.pages.failures.rows import (
+    DIMENSION,
+    ENDING,
+    FAULT,
+    AgentSummary,
+    Fact,
+    FailureData,
+    FailureResult,
+    ProfileRow,
+    add_facts,
+    compute,
+    known_facts,
+)
+from analysis.pages.links import Link
+from analysis.reports import run_marks
+from analysis.reports.content import Cell, Column, number_column, text_cell
+from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
+from benchmarks.core.ports.labels import Measure
+from benchmarks.core.registry import find_system
+from benchmarks.models import Trajectory
+
+# A link names trajectories one by one; with more of them it leads to all of the run.
+MOST_IDS = 200
+# Rows of the figure; the table has all.
+MOST_ROWS = 14
+
+
+def load(selection: Selection) -> FailureData | NothingToShow:
+    """Load outcomes, faults and scores of all agents."""
+    if not selection.runs:
+        return why_no_runs(selection)
+    system = find_system(selection.system)
+    labels = system.labels
+    if not labels.headlines:
+        return why_no_runs(selection)
+    runs, metric = selection.runs, labels.headlines[0]
+    measure = labels.measures[metric]
+    frame = outcome_frame(runs, [metric])
+    if not len(frame):
+        return NothingToShow("not finished")
+    frame = frame.assign(failed=_failed(frame[metric], measure))
+    ids = frame["trajectory"].tolist()
+    bars = {run.pk: bar.threshold for run in runs if (bar := pass_threshold(run.settings))}
+    dimensions = [(one.key, one.title) for one in system.dimensions]
+    scored = turn_scores(runs, [key for key, _ in dimensions], final=True) if bars else None
+    scores: dict[tuple[int, str], float] = {}
+    if scored is not None:
+        known = scored[scored["score"].notna()]
+        names = known["trajectory"], known["dimension"], known["score"]
+        scores = {(pk, key): score for pk, key, score in zip(*names, strict=True)}
+    faults = find_faults(ids, system.faults)
+    rows = list(zip(ids, frame["run"], frame["termination"], frame["failed"], strict=True))
+
+    def values(fact: Fact) -> list[float | None]:
+        match fact.kind:
+            case "ending":
+                return [float(end == fact.code and failed == 1) for _, _, end, failed in rows]
+            case "fault":
+                return [float(fact.code in faults[pk].turns) for pk, *_ in rows]
+        below = [
+            None if (score := scores.get((pk, fact.code))) is None or run not in bars
+            else float(score < bars[run] - NEARLY)
+            for pk, run, *_ in rows
+        ]  # fmt: skip
+        return below
+
+    facts = known_facts(labels, system.faults, dimensions, frame, list(bars.values()))
+    columns = {fact.key: values(fact) for fact in facts}
+    shown = tuple(fact for fact in facts if any(columns[fact.key]))
+    several = Trajectory.objects.filter(run__in=[run.pk for run in runs], turn_count__gt=1).exists()
+    return FailureData(
+        runs,
+        measure,
+        metric,
+        add_facts(frame, shown, columns),
+        shown,
+        tuple(one for one in facts if one not in shown and one.kind == FAULT) if several else (),
+        faults,
+        dict(Trajectory.objects.filter(pk__in=ids).order_by().values_list("pk", "turn_count")),
+        scores,
+        system.faults.answer,
+        selection.filters.profile,
+    )
+
+
+def _failed(values: Any, measure: Measure) -> Any:
+    """Return 1 where a trajectory falls short of the most that the measure can be, NaN unknown."""
+    most = measure.most if measure.most is not None else values.max()
+    return (values < most - NEARLY).astype("float64").where(values.notna())
+
+
+def link(row: ProfileRow) -> Link:
+    """Return the trajectories that show a fact."""
+    if 0 < len(row.ids) <= MOST_IDS:
+        return Link(runs=(row.run.pk,), more={"ids": ",".join(map(str, row.ids))})
+    return Link(runs=(row.run.pk,))
+
+
+def draw(result: FailureResult, url: UrlOf) -> Figure | None:
+    """Draw the differences from the other agents, those that set the agent apart most first."""
+    shown = [row for row in result.rows if row.difference.value is not None]
+    if not shown:
+        return None
+    apart = sorted(shown, key=lambda row: (not row.clear, -abs(row.excess)))[:MOST_ROWS]
+    kept = [row for row in shown if row in apart]
+    groups = []
+    for name, clear, look in (
+        ("clear: the interval excludes 0", True, CLEAR_LOOK),
+        ("not clear", False, UNCLEAR_LOOK),
+    ):
+        those = [row for row in kept if row.clear == clear]
+        rows = [(row.fact.title, row.difference) for row in those]
+        groups.append(ForestRows(name, rows, [url(link(row)) for row in those], look))
+    return forest(
+        groups,
+        title=f"{result.agent.run.label} minus the other agents, share of trajectories",
+        unit="share",
+        least=-0.1,
+        most=0.1,
+    )
+
+
+def draw_profiles(result: FailureResult, url: UrlOf) -> Figure | None:
+    """Draw the share of every agent's trajectories that show each fact."""
+    table = result.profiles
+    links = {
+        (agent.run.label, fact.title): url(Link(runs=(agent.run.pk,)))
+        for agent in result.agents
+        for fact in result.data.facts
+    }
+    return rubric_heatmap(table, (0, 1), links, unit="share", title="Share of trajectories")
+
+
+def profiles_width(result: FailureResult) -> int:
+    """Return how wide the grid of all agents has to be, in pixels."""
+    return 200 + 84 * len(result.data.facts)
+
+
+def draw_turns(result: FailureResult, url: UrlOf) -> Figure | None:
+    """Draw at which turns the agent shows each fault."""
+    table = result.by_turn
+    links = {
+        (row, column): url(
+            Link(runs=(result.agent.run.pk,), more={"reached_turn": column.removesuffix("+")})
+        )
+        for row in table.rows
+        for column in table.columns
+    }
+    return rubric_heatmap(
+        table, (0, 1), links, unit="share", title="Share of the trajectories at that turn"
+    )
+
+
+def _first_turn(row: ProfileRow) -> Cell:
+    if row.first is None:
+        return Cell(data=(None,), reason="of the whole trajectory" if row.ids else "not seen")
+    return Cell(f"{row.first:g}", (row.first,))
+
+
+def columns(result: FailureResult) -> Sequence[ColumnOf[ProfileRow]]:
+    """Give each fact its shares, its difference, and its turn."""
+    kinds: Mapping[str, str] = {ENDING: "Ending", FAULT: "Fault", DIMENSION: "Low score"}
+    compared: tuple[ColumnOf[ProfileRow], ...] = (
+        estimate_of("Other agents", lambda row: row.others, "share", part="others",
+                    help="Mean over tasks of the other agents’ share",
+                    link=lambda row: Link(runs=row.beside)),
+        estimate_of("Difference", lambda row: row.difference, "share", part="difference",
+                    signed=True, link=lambda _: EVERYTHING,
+                    help="Paired by task; the interval holds for all rows together"),
+        text_of("Clear", lambda row: "yes" if row.clear else "no", "clear"),
+    )  # fmt: skip
+    return (
+        text_of("What", lambda row: row.fact.title, "fact", sub=lambda row: kinds[row.fact.kind]),
+        estimate_of(result.agent.run.label, lambda row: row.mine, "share", part="share",
+                    help="Share of the agent’s trajectories, with a 95 % interval"),
+        *(compared if result.compared else ()),
+        ColumnOf(
+            number_column("Turn", "first turn", "Median of the turn that first shows it"),
+            _first_turn,
+        ),
+    )  # fmt: skip
+
+
+def summary_columns(result: FailureResult) -> Sequence[ColumnOf[AgentSummary]]:
+    """Give each agent how often it fails and why."""
+
+    def agent(one: AgentSummary) -> Cell:
+        return run_marks.agent_cell(one.run)
+
+    return (
+        ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), agent),
+        estimate_of("Fails", lambda one: one.failed, "share", part="fails", show_n=True),
+        count_of("Failures", lambda one: one.failures),
+        ColumnOf(
+            Column("Why most of them fail", ("cause",), num=False, words=True),
+            lambda one: text_cell(result.cause_of(one) or _no_cause(one.failures)),
+        ),
+    )
+
+
+def _no_cause(failures: int) -> str:
+    if failures > 1:
+        return "no ending is shared by half of them"
+    return "one failure" if failures else "no failure"
+
+
+def profile_title(result: FailureResult) -> str:
+    """Name the figure after its agent."""
+    return f"What sets {result.agent.run.label} apart"
+
+
+def of_run(run: ChosenRun) -> Link:
+    """Return all trajectories of an agent."""
+    return Link(runs=(run.pk,))
+
+
+CONTENT = DeclaredPage(
+    load=load,
+    compute=compute,
+    figure=FigureOf("profile", profile_title, draw, fits=lambda result: result.compared),
+    table=TableOf(
+        "profile",
+        lambda result: f"Failure profile of {result.agent.run.label}",
+        rows=lambda result: result.rows,
+        columns=columns,
+        link=link,
+    ),
+    folded=(
+        FigureOf(
+            "turns",
+            lambda result: f"When {result.agent.run.label} shows each fault",
+            draw_turns,
+            table="profile",
+            fits=lambda result: bool(result.by_turn.rows) and len(result.by_turn.columns) > 1,
+        ),
+        FigureOf(
+            "agents",
+            "Profiles of all agents",
+            draw_profiles,
+            table="agents",
+            least_width=profiles_width,
+        ),
+        TableOf(
+            "agents",
+            "All agents",
+            rows=lambda result: result.agents,
+            columns=summary_columns,
+            link=lambda one: of_run(one.run),
+        ),
+    ),
+)

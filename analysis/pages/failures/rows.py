@@ -1,0 +1,348 @@
+"""The failure profile of an agent: every fact about its trajectories, against the other agents."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.filters.selection import ChosenRun
+from analysis.frames.failures import FoundFaults
+from analysis.stats.comparison.paired import NO_COMMON_TASK, compare_pair, pair_by_task
+from analysis.stats.descriptive.means import MeanTable
+from analysis.stats.descriptive.trials import success_rate
+from analysis.stats.failure_causes import Cause, FailedOne, structured_cause
+from analysis.stats.results import Estimate
+from benchmarks.core.ports.faults import Faults
+from benchmarks.core.ports.labels import Labels, Measure
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NOT_JUDGED = "not judged"
+NO_OTHER = "no other agent"
+# Turns from this one on are counted together.
+LATE = 12
+ENDING, FAULT, DIMENSION = "ending", "fault", "dimension"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that trajectories may show: an ending, a fault, or a low score.
+
+    ``does`` says what trajectories with it do; ``code`` is that of the ending, the fault or the
+    dimension.
+    """
+
+    kind: str
+    code: str
+    title: str
+    does: str
+    help: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name of the fact's column."""
+        return f"{self.kind} {self.code}"
+
+
+@dataclass(frozen=True)
+class FailureData:
+    """Trajectories of all agents: a row for each, with its faults.
+
+    ``frame`` has the columns of `outcome_frame`, ``failed`` (NaN: unknown), and one for each of
+    ``facts`` by its key, 1 or 0 (NaN: not judged). ``scores`` are mean scores of the last plan by
+    trajectory and dimension. ``wanted`` is the agent of the address, if there is one.
+    """
+
+    runs: tuple[ChosenRun, ...]
+    measure: Measure
+    metric: str
+    frame: "DataFrame"
+    facts: tuple[Fact, ...]
+    absent: tuple[Fact, ...]
+    faults: Mapping[int, FoundFaults]
+    lengths: Mapping[int, int]
+    scores: Mapping[tuple[int, str], float]
+    answer: str
+    wanted: str = ""
+
+
+@dataclass(frozen=True)
+class ProfileRow:
+    """A fact about an agent, beside the other agents on the same tasks.
+
+    ``mine`` is its share of the agent's trajectories, ``others`` the mean over tasks of the others'
+    share, ``difference`` the agent minus the others, with an interval that holds for all rows
+    together. ``ids`` are the agent's trajectories with it, ``first`` the median of the turn in
+    which they first show it. ``beside`` are the runs of the other agents.
+    """
+
+    fact: Fact
+    run: ChosenRun
+    mine: Estimate
+    others: Estimate
+    difference: Estimate
+    ids: tuple[int, ...]
+    first: float | None
+    beside: tuple[int, ...] = ()
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the difference excludes 0."""
+        interval = self.difference.interval
+        return interval is not None and (interval.low > 0 or interval.high < 0)
+
+    @property
+    def excess(self) -> float:
+        """The difference; the share itself where there is nobody to compare with."""
+        value = self.difference.value
+        return value if value is not None else self.mine.value or 0.0
+
+
+@dataclass(frozen=True)
+class AgentSummary:
+    """An agent with how often it fails, and why most of its failures do."""
+
+    run: ChosenRun
+    failed: Estimate
+    failures: int
+    cause: Cause | None
+
+
+@dataclass(frozen=True)
+class FailureResult:
+    """The profile of one agent, a summary of all, and what to read first."""
+
+    data: FailureData
+    agent: AgentSummary
+    agents: tuple[AgentSummary, ...]
+    rows: tuple[ProfileRow, ...]
+    turns: "tuple[TellingTurn, ...]"
+
+    @property
+    def others(self) -> int:
+        return len(self.agents) - 1
+
+    @property
+    def compared(self) -> bool:
+        """Whether any fact could be compared with other agents."""
+        return any(row.difference.value is not None for row in self.rows)
+
+    @property
+    def more(self) -> list[ProfileRow]:
+        """Facts that are clearly more frequent than among the others, the largest first."""
+        return [row for row in self.rows if row.clear and row.excess > 0]
+
+    @property
+    def less(self) -> list[ProfileRow]:
+        """Facts that are clearly less frequent than among the others."""
+        return [row for row in self.rows if row.clear and row.excess < 0]
+
+    @cached_property
+    def facts(self) -> dict[str, Fact]:
+        """The facts by key."""
+        return {fact.key: fact for fact in self.data.facts}
+
+    def fact_does(self, kind: str, code: str) -> str:
+        """Return what trajectories with a fact do."""
+        return self.facts[f"{kind} {code}"].does
+
+    @property
+    def cause(self) -> str:
+        """The cause of most failures of the agent, in words."""
+        return self.cause_of(self.agent)
+
+    def cause_of(self, agent: AgentSummary) -> str:
+        """Return the cause of most failures of an agent, in words; empty without any."""
+        cause = agent.cause
+        if cause is None:
+            return ""
+        ended = "all" if cause.ended == cause.of else f"{cause.ended:,}"
+        words = f"{ended} {self.fact_does(ENDING, cause.ending)}"
+        if cause.fault:
+            having = "all" if cause.having == cause.ended else f"{cause.having:,}"
+            words += f", {having} of them {self.facts[cause.fault].does}"
+        return words
+
+    @property
+    def by_turn(self) -> MeanTable:
+        """How often each fault shows at each turn of the agent, of the trajectories still there."""
+        mine = self.data.frame[self.data.frame["run"] == self.agent.run.pk]["trajectory"].tolist()
+        lengths = Counter(min(self.data.lengths[pk], LATE) for pk in mine)
+        last = max(lengths, default=0)
+        faults = [row.fact for row in self.rows if row.fact.kind == FAULT and row.ids]
+        kept = [fact for fact in faults if any(not self._whole(pk, fact) for pk in mine)]
+        columns = [f"{n}+" if n == LATE else str(n) for n in range(1, last + 1)]
+        cells: dict[tuple[str, str], Estimate] = {}
+        for fact in kept:
+            for turn, column in enumerate(columns, 1):
+                there = [pk for pk in mine if self.data.lengths[pk] >= turn]
+                shown = [self._shows(pk, fact, turn) for pk in there]
+                cells[fact.title, column] = success_rate(shown, there)
+        return MeanTable(tuple(fact.title for fact in kept), tuple(columns), cells)
+
+    def _whole(self, trajectory: int, fact: Fact) -> bool:
+        """Whether a fact is one of the whole trajectory, or absent from it."""
+        found = self.data.faults[trajectory]
+        return fact.code in found.at_end or fact.code not in found.turns
+
+    def _shows(self, trajectory: int, fact: Fact, turn: int) -> float:
+        turns = self.data.faults[trajectory].turns.get(fact.code, ())
+        return float(any(one >= LATE if turn == LATE else one == turn for one in turns))
+
+    @property
+    def profiles(self) -> MeanTable:
+        """The share of each agent's trajectories that show each fact."""
+        frame = self.data.frame
+        cells = {}
+        for agent in self.agents:
+            mine = frame[frame["run"] == agent.run.pk]
+            for fact in self.data.facts:
+                cells[agent.run.label, fact.title] = share_with(mine, fact)
+        names = tuple(agent.run.label for agent in self.agents)
+        return MeanTable(names, tuple(fact.title for fact in self.data.facts), cells)
+
+
+@dataclass(frozen=True)
+class TellingTurn:
+    """A turn to read, with the reason why it was chosen."""
+
+    trajectory: int
+    turn: int
+    reason: str
+
+
+def share_with(mine: "DataFrame", fact: Fact) -> Estimate:
+    """Estimate the share of trajectories that show a fact."""
+    known = mine[mine[fact.key].notna()]
+    if not len(known):
+        return Estimate.without_value(NOT_JUDGED, excluded={NOT_JUDGED: len(mine)})
+    left = {NOT_JUDGED: len(mine) - len(known)} if len(known) < len(mine) else {}
+    return success_rate(known[fact.key].to_numpy(), known["task"].tolist(), excluded=left)
+
+
+def known_facts(
+    labels: Labels,
+    faults: Faults,
+    dimensions: Sequence[tuple[str, str]],
+    frame: "DataFrame",
+    thresholds: Sequence[float],
+) -> list[Fact]:
+    """Return all facts that trajectories of a system may show: endings, faults, low scores."""
+    facts = []
+    for code in dict.fromkeys([*labels.endings, *frame["termination"].tolist()]):
+        ending = labels.ending(code)
+        title = ending.title
+        if ending.tone in ("ok", "info"):
+            title = f"{title}, yet failed"
+        does = ending.does or f"end as “{ending.title}”"
+        facts.append(Fact(ENDING, code, title, does, ending.sentence))
+    for code, fault in faults.all.items():
+        facts.append(Fact(FAULT, code, fault.title, fault.does, fault.help))
+    if thresholds:
+        bar = f"{min(thresholds):g}" if len(set(thresholds)) == 1 else "the threshold"
+        for key, title in dimensions:
+            does = f"score below {bar} on {title.lower()}"
+            facts.append(Fact(DIMENSION, key, f"{title} below {bar}", does))
+    return facts
+
+
+def compute(data: FailureData) -> FailureResult:
+    """Compute the profile of the agent of the address, or of that which fails most often."""
+    from analysis.pages.failures.turns import telling_turns
+
+    frame = data.frame
+    failed = {run.pk: _failed(data, frame[frame["run"] == run.pk]) for run in data.runs}
+    agents = []
+    for run in data.runs:
+        mine = frame[frame["run"] == run.pk]
+        rest = [one for pk, those in failed.items() if pk != run.pk for one in those]
+        rate = success_rate(mine["failed"].to_numpy(), mine["task"].tolist())
+        cause = structured_cause(failed[run.pk], rest)
+        agents.append(AgentSummary(run, rate, len(failed[run.pk]), cause))
+    agents.sort(key=lambda one: (-(one.failed.value or 0), -one.failures, one.run.label))
+    agent = next((one for one in agents if one.run.agent == data.wanted), agents[0])
+    rows = _rows(data, agent.run)
+    turns = telling_turns(data, agent.run, rows)
+    return FailureResult(data, agent, tuple(agents), rows, turns)
+
+
+def _failed(data: FailureData, mine: "DataFrame") -> list[FailedOne]:
+    """Return the failures among trajectories, each with its ending and its faults."""
+    mine = mine[mine["failed"] == 1]
+    facts = [fact for fact in data.facts if fact.kind != ENDING]
+    shown = mine[[fact.key for fact in facts]].to_numpy() == 1
+    return [
+        FailedOne(ending, frozenset(facts[at].key for at in np.flatnonzero(row).tolist()))
+        for ending, row in zip(mine["termination"].tolist(), shown, strict=True)
+    ]
+
+
+def _rows(data: FailureData, run: ChosenRun) -> tuple[ProfileRow, ...]:
+    """Return every fact about an agent, the largest excess over the others first."""
+    frame = data.frame
+    own = frame["run"] == run.pk
+    mine, others = frame[own], frame[~own]
+    beside = tuple(other.pk for other in data.runs if other.pk != run.pk)
+    rows = []
+    for fact in data.facts:
+        ids = tuple(mine[mine[fact.key] == 1]["trajectory"].tolist())
+        if others.empty:
+            second = difference = Estimate.without_value(NO_OTHER)
+        else:
+            paired = pair_by_task(
+                mine["task"].tolist(), mine[fact.key].to_numpy(),
+                others["task"].tolist(), others[fact.key].to_numpy(),
+            )  # fmt: skip
+            found = compare_pair(paired, comparisons=len(data.facts))
+            difference = found.difference
+            second = (
+                Estimate.without_value(NO_COMMON_TASK)
+                if found.second is None
+                else Estimate(
+                    found.second,
+                    len(paired.tasks),
+                    no_interval="the interval is that of the difference",
+                )
+            )
+        rows.append(
+            ProfileRow(
+                fact,
+                run,
+                share_with(mine, fact),
+                second,
+                difference,
+                ids,
+                _first(data, fact, ids),
+                beside,
+            )
+        )
+    rows.sort(key=lambda row: (-row.excess, -(row.mine.value or 0), row.fact.title))
+    return tuple(rows)
+
+
+def _first(data: FailureData, fact: Fact, ids: Sequence[int]) -> float | None:
+    """Return the median turn at which trajectories first show a fact; None for none of turns."""
+    if fact.kind == FAULT:
+        firsts = [
+            data.faults[pk].turns[fact.code][0]
+            for pk in ids
+            if fact.code not in data.faults[pk].at_end
+        ]
+    elif fact.kind == ENDING:
+        firsts = [data.lengths[pk] for pk in ids]
+    else:
+        return None
+    return float(median(firsts)) if firsts else None
+
+
+def add_facts(frame: "DataFrame", facts: Sequence[Fact], columns: Mapping[str, Any]) -> "DataFrame":
+    """Return the frame with a column for each fact."""
+    import pandas as pd
+
+    added = {fact.key: np.asarray(columns[fact.key], dtype="float64") for fact in facts}
+    return pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)

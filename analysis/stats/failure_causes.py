@@ -1,0 +1,63 @@
+"""What most of a set of failed trajectories have in common: how they end, and what sets them apart.
+
+For reading, not for inference: the same trajectories choose the cause and count it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# An ending or a fault that fewer than half of them share is no cause of most of them.
+MOST_OF_THEM = 0.5
+# A fault sets them apart where it is this much more frequent than in the rest.
+APART = 0.1
+NEARLY = 1e-9
+# One failure has nothing in common with others.
+LEAST = 2
+
+
+@dataclass(frozen=True)
+class FailedOne:
+    """A failed trajectory: how it ended, and the faults that it has."""
+
+    ending: str
+    faults: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """How most of ``of`` trajectories end (``ended`` of them), and what most of those share.
+
+    ``fault`` is empty where none sets them apart from the rest; ``having`` counts those with it.
+    """
+
+    ending: str
+    ended: int
+    of: int
+    fault: str = ""
+    having: int = 0
+
+
+def structured_cause(members: Sequence[FailedOne], rest: Sequence[FailedOne]) -> Cause | None:
+    """Return how most of these end, with the fault that sets them apart from ``rest``.
+
+    None for fewer than two, and where no ending is shared by half of them. Of the faults that half
+    of those with this ending have, it is the one whose share exceeds that in ``rest`` most; without
+    a rest the most frequent one.
+    """
+    if len(members) < LEAST:
+        return None
+    ending, ended = min(Counter(one.ending for one in members).items(), key=lambda e: (-e[1], e[0]))
+    if ended < MOST_OF_THEM * len(members):
+        return None
+    here = Counter(f for one in members if one.ending == ending for f in one.faults)
+    there = Counter(fault for one in rest for fault in one.faults)
+    found: list[tuple[float, int, str]] = []
+    for fault, having in here.items():
+        excess = having / ended - (there[fault] / len(rest) if rest else 0)
+        if having >= MOST_OF_THEM * ended and (not rest or excess >= APART - NEARLY):
+            found.append((-excess, -having, fault))
+    if not found:
+        return Cause(ending, ended, len(members))
+    _, having, fault = min(found)
+    return Cause(ending, ended, len(members), fault, -having)

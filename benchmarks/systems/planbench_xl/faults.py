@@ -1,0 +1,64 @@
+"""What goes wrong in trajectories of PlanBench-XL: replies, calls, tools, and how queries fail."""
+
+from collections.abc import Iterable, Mapping
+
+from benchmarks.core.ports.faults import Fault, Faults
+from benchmarks.core.types import Json
+from benchmarks.systems.planbench_xl.labels import CATEGORIES
+
+_REFUSED: Mapping[str, str] = {
+    "err_label": "malformed",
+    "err_retrieve_json": "malformed",
+    "err_call_json": "malformed",
+    "err_retrieve_request": "refused",
+    "err_call_unavailable": "refused",
+    "err_call_arguments": "refused",
+    "err_call_blocked": "refused",
+    "err_call_inputs": "untrusted",
+}
+_DOES: Mapping[str, str] = {
+    "format_error": "are given up for format errors",
+    "noisy_response_adopted": "answer with a value of unreliable tools",
+    "premature_answering": "answer too early",
+    "irrecoverable_drift": "drift off the paths to the target",
+    "unresolved_execution": "run out of steps on the way",
+    "misreported_answer": "find the answer and do not report it",
+}
+
+
+def _in_turn(parts: Json) -> Iterable[str]:
+    """Return why a reply was refused, or that it called an unreliable tool."""
+    if kind := _REFUSED.get(parts["category"] or ""):
+        yield kind
+    if parts["category"] == "tool_ok" and parts["provenance"] == "untrusted":
+        yield "noisy"
+
+
+def _at_end(parts: Json) -> Iterable[str]:
+    """Return the category of a failure."""
+    if parts["failure_category"] in CATEGORIES:
+        yield parts["failure_category"]
+
+
+FAULTS = Faults(
+    kinds={
+        **{
+            key: Fault(title, _DOES[key], sentence) for key, (title, sentence) in CATEGORIES.items()
+        },
+        "noisy": Fault(
+            "Unreliable tool called",
+            "call an unreliable tool",
+            "A call returned a value of a noisy or a blocked tool.",
+        ),
+        "untrusted": Fault(
+            "Value of an unreliable tool passed on", "pass on a value of an unreliable tool"
+        ),
+        "refused": Fault("Search or call refused", "make a search or call that is refused"),
+        "malformed": Fault("Malformed reply", "send a malformed reply"),
+    },
+    turn_parts=("category", "provenance"),
+    in_turn=_in_turn,
+    outcome_parts=("failure_category",),
+    at_end=_at_end,
+    answer="reply",
+)

@@ -1,0 +1,170 @@
+"""The failure profile of an agent, on hand-made runs and on every system's own scripts."""
+
+from typing import Any
+
+import pytest
+
+from analysis.filters import Filters
+from analysis.filters.datasets import select_runs
+from analysis.filters.page_filters import with_profile
+from analysis.frames.failures import find_faults
+from analysis.reports.content import Report, Table
+from benchmarks.core.ports.faults import RETURNED, UNCHANGED
+from benchmarks.core.registry import get_system
+from benchmarks.models import Dataset, Run, Trajectory, Turn, Violation
+from tests.analysis.page_reports import report_of
+from tests.analysis.rows import make_dataset, make_run, make_trajectory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.either]
+TASKS = 10
+
+
+def violate(turn: Turn, kind: str, *, repeated: bool = False) -> None:
+    Violation.objects.create(
+        turn=turn, key=f"{kind}{turn.pk}", kind=kind, text="No drill.", revealed=True,
+        new=not repeated, repeated=repeated,
+    )  # fmt: skip
+
+
+def stubborn(run: Run, task: int) -> Trajectory:
+    """Make a failure that resubmits its plan after the feedback and is stopped."""
+    found = make_trajectory(
+        run, task, termination="early_stop", accurate=0.0, valid=0.0,
+        texts=["1. Drill.", "1. Drill.", "1. Saw.", "1. Drill."],
+    )  # fmt: skip
+    first, second, _, fourth = found.turns.all()
+    violate(first, "world")
+    violate(second, "world", repeated=True)
+    violate(fourth, "world", repeated=True)
+    return found
+
+
+@pytest.fixture
+def runs() -> tuple[Run, Run]:
+    """Make an agent that resubmits plans on nine of ten tasks, and one that does so on one."""
+    dataset = make_dataset(tasks=TASKS)
+    bad, good = make_run(dataset, "stubborn"), make_run(dataset, "nimble")
+    for task in range(1, TASKS + 1):
+        for run, fails in ((bad, task > 1), (good, task == 2)):
+            if fails:
+                stubborn(run, task)
+            else:
+                make_trajectory(run, task, texts=["1. Drill.", "1. Glue."])
+    return bad, good
+
+
+def report(dataset: Dataset, profile: str = "") -> Report:
+    found = select_runs(Filters(dataset=str(dataset.pk), profile=profile))
+    return report_of("failures", with_profile(found))
+
+
+def lines(table: Table | None) -> dict[str, dict[str, Any]]:
+    assert table is not None
+    records = [dict(zip(table.header, row, strict=True)) for row in table.records()]
+    return {str(record[table.header[0]]): record for record in records}
+
+
+def test_the_worst_agent_is_explained_against_the_others(runs: tuple[Run, Run]) -> None:
+    bad, good = runs
+    found = report(bad.dataset)
+    assert found.sentence.startswith(
+        "Stubborn fails on 9 of 10 trajectories (90.0 %): all stop early"
+    )
+    assert "Its clearest excess over the other agent: 80.0 points more" in found.sentence
+    rows = lines(found.table("profile"))
+    same = rows["Same plan twice in a row"]
+    # 9 of 10 against 1 of 10, on the same tasks: 8 of 10 differ, and all in one direction.
+    assert (same["share"], same["others"], same["difference"]) == (0.9, 0.1, 0.8)
+    assert same["clear"] == "yes" and 0 < same["difference low"] < 0.8
+    assert same["first turn"] == 2 and rows["World constraint violated"]["first turn"] == 1
+    assert rows["Early stop"]["first turn"] == 4
+    # Nobody violates a constraint of the user: no row, rather than one of zeros.
+    assert "User constraint violated" not in rows
+    assert "user constraint violated" in " ".join(found.how)
+
+
+def test_three_turns_of_different_failures_each_with_its_reason(runs: tuple[Run, Run]) -> None:
+    bad, _ = runs
+    found = report(bad.dataset)
+    assert len(found.onward) == 3
+    assert len({link.url.split("#")[0] for link in found.onward}) == 3
+    texts = [link.text for link in found.onward]
+    assert any("Early stop after 4 turns" in text for text in texts)
+    assert any("in 1 of 4 turns, the most of its failures; first here" in t for t in texts)
+    for link in found.onward:
+        trajectory, turn = link.url.split("/")[2], link.url.rpartition("-")[2]
+        assert Turn.objects.filter(trajectory=trajectory, index=turn).exists()
+        assert Trajectory.objects.get(pk=trajectory).run == bad
+
+
+def test_another_agent_and_one_alone(runs: tuple[Run, Run]) -> None:
+    bad, good = runs
+    nimble = report(bad.dataset, "nimble")
+    assert nimble.sentence.startswith("Nimble fails on 1 of 10 trajectories (10.0 %).")
+    assert "Nothing here is clearly more frequent" in nimble.sentence
+    table = lines(nimble.table("agents"))
+    assert [row["cause"] for row in table.values()] == ["all stop early", "one failure"]
+    unknown = report(bad.dataset, "nobody")
+    assert any("There is no run of nobody here" in notice.text for notice in unknown.notices)
+    good.delete()
+    alone = report(bad.dataset)
+    assert "There is no other agent here to compare it with." in alone.sentence
+    assert "difference" not in (alone.table("profile") or pytest.fail()).header
+    assert "all of them" in alone.sentence
+
+
+def test_low_scores_count_where_judges_scored() -> None:
+    dataset = make_dataset(tasks=4)
+    run = make_run(dataset, "careless")
+    Run.objects.filter(pk=run.pk).update(settings={"tau": 3.5})
+    for task, score in ((1, 2), (2, 3), (3, 5)):
+        make_trajectory(
+            run, task, accurate=float(score > 3), scores=[{"safety": [score] * 3}]
+        )  # fmt: skip
+    make_trajectory(run, 4, texts=["1. Glue."], undefined={"accurate": "no judge"})
+    found = report(dataset)
+    row = lines(found.table("profile"))["Safety below 3.5"]
+    assert (row["share"], row["share n"]) == (pytest.approx(2 / 3), 3)
+    assert "not judged" in row["share note"]
+    assert any("2.00, the lowest of its failures" in link.text for link in found.onward)
+    assert found.sentence.startswith("Careless fails on 2 of 3 trajectories")
+
+
+def test_repeated_turns_are_found_by_their_text() -> None:
+    run = make_run(make_dataset(), "parrot")
+    one = make_trajectory(run, 1, texts=["a", "a", "b", "a", "b ", ""])
+    two = make_trajectory(run, 2, texts=["a", "", ""])
+    found = find_faults([one.pk, two.pk], get_system("adaplanbench").faults)
+    assert found[one.pk].turns == {UNCHANGED: [2], RETURNED: [4]}
+    assert found[two.pk].turns == {}
+
+
+@pytest.mark.parametrize(
+    ("system", "turn", "outcome", "expected"),
+    [
+        ("planbench_xl", {"category": "err_label"}, {"failure_category": "format_error"},
+         {"malformed", "format_error"}),
+        ("planbench_xl", {"category": "tool_ok", "provenance": "untrusted"}, {}, {"noisy"}),
+        ("sda_planner", {"error": {"failed": "agent.hold"}}, {}, {"hand"}),
+        ("sda_planner", {"error": {"failed": "item.open", "injected": {"kind": "slip"}}}, {},
+         {"injected"}),
+        ("sda_planner", {"error": None}, {"failure_category": "incomplete_plan"}, {"incomplete"}),
+        ("adapt", {"ok": False},
+         {"preferences": [{"type": "order", "value": "violated"},
+                          {"type": "tool", "value": "satisfied"}],
+          "dishes": {"tea": {"completed": False}}}, {"action", "order", "dish"}),
+        ("acpbench_hard", {"marks": [{"part": "missing", "right": False},
+                                     {"part": "", "right": True}], "quirks": ["spaces"]},
+         {}, {"missing", "misread"}),
+    ],
+)  # fmt: skip
+def test_each_system_names_its_own_faults(
+    system: str, turn: dict[str, Any], outcome: dict[str, Any], expected: set[str]
+) -> None:
+    run = make_run(make_dataset(), "one")
+    found = make_trajectory(run, 1, texts=["a"])
+    Turn.objects.filter(trajectory=found).update(payload=turn)
+    Trajectory.objects.filter(pk=found.pk).update(payload=outcome)
+    faults = get_system(system).faults
+    assert set(find_faults([found.pk], faults)[found.pk].turns) == expected
+    assert expected <= set(faults.all)
