@@ -47,7 +47,7 @@ from benchmarks.models import Trajectory
 # A link names trajectories one by one; with more of them it leads to all of the run.
 MOST_IDS = 200
 # Rows of the figure; the table has all.
-MOST_ROWS = 14
+MOST_ROWS = 10
 
 
 def load(selection: Selection) -> FailureData | NothingToShow:
@@ -138,7 +138,7 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
         groups.append(ForestRows(name, rows, [url(link(row)) for row in those], look))
     return forest(
         groups,
-        title=f"{result.agent.run.label} minus the other agents, share of trajectories",
+        title="Difference in share of trajectories",
         unit="share",
         least=-0.1,
         most=0.1,

@@ -165,7 +165,7 @@ class FailureResult:
         words = f"{ended} {self.fact_does(ENDING, cause.ending)}"
         if cause.fault:
             having = "all" if cause.having == cause.ended else f"{cause.having:,}"
-            words += f", {having} of them {self.facts[cause.fault].does}"
+            words += f", and {having} of these {self.facts[cause.fault].does}"
         return words
 
     @property

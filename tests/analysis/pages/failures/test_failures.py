@@ -110,7 +110,7 @@ def test_another_agent_and_one_alone(runs: tuple[Run, Run]) -> None:
     alone = report(bad.dataset)
     assert "There is no other agent here to compare it with." in alone.sentence
     assert "difference" not in (alone.table("profile") or pytest.fail()).header
-    assert "all of them" in alone.sentence
+    assert "all of these" in alone.sentence
 
 
 def test_low_scores_count_where_judges_scored() -> None:
