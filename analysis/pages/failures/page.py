@@ -29,9 +29,9 @@ from analysis.pages.failures.rows import (
     FAULT,
     AgentSummary,
     Fact,
+    FactRow,
     FailureData,
     FailureResult,
-    ProfileRow,
     add_facts,
     compute,
     known_facts,
@@ -114,7 +114,7 @@ def _failed(values: Any, measure: Measure) -> Any:
     return (values < most - NEARLY).astype("float64").where(values.notna())
 
 
-def link(row: ProfileRow) -> Link:
+def link(row: FactRow) -> Link:
     """Return the trajectories that show a fact."""
     if 0 < len(row.ids) <= MOST_IDS:
         return Link(runs=(row.run.pk,), more={"ids": ",".join(map(str, row.ids))})
@@ -176,16 +176,16 @@ def draw_turns(result: FailureResult, url: UrlOf) -> Figure | None:
     )
 
 
-def _first_turn(row: ProfileRow) -> Cell:
+def _first_turn(row: FactRow) -> Cell:
     if row.first is None:
         return Cell(data=(None,), reason="of the whole trajectory" if row.ids else "not seen")
     return Cell(f"{row.first:g}", (row.first,))
 
 
-def columns(result: FailureResult) -> Sequence[ColumnOf[ProfileRow]]:
+def columns(result: FailureResult) -> Sequence[ColumnOf[FactRow]]:
     """Give each fact its shares, its difference, and its turn."""
     kinds: Mapping[str, str] = {ENDING: "Ending", FAULT: "Fault", DIMENSION: "Low score"}
-    compared: tuple[ColumnOf[ProfileRow], ...] = (
+    compared: tuple[ColumnOf[FactRow], ...] = (
         estimate_of("Other agents", lambda row: row.others, "share", part="others",
                     help="Mean over tasks of the other agents’ share",
                     link=lambda row: Link(runs=row.beside)),

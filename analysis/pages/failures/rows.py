@@ -72,7 +72,7 @@ class FailureData:
 
 
 @dataclass(frozen=True)
-class ProfileRow:
+class FactRow:
     """A fact about an agent, beside the other agents on the same tasks.
 
     ``mine`` is its share of the agent's trajectories, ``others`` the mean over tasks of the others'
@@ -120,7 +120,7 @@ class FailureResult:
     data: FailureData
     agent: AgentSummary
     agents: tuple[AgentSummary, ...]
-    rows: tuple[ProfileRow, ...]
+    rows: tuple[FactRow, ...]
     turns: "tuple[TellingTurn, ...]"
 
     @property
@@ -133,12 +133,12 @@ class FailureResult:
         return any(row.difference.value is not None for row in self.rows)
 
     @property
-    def more(self) -> list[ProfileRow]:
+    def more(self) -> list[FactRow]:
         """Facts that are clearly more frequent than among the others, the largest first."""
         return [row for row in self.rows if row.clear and row.excess > 0]
 
     @property
-    def less(self) -> list[ProfileRow]:
+    def less(self) -> list[FactRow]:
         """Facts that are clearly less frequent than among the others."""
         return [row for row in self.rows if row.clear and row.excess < 0]
 
@@ -282,7 +282,7 @@ def _failed(data: FailureData, mine: "DataFrame") -> list[FailedOne]:
     ]
 
 
-def _rows(data: FailureData, run: ChosenRun) -> tuple[ProfileRow, ...]:
+def _rows(data: FailureData, run: ChosenRun) -> tuple[FactRow, ...]:
     """Return every fact about an agent, the largest excess over the others first."""
     frame = data.frame
     own = frame["run"] == run.pk
@@ -310,7 +310,7 @@ def _rows(data: FailureData, run: ChosenRun) -> tuple[ProfileRow, ...]:
                 )
             )
         rows.append(
-            ProfileRow(
+            FactRow(
                 fact,
                 run,
                 share_with(mine, fact),

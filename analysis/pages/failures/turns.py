@@ -7,8 +7,8 @@ from analysis.filters.selection import ChosenRun
 from analysis.pages.failures.rows import (
     DIMENSION,
     ENDING,
+    FactRow,
     FailureData,
-    ProfileRow,
     TellingTurn,
 )
 from analysis.reports.formatting import plural
@@ -17,7 +17,7 @@ MOST_TURNS = 3
 
 
 def telling_turns(
-    data: FailureData, run: ChosenRun, rows: Sequence[ProfileRow]
+    data: FailureData, run: ChosenRun, rows: Sequence[FactRow]
 ) -> tuple[TellingTurn, ...]:
     """Return a turn for each of the facts that set the agent apart most, of different trajectories.
 
@@ -40,7 +40,7 @@ def telling_turns(
     return tuple(found)
 
 
-def _turn(data: FailureData, row: ProfileRow, ids: Sequence[int]) -> TellingTurn:
+def _turn(data: FailureData, row: FactRow, ids: Sequence[int]) -> TellingTurn:
     fact = row.fact
     if fact.kind == ENDING:
         middle = median(data.lengths[pk] for pk in ids)
