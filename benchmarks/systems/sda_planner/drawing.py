@@ -15,7 +15,8 @@ WIDTH, HEIGHT, ROW = 116, 26, 36
 COLUMNS = (76, 300, 524)
 MARGIN = 18
 TREE_NODES = 60
-TREE_COLUMN, TREE_ROW, TREE_WIDTH = 172, 30, 146
+TREE_COLUMN, TREE_ROW, TREE_WIDTH = 188, 30, 164
+TREE_NOTE = 14
 
 _STATE_TITLES = {
     "agent.pos": "robot at", "agent.hold": "in the hand", "item.loc": "thing is in",
@@ -153,13 +154,13 @@ def draw_tree(tree: Json, chosen: int | None) -> Drawing:
             continue
         parent, step = rows[number]
         tone = "chosen" if number in best else "kept" if number in on_path else ""
-        note = f"plan {ends[number]}" if number in ends else ""
+        note = str(ends[number]) if number in ends else ""
         boxes.append(Box(x, y, step.text, "step", tone, note))
         px, py = spots[parent]
         x1, x2 = px + TREE_WIDTH / 2, x - TREE_WIDTH / 2
         middle = (x1 + x2) / 2
         path = f"M{x1:g} {py:g}C{middle:g} {py:g} {middle:g} {y:g} {x2:g} {y:g}"
         lines.append(Line(path, "step", "", tone))
-    width = max(x for x, _ in spots.values()) + TREE_WIDTH / 2 + MARGIN + 44
+    width = max(x for x, _ in spots.values()) + TREE_WIDTH / 2 + MARGIN + TREE_NOTE
     height = 2 * MARGIN + TREE_ROW * max(1, leaf)
     return Drawing(tuple(boxes), tuple(lines), width, height, tree["made"] - len(kept))

@@ -3,13 +3,15 @@
 Everything is read from what is stored: the task, and the payloads of turns.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import type_words
+from benchmarks.systems.sda_planner.affordances import TYPES, type_words
 from benchmarks.systems.sda_planner.environment import facts_of
 from benchmarks.systems.sda_planner.labels import REPAIRS
 from benchmarks.systems.sda_planner.steps import FIND, Step
@@ -25,8 +27,9 @@ INJECTED = {
 
 
 def name_of(id: str) -> str:
-    """Return a thing in words: its type, and where several look alike, nothing more."""
-    return type_words(type_of(id)) if "|" in id else id
+    """Return a thing in words: its type alone; other values, such as "none", as they are."""
+    kinds = (type_of(part) for part in id.split(" or "))
+    return " or ".join(type_words(kind) if kind in TYPES else kind for kind in kinds)
 
 
 @dataclass(frozen=True)
@@ -47,17 +50,40 @@ class Did:
     skipped: bool = False
 
 
+# Steps beside those that failed or changed, so that these are read in their place.
+BESIDE = 1
+LEAST_FOLDED = 3
+
+
 @dataclass(frozen=True)
 class PlanRow:
-    """A step of a plan as a turn leaves it."""
+    """A step of a plan as a turn leaves it, or one that its repair brings in.
 
-    t: int
+    ``t`` is None for a step of the repaired plan alone; ``change`` says that it is "new", or that
+    the repair left a step out.
+    """
+
+    t: int | None
     text: str
-    state: str
-    tone: str
-    marks: tuple[str, ...]
-    value: str
-    window: bool
+    state: str = ""
+    tone: str = ""
+    marks: tuple[str, ...] = ()
+    value: str = ""
+    window: bool = False
+    change: str = ""
+
+    @property
+    def matters(self) -> bool:
+        """Whether the failure or its repair concerns the step."""
+        return bool(self.marks or self.window or self.change or self.tone == "bad")
+
+
+@dataclass(frozen=True)
+class PlanPart:
+    """Steps of a plan that follow each other; ``folded`` says of them what there is to say."""
+
+    rows: tuple[PlanRow, ...]
+    folded: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +93,7 @@ class TurnPage:
     index: int
     steps: tuple[Step, ...]
     plan: tuple[PlanRow, ...]
+    parts: tuple[PlanPart, ...]
     did: tuple[Did, ...]
     error: Json | None
     diagnosis: Json | None
@@ -76,13 +103,25 @@ class TurnPage:
     repair: str
     lane: str
     undone: tuple[Did, ...]
-    added: tuple[str, ...]
+    after: tuple[str, ...]
     conditions: Sequence[tuple[str, bool]]
     goal: tuple[int, int]
+
+    first_failure: bool = False
 
     @property
     def failed(self) -> bool:
         return self.error is not None
+
+    @property
+    def folds(self) -> bool:
+        """Whether the table leaves steps to the list of the whole plan."""
+        return any(part.folded for part in self.parts)
+
+    @property
+    def met(self) -> list[str]:
+        """The goal conditions that are met."""
+        return [words for words, met in self.conditions if met]
 
 
 @dataclass(frozen=True)
@@ -94,6 +133,10 @@ class Thing:
     changed: bool
     inside: tuple["Thing", ...] = ()
 
+    @property
+    def any_changed(self) -> bool:
+        return self.changed or any(thing.any_changed for thing in self.inside)
+
 
 @dataclass(frozen=True)
 class HouseView:
@@ -103,6 +146,11 @@ class HouseView:
     hand: tuple[Thing, ...]
     floor: tuple[Thing, ...]
     agent: str
+
+    @property
+    def changed(self) -> list[Thing]:
+        """The places that a step changed, or whose content it changed."""
+        return [place for place in self.places if place.any_changed]
 
 
 @dataclass
@@ -148,7 +196,9 @@ def read_walk(trial: Json, scene: Json, turns: Sequence[tuple[int, Json]]) -> Wa
             facts = changed
             did.append(_did(len(walk.steps) + 1, index, record, facts))
             walk.steps.append(did[-1])
-        walk.turns[index] = _turn(index, payload, did)
+        page = _turn(index, payload, did)
+        earlier = any(one.failed for one in walk.turns.values())
+        walk.turns[index] = replace(page, first_failure=page.failed and not earlier)
         if (payload.get("correction") or {}).get("kind") == "restart":
             facts = dict(walk.start)
     return walk
@@ -210,15 +260,53 @@ def _turn(index: int, payload: Json, did: Sequence[Did]) -> TurnPage:
         window = diagnosis is not None and diagnosis["t_start"] <= t <= diagnosis["t_end"]
         value = name_of(timeline[t]) if t < len(timeline) else ""
         rows.append(PlanRow(t, step.text, state, tone, tuple(marks), value, window and t > 0))
+    after = tuple(Step.of(one).text for one in (correction or {}).get("plan_after") or ())
     return TurnPage(
         index,
         tuple(steps),
-        tuple(rows), tuple(did), error, diagnosis, _said(error, diagnosis),
+        tuple(rows),
+        tuple(_parts([*_changed(rows, after)] if after else rows, failed=bool(error))),
+        tuple(did), error, diagnosis, _said(error, diagnosis),
         _cause(error), correction, _repair(correction), _lane(diagnosis),
         tuple(one for one in did if one.phase in ("undoing", "getting there")),
-        _added(steps, correction),
+        after,
         [(words, met) for words, met in payload["conditions"]], tuple(payload["goal"]),
     )  # fmt: skip
+
+
+def _changed(rows: Sequence[PlanRow], after: Sequence[str]) -> Iterator[PlanRow]:
+    """Return the steps of a plan, and among them the new ones of the repaired plan."""
+    matcher = SequenceMatcher(None, [row.text for row in rows], after, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            yield from rows[a:b]
+            continue
+        yield from (replace(row, change="left out") for row in rows[a:b])
+        yield from (PlanRow(None, text, change="new") for text in after[c:d])
+
+
+def _parts(rows: Sequence[PlanRow], *, failed: bool) -> Iterator[PlanPart]:
+    """Return what is shown of a plan, and what is folded: steps far from a failure.
+
+    Without a failure only what earlier plans had done is folded.
+    """
+    matters = [i for i, row in enumerate(rows) if row.matters]
+
+    def near(i: int) -> bool:
+        if not failed:
+            return rows[i].state != "done earlier"
+        return any(abs(i - one) <= BESIDE for one in matters)
+
+    for shown, group in groupby(range(len(rows)), near):
+        part = tuple(rows[i] for i in group)
+        if shown or len(part) < LEAST_FOLDED:
+            yield PlanPart(part)
+            continue
+        for state, same in groupby(part, lambda row: row.state.removesuffix(" earlier")):
+            inside = tuple(same)
+            first, last = inside[0].t, inside[-1].t
+            steps = f"Step {first}" if first == last else f"Steps {first} to {last}"
+            yield PlanPart(inside, f"{steps}: {state or 'not reached'}")
 
 
 def _lane(diagnosis: Json | None) -> str:
@@ -276,12 +364,6 @@ def _repair(correction: Json | None) -> str:
     if correction["kind"] == "rebuild" and correction.get("soft"):
         words += " by the agent"
     return words
-
-
-def _added(steps: Sequence[Step], correction: Json | None) -> tuple[str, ...]:
-    """Return the steps of the plan after a repair."""
-    after = (correction or {}).get("plan_after") or ()
-    return tuple(Step.of(one).text for one in after)
 
 
 # --- the house ------------------------------------------------------------------------------------

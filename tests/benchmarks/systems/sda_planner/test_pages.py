@@ -15,7 +15,7 @@ from benchmarks.systems.sda_planner.people import compose_choice, compose_plan, 
 from benchmarks.systems.sda_planner.published import PUBLISHED
 from benchmarks.systems.sda_planner.sample_house import sample_tasks
 from benchmarks.systems.sda_planner.steps import parse_choice, parse_corrective, parse_plan
-from benchmarks.systems.sda_planner.view import read_walk
+from benchmarks.systems.sda_planner.view import name_of, read_walk
 from tests.annotation.rows import make_person
 from tests.benchmarks.systems.sda_planner.stage import play, sample
 from tests.factories.benchmarks import play as carry
@@ -129,6 +129,31 @@ def test_the_house_after_each_step_follows_from_the_record():
     assert bool(held) == bool(played.turns[-1].payload["held"])
     fresh = read_walk(task.payload, scene, ())
     assert walk.house_after(0) == fresh.house_after(0)
+
+
+def test_a_plan_and_its_repair_stand_in_one_list_and_far_steps_are_folded():
+    played = rebuilt()
+    task = sample("fork-in-bowl-on-table")
+    scene = task.shared["scenes"][task.payload["scene"]["floor_plan"]]
+    walk = read_walk(task.payload, scene, [(turn.index, turn.payload) for turn in played.turns])
+    failures = [page for page in walk.turns.values() if page.failed]
+    assert [page.first_failure for page in failures] == [True] + [False] * (len(failures) - 1)
+    for page in walk.turns.values():
+        rows = [row for part in page.parts for row in part.rows]
+        # Without new steps it is the plan, without those left out the repaired one.
+        assert [row.text for row in rows if row.t] == [step.text for step in page.steps]
+        if page.after:
+            kept = [row.text for row in rows if row.change != "left out"]
+            assert tuple(kept) == page.after
+        for part in page.parts:
+            if part.folded and page.failed:
+                assert not any(row.matters for row in part.rows)
+
+
+def test_values_of_states_are_in_plain_words():
+    assert name_of("ButterKnife or Knife") == "butter knife or knife"
+    assert name_of("CoffeeMachine|+01.00|+00.90|-00.50") == "coffee machine"
+    assert (name_of("none"), name_of("true")) == ("none", "true")
 
 
 # --- pages ----------------------------------------------------------------------------------------
