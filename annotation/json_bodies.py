@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from benchmarks.core.digests import storable
+from benchmarks.core.problems import json_fault
 
 
 class BadBody(ValueError):
@@ -18,7 +19,5 @@ def read_json_body(body: bytes) -> Any:
     """
     try:
         return storable(json.loads(body))
-    except RecursionError:
-        raise BadBody("it is nested too deeply") from None
-    except ValueError as error:
-        raise BadBody(str(error)[:200]) from None
+    except (ValueError, RecursionError) as error:
+        raise BadBody(json_fault(error)) from None

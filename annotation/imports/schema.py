@@ -20,6 +20,7 @@ from annotation.errors import Refused
 from annotation.exports.columns import FORMAT, SCHEMA_VERSION
 from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
 from benchmarks.core.digests import storable
+from benchmarks.core.problems import json_fault
 
 DOCUMENT = "study.json"
 MOST_PROBLEMS = 20
@@ -216,7 +217,7 @@ def read_document(path: Path) -> tuple[StudyDocument, str]:
     except OSError as error:
         raise Refused("invalid", f"{source} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise Refused("invalid", f"{source} is not JSON: {str(error)[:120]}") from None
+        raise Refused("invalid", f"{source} is not JSON: {json_fault(error)}") from None
     return check_document(data, text), digest_of(data)
 
 

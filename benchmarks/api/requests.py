@@ -13,6 +13,7 @@ from ninja.parser import Parser
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.api.errors import ApiError
+from benchmarks.core.problems import json_fault
 from benchmarks.imports.forms import too_large
 from benchmarks.imports.uploads import announces_too_much
 from benchmarks.paging import Page, page_by_id
@@ -118,7 +119,7 @@ class StrictParser(Parser):
         except ApiError:
             raise
         except (ValueError, RecursionError) as error:
-            raise ApiError(400, f"The body is no JSON: {str(error)[:120]}.") from None
+            raise ApiError(400, f"The body is no JSON: {json_fault(error)}.") from None
         _check_texts(value)
         return value
 

@@ -1,5 +1,6 @@
 """What is wrong with a file, collected so that the first twenty faults are told at once."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -105,3 +106,30 @@ def text_fault(value: Any, longest: int) -> str:
     if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
         return "a text without NUL and without half characters"
     return ""
+
+
+# What the json module finds wrong, by the beginning of its message.
+_JSON_FAULTS = {
+    "Expecting value": "a value is missing",
+    "Extra data": "more text after the value",
+    "Expecting property name": "a name in double quotes is missing",
+    "Expecting ':'": "a colon is missing",
+    "Expecting ','": "a comma or a closing bracket is missing",
+    "Illegal trailing comma": "a comma before a closing bracket",
+    "Unterminated string": "a text without its closing quote",
+    "Invalid control character": "a line break or control character within a text",
+    "Invalid \\": "a backslash with an unknown character",
+}
+
+
+def json_fault(error: Exception) -> str:
+    """Return in words why a text is no JSON, with the place; for what ``json.loads`` raises."""
+    if isinstance(error, RecursionError):
+        return "too many levels"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a byte that is no UTF-8 (byte {error.start + 1})"
+    if isinstance(error, json.JSONDecodeError):
+        fault = next((w for key, w in _JSON_FAULTS.items() if error.msg.startswith(key)), "a fault")
+        line = f"line {error.lineno}, " if "\n" in error.doc else ""
+        return f"{fault} ({line}column {error.colno})"
+    return str(error)[:120] or type(error).__name__

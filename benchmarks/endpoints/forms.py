@@ -13,6 +13,7 @@ from django.utils.text import slugify
 
 from benchmarks.core.digests import storable
 from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.problems import json_fault
 from benchmarks.endpoints.services import LOCKED
 from benchmarks.llm.config import RESERVED, EndpointConfig, check_parameters
 from benchmarks.llm.security import (
@@ -56,9 +57,7 @@ def read_parameters(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise forms.ValidationError(
-            f"Line {error.lineno}, column {error.colno}: this is no JSON. {error.msg}."
-        ) from None
+        raise forms.ValidationError(f"This is no JSON: {json_fault(error)}.") from None
     except _NoParameter as error:
         raise forms.ValidationError(str(error)) from None
     except (ValueError, RecursionError):

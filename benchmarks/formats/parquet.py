@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.json_files import DEEPEST, load, too_deep
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.problems import Problems, Said, json_fault
 from benchmarks.formats.source import Source, Spot, refused
 
 MAGIC = b"PAR1"
@@ -70,7 +70,7 @@ def _value(spot: Spot, row: Mapping[str, Any]) -> Any:
             made["messages"] = [_message(message) for message in made["messages"]]
         value = load(json.dumps(made, allow_nan=False))
     except (ValueError, TypeError, RecursionError) as error:
-        spot.fault("values that JSON can hold", Said(str(error)[:120]))
+        spot.fault("values that JSON can hold", Said(json_fault(error)))
         return None
     if too_deep(value, DEEPEST):
         spot.fault(f"at most {DEEPEST} levels", Said("more"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from benchmarks.core.json_files import DEEPEST, LONGEST_TEXT, ItemFile, load, too_deep
-from benchmarks.core.problems import FileRefused, Problem, Problems, Said, describe
+from benchmarks.core.problems import FileRefused, Problem, Problems, Said, describe, json_fault
 
 GZIP = b"\x1f\x8b"
 LONGEST_LINE = 4 * LONGEST_TEXT
@@ -126,8 +126,7 @@ def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
         value = load(line.decode().removeprefix("\ufeff").strip())
         deep = too_deep(value, DEEPEST)
     except (ValueError, RecursionError) as error:
-        why = "too many levels" if isinstance(error, RecursionError) else str(error)[:120]
-        problems.add(where, "JSON", Said(why))
+        problems.add(where, "JSON", Said(json_fault(error)))
         return None
     if deep:
         problems.add(where, f"at most {DEEPEST} levels", Said("more"))

@@ -15,7 +15,14 @@ from typing import Any
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
-from benchmarks.core.problems import FileRefused, Problem, Problems, Said, text_fault
+from benchmarks.core.problems import (
+    FileRefused,
+    Problem,
+    Problems,
+    Said,
+    json_fault,
+    text_fault,
+)
 from benchmarks.core.query_files import LONGEST_ID, LONGEST_QUERY
 from benchmarks.core.types import Task
 from benchmarks.systems.adaplanbench.macgyver.build import dataset_checksum
@@ -113,8 +120,7 @@ def _items(name: str, raw: bytes) -> Iterator[tuple[str, Any]]:
     try:
         data = json.loads(_text(name, raw))
     except (ValueError, RecursionError) as error:
-        found = str(error).splitlines()[0]
-        raise FileRefused([Problem(name, "JSON", found)]) from None
+        raise FileRefused([Problem(name, "JSON", json_fault(error))]) from None
     rows = data.get("data") if isinstance(data, dict) else data
     if not isinstance(rows, list):
         raise FileRefused([Problem(name, "a list of problems, alone or under 'data'", "none")])

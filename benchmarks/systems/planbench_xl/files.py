@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from benchmarks.core.json_files import load
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.problems import Problems, Said, json_fault
 
 NAMES = (
     "datatypes", "database", "baseline_tools", "noisy_tools", "blocker_tools", "tasks", "queries",
@@ -74,7 +74,7 @@ def _read(path: Path, problems: Problems) -> Source | None:
     try:
         content = load(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        problems.add(path.name, "JSON in UTF-8", Said(reason_of(error)))
+        problems.add(path.name, "JSON in UTF-8", Said(json_fault(error)))
         return None
     return Source(path.name, content, hashlib.sha256(data).hexdigest())
 

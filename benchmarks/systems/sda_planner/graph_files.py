@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.json_files import load
-from benchmarks.core.problems import FileRefused, Problems, Said, describe
+from benchmarks.core.problems import FileRefused, Problems, Said, describe, json_fault
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.affordances import TYPES
 from benchmarks.systems.sda_planner.graph import (
@@ -40,8 +40,11 @@ def read_graph_file(paths: Iterable[Path]) -> dict[str, Any] | None:
                 problems.add(path.name, f"at most {LARGEST:,} bytes", Said("more"))
                 problems.check()
             value = load(data.decode("utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
-            problems.add(path.name, "JSON in UTF-8", Said(str(error)[:120]))
+        except OSError as error:
+            problems.add(path.name, "a file that can be read", Said(error.strerror or "none"))
+            problems.check()
+        except (ValueError, RecursionError) as error:
+            problems.add(path.name, "JSON in UTF-8", Said(json_fault(error)))
             problems.check()
         return check_graph(path.name, value, problems).to_json()
     return None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.core import json_files
 from benchmarks.core.digests import storable
 from benchmarks.core.json_files import ItemFile, JsonFile
-from benchmarks.core.problems import FileRefused
+from benchmarks.core.problems import FileRefused, json_fault
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
@@ -90,3 +90,26 @@ def test_nothing_that_a_store_refuses_comes_out() -> None:
     text = '["a\\u0000b", "\\ud800", "\\ud83d\\ude00", {"\\u0000": 1}]'
     values = [value for _, _, value in ItemFile("x.json", io.BytesIO(text.encode())).entries()]
     assert values == ["a\ufffdb", "\ufffd", "😀", {"\ufffd": 1}]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "a value is missing (column 1)"),
+        ('{"a": 1} 2', "more text after the value (column 10)"),
+        ('{\n "a": 1,\n}', "a name in double quotes is missing (line 3, column 1)"),
+        ('{"a" 1}', "a colon is missing (column 6)"),
+        ("[1 2]", "a comma or a closing bracket is missing (column 4)"),
+        ('["a', "a text without its closing quote (column 2)"),
+        ('["a\nb"]', "a line break or control character within a text (line 1, column 4)"),
+        (r'["\x"]', "a backslash with an unknown character (column 3)"),
+        ("[" * 100_000, "too many levels"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_json_is_in_plain_words(text: str, words: str) -> None:
+    with pytest.raises((ValueError, RecursionError)) as raised:
+        json.loads(text)
+    assert json_fault(raised.value) == words
+    with pytest.raises(UnicodeDecodeError) as broken:
+        b"a\xff".decode()
+    assert json_fault(broken.value) == "a byte that is no UTF-8 (byte 2)"

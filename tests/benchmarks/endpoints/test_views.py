@@ -213,7 +213,11 @@ class TestForm:
             ("model", "", "required"),
             ("key_variable", "HOME", "must start with PLANJURY_KEY_"),
             ("key_variable", "PLANJURY_KEY_a", "capitals"),
-            ("parameters", '{\n "a": 1,\n}', "Line 3, column 1: this is no JSON"),
+            (
+                "parameters",
+                '{\n "a": 1,\n}',
+                "a name in double quotes is missing (line 3,",
+            ),
             ("parameters", "[1]", "Expected a JSON object such as"),
             ("parameters", '{"a": 1, "a": 2}', "The name 'a' stands there twice"),
             ("parameters", '{"a": NaN}', "NaN is no JSON value"),
