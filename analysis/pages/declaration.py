@@ -430,8 +430,23 @@ def _notice(low: int, high: int, unit: str) -> Notice:
     return found
 
 
+def few_tasks(estimates: Iterable[Estimate]) -> tuple[int, int] | None:
+    """Return the smallest and largest number of tasks under an interval, where it is below 40.
+
+    For pages whose intervals take each task once: those need no clusters, but rest on few all the
+    same. None where every interval has enough.
+    """
+    counts = [
+        interval.details["clusters"] if interval.unit else estimate.n
+        for estimate in estimates
+        if (interval := estimate.interval) is not None
+    ]
+    few = [count for count in counts if count < FEW_CLUSTERS]
+    return (min(few), max(few)) if few else None
+
+
 def with_few_clusters(report: Report) -> Report:
-    """Add the notice to a report whose tables hold such intervals."""
+    """Add the notice to a report whose tables hold such intervals and that does not say it yet."""
     estimates = (
         cell.estimate
         for table in report.tables
@@ -439,5 +454,10 @@ def with_few_clusters(report: Report) -> Report:
         for cell in row
         if cell.estimate is not None
     )
-    notices = few_clusters_notices(estimates)
+    said = {notice.text.partition(":")[0] for notice in report.notices}
+    notices = tuple(
+        notice
+        for notice in few_clusters_notices(estimates)
+        if notice.text.partition(":")[0] not in said
+    )
     return replace(report, notices=(*report.notices, *notices)) if notices else report

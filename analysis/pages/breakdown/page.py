@@ -10,13 +10,11 @@ from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import group_values, outcome_frame
 from analysis.pages.breakdown.rows import (
-    NONE_HERE,
     BreakdownData,
     BreakdownResult,
     BreakdownRow,
     PublishedShare,
     compute,
-    condition_titles,
     published_here,
 )
 from analysis.pages.declaration import (
@@ -31,7 +29,9 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
+from analysis.pages.outcome_estimates import NOTHING_HERE
 from analysis.reports import figure_specs, run_marks
+from analysis.reports.condition_titles import condition_titles
 from analysis.reports.content import (
     Cell,
     Column,
@@ -76,7 +76,7 @@ def load(selection: Selection) -> BreakdownData | NothingToShow:
         values,
         grouping,
         measures,
-        condition_titles(system.comparisons),
+        condition_titles(system, [run.condition for run in selection.runs]),
         published_here(system.published, selection.filters.by, grouping, labels.measures),
     )
 
@@ -90,7 +90,7 @@ def draw_grid(result: BreakdownResult, url: UrlOf) -> Figure | None:
     if not 1 <= len(result.titles) <= MOST_COLUMNS:
         return None
     names = tuple(dict.fromkeys(_name(result, row) for row in result.rows))
-    none = Estimate.without_value(NONE_HERE)
+    none = Estimate.without_value(NOTHING_HERE)
     cells = dict.fromkeys(product(names, result.titles), none)
     cells |= {(_name(result, row), row.title): row.first for row in result.rows}
     links = {(_name(result, row), row.title): url(Link(runs=(row.run.pk,))) for row in result.rows}

@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.outcomes import why_undefined
+from analysis.pages.declaration import few_tasks
+from analysis.pages.outcome_estimates import estimate_measure
 from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit
-from analysis.stats.descriptive.means import mean_by_cluster, mean_t
-from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from benchmarks.core.ports.comparisons import Comparisons, Grouping
+from benchmarks.core.ports.comparisons import Grouping
 from benchmarks.core.ports.labels import Measure, plain
 from benchmarks.core.ports.published import Published
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-NONE_HERE = "no task of this kind"
 Value = tuple[str, ...]
 
 
@@ -115,6 +113,10 @@ class BreakdownResult:
         return how_interval([row.first for row in self.rows])
 
     @property
+    def few_tasks(self) -> tuple[int, int] | None:
+        return few_tasks([row.first for row in self.rows])
+
+    @property
     def excluded(self) -> Mapping[str, int]:
         return exclusions([row.first for row in self.rows])
 
@@ -133,18 +135,6 @@ def published_here(
     return tuple(sorted(found, key=lambda one: (one.title, one.measure.title)))
 
 
-def condition_titles(comparisons: Comparisons) -> dict[str, str]:
-    """Return what pages call the conditions of a system, by the name that runs have."""
-    titles = {
-        f"{factor.name}={value}": f"{factor.title}: {named.title}"
-        for factor in comparisons.factors
-        if factor.kind == "setting"
-        for value, named in factor.values.items()
-    }
-    named = comparisons.contrasts.conditions if comparisons.contrasts is not None else {}
-    return titles | {name: one.title for name, one in named.items()}
-
-
 def compute(data: BreakdownData) -> BreakdownResult:
     """Estimate every share for each kind of task, agent and condition."""
     frame = data.frame.assign(group=data.frame["trajectory"].map(data.values))
@@ -161,28 +151,13 @@ def compute(data: BreakdownData) -> BreakdownResult:
         for run in runs:
             mine = here[here["run"] == run.pk]
             if len(mine):
-                shares = {name: estimate(mine, name, one) for name, one in data.measures.items()}
+                shares = {
+                    name: estimate_measure(mine, name, one) for name, one in data.measures.items()
+                }
                 title = _title(value, data.grouping)
                 condition = data.conditions.get(run.condition, run.condition)
                 rows.append(BreakdownRow(value, title, run.label, condition, run, shares))
     return BreakdownResult(data, tuple(rows), len(frame) - len(known))
-
-
-def estimate(mine: "DataFrame", metric: str, measure: Measure) -> Estimate:
-    """Estimate one measure from rows of an outcome frame, with the interval that suits it."""
-    left = Counter(why_undefined(mine, metric))
-    known = mine[mine[metric].notna()]
-    if not len(known):
-        why = next(iter(left), NONE_HERE)
-        return Estimate.without_value(why, excluded=dict(left))
-    values, tasks = known[metric].to_numpy(), known["task"].tolist()
-    excluded = dict(left.most_common())
-    if measure.kind == "rate":
-        return success_rate(values, tasks, excluded=excluded)
-    scale = (0, measure.most)
-    if len(set(tasks)) == len(tasks):
-        return mean_t(values, excluded=excluded, scale=scale)
-    return mean_by_cluster(values, tasks, excluded=excluded, scale=scale)
 
 
 def _title(value: Value, grouping: Grouping) -> str:

@@ -8,7 +8,6 @@ from analysis.figures.costs import CostMark, CostPanel, cost_panels
 from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame
-from analysis.pages.breakdown.rows import condition_titles, estimate
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -17,11 +16,14 @@ from analysis.pages.declaration import (
     TableOf,
     UrlOf,
     estimate_of,
+    few_tasks,
     text_of,
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
-from analysis.reports import run_marks
+from analysis.pages.outcome_estimates import estimate_measure
+from analysis.reports import figure_specs, run_marks
+from analysis.reports.condition_titles import condition_titles
 from analysis.reports.content import Column, exclusions
 from analysis.reports.formatting import Unit
 from analysis.stats.results import Estimate
@@ -104,8 +106,16 @@ class EfficiencyResult:
         return " %" if self.data.main.kind == "percent" else ""
 
     @property
+    def few_tasks(self) -> tuple[int, int] | None:
+        return few_tasks([one for row in self.rows for one in (row.result, *row.costs.values())])
+
+    @property
     def several_conditions(self) -> bool:
         return len({row.condition for row in self.rows}) > 1
+
+    @property
+    def several_agents(self) -> bool:
+        return len({row.run.label for row in self.rows}) > 1
 
     @property
     def cost_titles(self) -> list[str]:
@@ -136,7 +146,7 @@ def load(selection: Selection) -> EfficiencyData | NothingToShow:
         main,
         labels.measures[main],
         {name: labels.measures[name] for name in labels.costs},
-        condition_titles(system.comparisons),
+        condition_titles(system, [run.condition for run in selection.runs]),
     )
 
 
@@ -152,8 +162,11 @@ def compute(data: EfficiencyData) -> EfficiencyResult:
                 f"{run.label}, {condition}" if several else run.label,
                 run,
                 condition,
-                estimate(mine, data.metric, data.main),
-                {name: estimate(mine, name, measure) for name, measure in data.costs.items()},
+                estimate_measure(mine, data.metric, data.main),
+                {
+                    name: estimate_measure(mine, name, measure)
+                    for name, measure in data.costs.items()
+                },
             )
         )
     rows.sort(key=lambda row: (row.result.value is None, -(row.result.value or 0), row.name))
@@ -167,12 +180,18 @@ def draw(result: EfficiencyResult, url: UrlOf) -> Figure | None:
     panels = [
         CostPanel(
             measure.title,
-            [CostMark(row.name, row.costs[name], row.result, url(row.link)) for row in result.rows],
+            [
+                CostMark(row.run.label, row.condition, row.costs[name], row.result, url(row.link))
+                for row in result.rows
+            ],
         )
         for name, measure in result.data.costs.items()
     ]
     main = result.data.main
-    return cost_panels(panels, main.title, "share" if main.in_percent else "points", most=main.most)
+    return cost_panels(
+        panels, main.title, "share" if main.in_percent else "points", most=main.most,
+        styles=figure_specs.styles([row.run.label for row in result.rows]),
+    )  # fmt: skip
 
 
 def columns(result: EfficiencyResult) -> Sequence[ColumnOf[EfficiencyRow]]:

@@ -193,6 +193,11 @@ class LeaderboardResult:
         return clusters if clusters < FEW_CLUSTERS else 0
 
     @property
+    def by_task(self) -> bool:
+        """Whether intervals are by task, because tasks were tried several times."""
+        return any(row.main.interval is not None and row.main.interval.unit for row in self.rows)
+
+    @property
     def over_pairs(self) -> str:
         return over_pairs(self.pairs)
 
@@ -222,6 +227,15 @@ class LeaderboardResult:
     @property
     def recorded(self) -> list[AgentResult]:
         return [row for row in self.rows if is_recorded(row)]
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a recorded agent draws from a pool of answers."""
+        return any(row.pool is not None for row in self.recorded)
+
+    @property
+    def has_valid(self) -> bool:
+        return VALID in self.data.headline
 
     @property
     def ran_dry(self) -> int:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
+from analysis.pages.outcome_estimates import estimate_measure
 from analysis.reports import system_facts
 from analysis.reports.published import published_estimate
 from analysis.stats.comparison import paired
 from analysis.stats.comparison.ranks import rank_order
-from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import Method, share
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ACCURATE, VALID = "accurate", "valid"
 A_MEAN = "a mean, no share"
+TRIED_AGAIN = "tasks were tried several times; Wald’s interval takes each trajectory as independent"
 UNDEFINED = "what agents are ranked by is undefined"
 # Accuracy with other dimensions counted than the run counts.
 BOTH: Mapping[str, Measure] = {
@@ -31,6 +32,7 @@ BOTH: Mapping[str, Measure] = {
 DIFFER = "readings_differ"
 EXHAUSTED = "pool_exhausted"
 UNEQUAL_POOLS = "recorded answers: authors whose pools differ in size are not ranked"
+MADE_ELSEWHERE = "recorded answers: made elsewhere, under settings that are not known here"
 
 
 @dataclass(frozen=True)
@@ -81,18 +83,19 @@ def row_of(
             total[system_facts.in_words(why, titles)] += count
         return dict(total.most_common())
 
-    estimates = {}
-    for metric, measure in measures.items():
-        values = mine[metric].dropna()
-        if measure.kind == "rate":
-            estimates[metric] = _share(values, excluded(metric), "wilson")
-        else:
-            estimates[metric] = mean_t(
-                values.to_numpy(), excluded=excluded(metric), scale=(0, measure.most)
-            )
+    estimates = {
+        metric: estimate_measure(mine, metric, measure, excluded(metric))
+        for metric, measure in measures.items()
+    }
     main, wald = headline[0], Estimate.without_value(A_MEAN)
     if measures[main].kind == "rate":
-        wald = _share(mine[main].dropna(), excluded(main), "wald")
+        values = mine.loc[mine[main].notna()]
+        repeated = values["task"].duplicated().any()
+        wald = (
+            Estimate.without_value(TRIED_AGAIN)
+            if repeated
+            else _share(values[main], excluded(main), "wald")
+        )
     known = mine[DIFFER].dropna()
     return AgentResult(
         run.label,
@@ -176,7 +179,7 @@ def _unranked(row: AgentResult) -> str:
     if row.run is None:
         return "published"
     if row.run.agent_kind == "recorded":
-        return UNEQUAL_POOLS
+        return UNEQUAL_POOLS if row.pool is not None else MADE_ELSEWHERE
     if not row.run.finished:
         return f"the run is not finished: {row.run.done} of {row.run.total} trajectories"
     return ""

@@ -7,6 +7,7 @@ import pytest
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.reports.content import Report
+from analysis.reports.figure_specs import styles
 from benchmarks.models import Dataset
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_dataset, make_run, make_trajectory
@@ -34,8 +35,9 @@ def test_a_result_stands_against_each_cost() -> None:
         )
     made = report()
     assert made.sentence == (
-        "Ada, standard has the highest success rate, 66.7 % over 3 trajectories, at Corrections "
-        "4.00 on average; there is no other to compare it with."
+        "Ada, Planner: SDA-Planner has the highest success rate, 66.7 % (95 % interval 20.8 to "
+        "93.9 %) over 3 trajectories, at Corrections 4.00 on average; there is no other to compare "
+        "it with."
     )
     table = made.table("efficiency")
     assert table is not None
@@ -43,11 +45,17 @@ def test_a_result_stands_against_each_cost() -> None:
     assert (first["success"], first["corrections"], first["steps"]) == (0.666667, 4, 10)
     assert second["corrections"] is None and second["steps"] == 5
     (figure,) = (json.loads(one.json) for one in made.figures if one.name == "efficiency")
-    marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    drawn = [one for one in figure["data"] if one["mode"] == "markers" and one["x"] != [None]]
     # Both are drawn against steps and calls, one alone against corrections.
-    assert len(marks) == 5 and (marks[0]["x"], marks[0]["y"]) == ([4.0], [2 / 3])
-    # Each has one entry in the legend.
-    assert sum(trace["showlegend"] for trace in marks) == 2
+    assert len(drawn) == 5 and (drawn[0]["x"], drawn[0]["y"]) == ([4.0], [2 / 3])
+    key = [trace["name"] for trace in figure["data"] if trace["showlegend"]]
+    assert key == ["Ada", "Planner: SDA-Planner", "Planner: Tree Planner"]
+    # A colour is an agent everywhere; conditions differ in their symbols.
+    (colour,) = {trace["marker"]["color"] for trace in drawn}
+    assert colour == styles(["Ada"])["Ada"].colour
+    assert len({trace["marker"]["symbol"] for trace in drawn}) == 2
+    assert any(notice.text.startswith("Few tasks: intervals here rest on 3 tasks")
+               for notice in made.notices)  # fmt: skip
 
 
 def test_the_cheapest_is_named_beside_the_best() -> None:
@@ -57,6 +65,9 @@ def test_the_cheapest_is_named_beside_the_best() -> None:
         for task in (1, 2):
             make_trajectory(run, task, accurate=accurate, turns=turns)
     assert report().sentence == (
-        "Ada has the highest accuracy, 100.0 % over 2 trajectories, at Turns 6.00 on average; "
-        "Bob has the lowest mean of Turns, 2.00, and accuracy 0.0 %."
+        "Ada has the highest accuracy, 100.0 % (95 % interval 34.2 to 100.0 %) over 2 "
+        "trajectories, at Turns 6.00 on average; Bob has the lowest mean of Turns, 2.00, and "
+        "accuracy 0.0 % (95 % interval 0.0 to 65.8 %)."
     )
+    assert any("Each interval is for one number alone" in one.text for one in report().notices)
+    assert [one.text for one in report().onward] == ["Any two agents: is that real?"]

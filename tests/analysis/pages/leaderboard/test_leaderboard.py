@@ -1,11 +1,16 @@
 """The leaderboard's sentences, ranks and tables on runs that are counted by hand."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.page_filters import with_measure
+from analysis.pages.outcome_estimates import estimate_measure
 from analysis.reports.content import Report, Table
+from analysis.stats.descriptive.proportions import share
+from benchmarks.core.ports.labels import Measure
 from benchmarks.models import Agent, Dataset, Run, Task, Trajectory
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import make_dataset, make_run, make_trajectory
@@ -293,3 +298,42 @@ def test_a_fraction_of_each_trajectory_is_no_share_of_trajectories() -> None:
     chosen = with_measure(select_runs(Filters(measure="goal_conditions")))
     compared = report_of("compare-models", chosen)
     assert "Ada and Bob do not differ clearly on Goal conditions" in compared.sentence
+
+
+def test_tries_of_a_task_are_no_independent_trajectories() -> None:
+    dataset = make_dataset()
+    run = make_run(dataset, "ada")
+    for task, (accurate, turns) in enumerate(((1, 2), (1, 3), (1, 5), (0, 6)), 1):
+        for attempt in (1, 2, 3):
+            make_trajectory(run, task, attempt=attempt, accurate=float(accurate), turns=turns)
+    made = report()
+    row = cells(board(made), "Ada")
+    assert (row["trajectories"], row["turns"]) == (12, 4)
+    # Tries that all agree say no more than one: 4 ± t(3) · s/2 of the tasks' means 2, 3, 5, 6.
+    half = 3.182446 * (10 / 3) ** 0.5 / 2
+    assert row["turns low"] == pytest.approx(4 - half, abs=1e-5)
+    assert row["turns high"] == pytest.approx(4 + half, abs=1e-5)
+    # Wider than Wilson's of 9 of 12 independent trajectories, 46.8 to 91.1 %.
+    assert float(str(row["acc low"])) < 0.4
+    assert row["acc wald low"] is None
+    assert any("Tasks were tried several times" in line for line in made.how)
+    assert any("Few tasks: intervals here rest on 4 tasks" in one.text for one in made.notices)
+
+
+def test_intervals_hold_where_tasks_were_tried_several_times() -> None:
+    """Of 400 sets of 30 tasks with 5 tries each, about 95 % of intervals hold the true rate."""
+    rng = np.random.default_rng(20261123)
+    tasks = np.repeat(np.arange(30), 5)
+    measure = Measure("Accurate", "", "rate")
+    by_task, by_try = 0, 0
+    for _ in range(400):
+        # Hard and easy tasks around a rate of 0.6.
+        chances = rng.beta(1.2, 0.8, 30)
+        frame = pd.DataFrame({"task": tasks, "accurate": rng.binomial(1, chances[tasks])})
+        found = estimate_measure(frame.assign(**{"why accurate": ""}), "accurate", measure).interval
+        plain = share(int(frame["accurate"].sum()), len(frame)).interval
+        assert found is not None and plain is not None
+        by_task += found.low <= 0.6 <= found.high
+        by_try += plain.low <= 0.6 <= plain.high
+    assert 0.92 <= by_task / 400 <= 0.98
+    assert by_try / 400 < 0.85

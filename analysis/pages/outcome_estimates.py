@@ -1,0 +1,40 @@
+"""A measure of trajectories with the interval that suits it, also where tasks were tried again."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from analysis.frames.outcomes import why_undefined
+from analysis.stats.descriptive.means import mean_by_cluster, mean_t
+from analysis.stats.descriptive.trials import success_rate
+from analysis.stats.results import Estimate
+from benchmarks.core.ports.labels import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pandas import DataFrame
+
+NOTHING_HERE = "no task of this kind"
+
+
+def estimate_measure(
+    mine: "DataFrame", metric: str, measure: Measure, excluded: "Mapping[str, int] | None" = None
+) -> Estimate:
+    """Estimate one measure from rows of an outcome frame.
+
+    Rates get Wilson's interval and other means Student's; where a task was tried several times,
+    tasks are taken as independent instead of trajectories. ``excluded`` counts by reason what is
+    left out, where that is more than the rows say.
+    """
+    left = why_undefined(mine, metric) if excluded is None else excluded
+    counts = dict(Counter(left).most_common())
+    known = mine[mine[metric].notna()]
+    if not len(known):
+        return Estimate.without_value(next(iter(counts), NOTHING_HERE), excluded=counts)
+    values, tasks = known[metric].to_numpy(), known["task"].tolist()
+    if measure.kind == "rate":
+        return success_rate(values, tasks, excluded=counts)
+    scale = (0, measure.most)
+    if len(set(tasks)) == len(tasks):
+        return mean_t(values, excluded=counts, scale=scale)
+    return mean_by_cluster(values, tasks, excluded=counts, scale=scale)
