@@ -17,7 +17,7 @@ from analysis.stats.columns import Codes, Floats
 from benchmarks.models import Trajectory
 
 # Part of every version: raise it when the same data give other columns.
-FORMAT = 2
+FORMAT = 3
 STATES: tuple[str, ...] = tuple(str(status) for status in Trajectory.Status)
 # A number that does not exist.
 NONE = -1
@@ -31,6 +31,8 @@ class IndexColumns:
     Codes point into the names beside them: ``state`` into `STATES`, ``end`` into ``ends``,
     ``failure`` into ``failures`` (`NONE` where there is none). ``valid`` and ``accurate`` are 1, 0
     or `NONE`, which is undefined; measures are NaN where they are undefined, counts `NONE`.
+    ``headline`` is the measure by which its system ranks agents, as a share of its largest value
+    where it has one.
 
     ``mean`` is over all scores of the last turn, ``dimension`` the mean of each dimension there
     (a column for each of ``dimensions``), ``passes`` whether it reaches the run's threshold,
@@ -50,6 +52,7 @@ class IndexColumns:
     valid: Codes
     accurate: Codes
     reward: Floats
+    headline: Floats
     mean: Floats
     spread: Floats
     unscored: Codes
@@ -73,8 +76,9 @@ NAMES = ("ends", "failures", "dimensions", "constraints")
 TYPES: Mapping[str, str] = {
     "id": "<i8", "run": "<i8", "task": "<i8", "state": "<i1", "end": "<i2", "failure": "<i2",
     "turns": "<i4", "tokens": "<i8", "valid": "<i1", "accurate": "<i1", "reward": "<f8",
-    "mean": "<f8", "spread": "<f8", "unscored": "<i4", "violations": "<i4", "new": "<i4",
-    "repeated": "<i4", "withheld": "<i4", "dimension": "<f4", "passes": "<i1", "broken": "<i4",
+    "headline": "<f8", "mean": "<f8", "spread": "<f8", "unscored": "<i4",
+    "violations": "<i4", "new": "<i4", "repeated": "<i4", "withheld": "<i4", "dimension": "<f4",
+    "passes": "<i1", "broken": "<i4",
 }  # fmt: skip
 # Bytes of one number of each.
 SIZES: Mapping[str, int] = {name: np.dtype(kind).itemsize for name, kind in TYPES.items()}

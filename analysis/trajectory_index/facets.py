@@ -18,8 +18,8 @@ from analysis.trajectory_index.runs import (
     IndexedRunRow,
 )
 from analysis.trajectory_index.table import TrajectoryIndex
-from benchmarks.core.ports.labels import plain
-from benchmarks.core.registry import EXTERNAL, SYSTEMS, get_system
+from benchmarks.core.ports.labels import Measure, plain
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.trajectories.selectors import (
     FULL,
     NEARLY,
@@ -147,13 +147,20 @@ MARKERS = {
 
 
 def all_facets(
-    index: TrajectoryIndex, annotations: AnnotationColumns, keys: Sequence[str] = ()
+    index: TrajectoryIndex,
+    annotations: AnnotationColumns,
+    keys: Sequence[str] = (),
+    systems: Sequence[str] | None = None,
 ) -> list[IndexFacet]:
-    """Return every facet. ``keys`` are the constraints that the address names."""
+    """Return every facet. ``keys`` are the constraints that the address names, ``systems`` those
+    whose words facets speak: all that have runs, if none are given.
+    """
+    if systems is None:
+        systems = list(dict.fromkeys(run.system for run in index.runs))
     columns = index.columns
     return [
         *_run_facets(index),
-        *_outcome_facets(index),
+        *_outcome_facets(index, systems),
         _range_facet("score", "Mean score", JUDGES, SCORES, columns.mean,
                 "Over all scores of the last plan"),
         *_rubric_facets(index),
@@ -212,7 +219,7 @@ def _by_level(offer: tuple[str, str]) -> tuple[int, str]:
     return (known.index(offer[0]) if offer[0] in known else len(known), offer[0])
 
 
-def _outcome_facets(index: TrajectoryIndex) -> Iterable[IndexFacet]:
+def _outcome_facets(index: TrajectoryIndex, systems: Sequence[str]) -> Iterable[IndexFacet]:
     columns = index.columns
     ends = [(code, ending_title(code)) for code in columns.ends]
     shown = [state for state in STATES if state in STATE_WORDS]
@@ -225,16 +232,14 @@ def _outcome_facets(index: TrajectoryIndex) -> Iterable[IndexFacet]:
         "end", "Ending", OUTCOME, (*(ends[code] for code in order), *states),
         rank[codes.astype(np.int64)],
     )  # fmt: skip
-    for name, title, yes, no in (
-        ("valid", "Valid", "Valid", "Not valid"),
-        ("accurate", "Passes", "Valid and passes", "Does not"),
-    ):
+    undefined = np.where(columns.state == DONE, 2, NONE)
+    answers = ((YES, "Yes"), (NO, "No"), (UNDEFINED, "Undefined"))
+    for name in ("valid", "accurate"):
         value = getattr(columns, name)
-        undefined = np.where(columns.state == DONE, 2, NONE)
         codes = np.where(value == 1, 0, np.where(value == 0, 1, undefined))
-        yield IndexFacet(
-            name, title, OUTCOME, ((YES, yes), (NO, no), (UNDEFINED, "Undefined")), codes
-        )
+        title = verdict_title(name, systems) or plain(name)
+        yield IndexFacet(name, title, OUTCOME, answers, codes)
+    yield _headline_facet(index, systems)
     yield _reward_facet(index)
     yield IndexFacet(
         "failure", "Failure", OUTCOME, tuple((code, plain(code)) for code in columns.failures),
@@ -243,6 +248,43 @@ def _outcome_facets(index: TrajectoryIndex) -> Iterable[IndexFacet]:
     tokens = np.where(columns.tokens == NONE, np.nan, columns.tokens)
     yield _range_facet("tokens", "Tokens", OUTCOME, TOKENS, tokens,
                   "In all its calls; made elsewhere, as its file states")  # fmt: skip
+
+
+def _headline_facet(index: TrajectoryIndex, systems: Sequence[str]) -> IndexFacet:
+    """Return the facet on what systems rank agents by; empty where a verdict says the same."""
+    columns, value = index.columns, index.columns.headline
+    measures = headline_measures(systems)
+    none = np.full(len(columns), NONE, dtype=np.int8)
+    offers = (
+        (FULL, "100 %"), ("half", "50 % to under 100 %"), ("some", "above 0 to under 50 %"),
+        (ZERO, "0 %"), (UNDEFINED, "Undefined"),
+    )  # fmt: skip
+    if all(name == "accurate" for name in measures):
+        return IndexFacet("result", "Main measure", OUTCOME, offers, none)
+    ranked = np.array([bool(_headline_of(run.system)) for run in index.runs], dtype=bool)
+    unknown = (columns.state == DONE) & ranked[index.run_index] & np.isnan(value)
+    codes = np.select(
+        [value >= 1 - NEARLY, value >= 0.5, value > 0, value == 0, unknown], [0, 1, 2, 3, 4], NONE
+    )
+    title = measures[next(iter(measures))].title if len(measures) == 1 else "Main measure"
+    help = "What agents are ranked by, as a share of its largest value"
+    return IndexFacet("result", title, OUTCOME, offers, codes, help=help)
+
+
+def _headline_of(system: str) -> str:
+    return next(iter(find_system(system).labels.headlines), "")
+
+
+def headline_measures(systems: Iterable[str]) -> dict[str, Measure]:
+    """Return what these systems rank agents by, by metric."""
+    found = {_headline_of(system): find_system(system).labels for system in systems}
+    return {name: labels.measures[name] for name, labels in found.items() if name}
+
+
+def verdict_title(name: str, systems: Iterable[str]) -> str:
+    """Return what these systems call a verdict: one title, or several beside each other."""
+    verdicts = (find_system(system).labels.verdicts for system in systems)
+    return " / ".join(dict.fromkeys(one[name] for one in verdicts if name in one))
 
 
 def _reward_facet(index: TrajectoryIndex) -> IndexFacet:

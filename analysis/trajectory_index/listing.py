@@ -18,7 +18,7 @@ from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
 
 # Facets that stand open, and how many choices of one are listed at once and at most.
-OPEN = ("dataset", "agent", "end", "accurate")
+OPEN = ("dataset", "agent", "end", "accurate", "result")
 FIRST, REST = 8, 108
 
 
@@ -134,7 +134,9 @@ class Listing:
         columns = index.columns
         self.visible = _visible(index, seen)
         self._bases: dict[str, Any] = {}
-        found = all_facets(index, annotations, params.getlist("violated"))
+        found = all_facets(
+            index, annotations, params.getlist("violated"), _systems(params, index, seen)
+        )
         self.index_facets = [
             self._among_visible(facet) if facet.named else facet for facet in found
         ]
@@ -312,6 +314,20 @@ class Listing:
     def place_of(self, pk: int) -> int:
         """Return the row of a trajectory that is in the index."""
         return int(np.searchsorted(self.index.columns.id, pk))
+
+
+def _systems(params: QueryDict, index: TrajectoryIndex, seen: Visibility) -> list[str]:
+    """Return the systems of the runs that an address chooses: facets speak their words."""
+    chosen = [
+        run
+        for run in index.runs
+        if run.pk not in seen.closed
+        and all(
+            not params.getlist(name) or str(value) in params.getlist(name)
+            for name, value in (("system", run.system), ("dataset", run.dataset), ("run", run.pk))
+        )
+    ]
+    return list(dict.fromkeys(run.system for run in chosen))
 
 
 def _visible(index: TrajectoryIndex, seen: Visibility) -> Any:

@@ -238,6 +238,8 @@ def _tokens(columns: IndexColumns, annotations: AnnotationColumns) -> Any:
 ORDERS: Mapping[str, ListOrder] = {
     "": ListOrder("Newest first"),
     "oldest": ListOrder("Oldest first"),
+    "best": ListOrder("Best result first", lambda columns, people: columns.headline, True),
+    "worst": ListOrder("Worst result first", lambda columns, people: columns.headline),
     "lowest": ListOrder("Lowest mean score", lambda columns, people: columns.mean),
     "highest": ListOrder("Highest mean score", lambda columns, people: columns.mean, True),
     "longest": ListOrder("Most turns", lambda columns, people: columns.turns, True),

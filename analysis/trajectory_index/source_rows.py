@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
@@ -10,6 +10,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from analysis.frames.outcomes import metrics_judged_anew
 from analysis.trajectory_index.columns import NONE, STATES, IndexColumns, empty
 from annotation.bulk_numbers import BETWEEN, aggregate_numbers
+from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, JudgeScore, Judging, Run, Trajectory, Violation
 
 # A mean of exactly the threshold must pass, though thirds are not exact in binary.
@@ -35,6 +36,20 @@ def pass_threshold(settings: Mapping[str, Any]) -> PassThreshold | None:
     )
 
 
+class _RunFacts(NamedTuple):
+    """What the columns of a run depend on.
+
+    ``carrier`` is the run of judges that holds its metrics after a re-judging; ``headline`` the
+    measure by which its system ranks agents, ``most`` its largest value (else 1).
+    """
+
+    bar: PassThreshold | None
+    judging: int | None
+    carrier: int | None
+    headline: str
+    most: float
+
+
 class _Coder:
     """Assigns codes to names, in order of first appearance."""
 
@@ -54,14 +69,15 @@ def read_columns(runs: Sequence[int], only: Sequence[int] | None = None) -> Inde
     rows = Trajectory.objects.filter(run__in=runs).order_by("pk")
     if only is not None and len(only) > CHUNK:
         only = None  # naming so many costs more than reading all
-    about: dict[int, tuple[PassThreshold | None, int | None, int | None]] = {
-        pk: (pass_threshold(settings), judging, carrier)
-        for pk, settings, judging, carrier in Run.objects.filter(pk__in=runs)
+    about: dict[int, _RunFacts] = {
+        pk: _RunFacts(pass_threshold(settings), judging, carrier, *_headline(system))
+        for pk, settings, judging, carrier, system in Run.objects.filter(pk__in=runs)
         .order_by()
-        .values_list("pk", "settings", "primary_judging", "primary_judging__made_by")
+        .values_list(
+            "pk", "settings", "primary_judging", "primary_judging__made_by", "dataset__system"
+        )
     }
-    anew = {pk: carrier for pk, (_, _, carrier) in about.items() if carrier is not None}
-    found = _outcomes(rows if only is None else rows.filter(pk__in=only), anew)
+    found = _outcomes(rows if only is None else rows.filter(pk__in=only), about)
     if not len(found["id"]):
         return empty()
 
@@ -72,10 +88,10 @@ def read_columns(runs: Sequence[int], only: Sequence[int] | None = None) -> Inde
         return rows
 
     place = RowPositions(found["id"])
-    bars = [about[run][0] for run in found["run"].tolist()]
+    bars = [about[run].bar for run in found["run"].tolist()]
     scores = JudgeScore.objects.order_by()
     scores = scores.filter(trajectory__in=only) if only is not None else scores
-    primary = [judging for _, judging, _ in about.values()]
+    primary = [one.judging for one in about.values()]
     found |= _scores(scores.filter(judging__in=primary, is_final=True), place, bars)
     judgings = list(Judging.objects.filter(run__in=runs).order_by().values_list("pk", flat=True))
     absent = scores.filter(judging__in=judgings, value=None).values_list("trajectory")
@@ -105,9 +121,16 @@ class RowPositions:
         return found
 
 
-def _outcomes(rows: QuerySet[Trajectory], carriers: Mapping[int, int]) -> dict[str, Any]:
-    """How each ended. ``carriers``: by run, the judging that holds metrics after a re-judging."""
-    anew = metrics_judged_anew(carriers.values())
+def _headline(system: str) -> tuple[str, float]:
+    """Return the measure by which a system ranks agents, and its largest value (else 1)."""
+    labels = find_system(system).labels
+    name = next(iter(labels.headlines), "")
+    return name, (labels.measures[name].most or 1.0) if name else 1.0
+
+
+def _outcomes(rows: QuerySet[Trajectory], about: Mapping[int, _RunFacts]) -> dict[str, Any]:
+    """How each ended."""
+    anew = metrics_judged_anew(one.carrier for one in about.values())
     states = {state: code for code, state in enumerate(STATES)}
     ends, failures = _Coder(), _Coder()
     done = str(Trajectory.Status.DONE)
@@ -118,16 +141,25 @@ def _outcomes(rows: QuerySet[Trajectory], carriers: Mapping[int, int]) -> dict[s
     for pk, run, task, status, end, turns, metrics, why in rows.values_list(*fields).iterator():
         code = ends(end) if status == done else NONE
         table.append((pk, run, task, states[status], code, failures(_word(why)), turns))
-        metrics = (anew.get(pk, ({}, {}))[0] if run in carriers else metrics) or {}
-        measures.append(tuple(_number(metrics.get(name)) for name in (*METRICS, "tokens")))
+        carried = about[run].carrier is not None
+        metrics = (anew.get(pk, ({}, {}))[0] if carried else metrics) or {}
+        main = _number(metrics.get(about[run].headline))
+        measures.append(
+            (
+                *(_number(metrics.get(name)) for name in (*METRICS, "tokens")),
+                None if main is None else main / about[run].most,
+            )
+        )
     names = ("id", "run", "task", "state", "end", "failure", "turns")
     columns = np.array(table, dtype=np.int64).reshape(-1, 7).T
-    valid, accurate, reward, stated = np.array(measures, dtype=np.float64).reshape(-1, 4).T
+    table_of = np.array(measures, dtype=np.float64).reshape(-1, len(METRICS) + 2)
+    valid, accurate, reward, stated, headline_values = table_of.T
     return {
         **dict(zip(names, columns, strict=True)),
         "valid": _verdicts(valid),
         "accurate": _verdicts(accurate),
         "reward": reward,
+        "headline": headline_values,
         "stated": stated,
         "ends": ends.names,
         "failures": failures.names,

@@ -184,27 +184,35 @@ class TrajectoryRow:
 
 @dataclass(frozen=True)
 class TrajectoryColumns:
-    """The columns of a list of trajectories."""
+    """The columns of a list of trajectories.
+
+    ``headline`` is the metric by which all of their systems rank agents, if it is the same.
+    """
 
     verdicts: Mapping[str, str]
     metrics: Mapping[str, Measure]
     scored: bool
+    headline: str = ""
 
 
 def list_columns(systems: Iterable[str]) -> TrajectoryColumns:
     """Return the columns for trajectories of these systems.
 
     Metrics belong to one system, so they are shown only for a single system. If systems give a
-    verdict different titles, the first title is used.
+    verdict different titles, these stand beside each other.
     """
     found = list(dict.fromkeys(systems))
-    verdicts: dict[str, str] = {}
+    titles: dict[str, dict[str, None]] = {}
     for system in found:
-        verdicts = {**find_system(system).labels.verdicts, **verdicts}
+        for name, title in find_system(system).labels.verdicts.items():
+            titles.setdefault(name, {})[title] = None
+    verdicts = {name: " / ".join(words) for name, words in titles.items()}
+    headlines = {next(iter(find_system(system).labels.headlines), "") for system in found}
     return TrajectoryColumns(
         dict(sorted(verdicts.items(), reverse=True)),  # valid, then accurate
         find_system(found[0]).labels.column_measures if len(found) == 1 else {},
         not found or any(is_scored(system) for system in found),
+        headlines.pop() if len(headlines) == 1 else "",
     )
 
 

@@ -10,7 +10,7 @@ from analysis.trajectory_index import table
 from analysis.trajectory_index.listing import FacetView
 from annotation.models import Adjudication, FailureLabel, LabelRemoval, TrajectoryLabel
 from benchmarks.jobs.services import perform
-from benchmarks.models import Job, Run, Trajectory
+from benchmarks.models import Dataset, Job, Run, Trajectory
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -68,7 +68,7 @@ class TestCounts:
         chosen: dict[str, Any] = {"agent": alpha, "level": "low"}
         assert counts(researcher, "agent", **chosen) == {"Alpha": 1, "Beta": 1}
         assert counts(researcher, "level", **chosen) == {"low": 1, "mid": 1}
-        assert counts(researcher, "valid", **chosen) == {"Valid": 0, "Not valid": 1}
+        assert counts(researcher, "valid", **chosen) == {"Yes": 0, "No": 1}
 
     def test_two_choices_of_one_facet_add_up(
         self, researcher: Client, world: list[Trajectory]
@@ -145,7 +145,7 @@ class TestMore:
     def test_what_is_not_there_is_said(self, researcher: Client, world: list[Trajectory]) -> None:
         for query in (
             {"agent": "777"}, {"valid": "perhaps"}, {"dimension": "charm"}, {"group": "99"},
-            {"min_turns": "many"}, {"score_at_most": "nan"}, {"order": "best"}, {"ids": "x"},
+            {"min_turns": "many"}, {"score_at_most": "nan"}, {"order": "prettiest"}, {"ids": "x"},
             {"max_turns": "1" * 400}, {"task": "x"},
         ):  # fmt: skip
             context = page(researcher, **query)
@@ -160,10 +160,10 @@ class TestMore:
         query = {"valid": "yes", "max_turns": "2"}
         drops = page(researcher, **query)["list"].removable_filters
         assert [(drop.words, drop.count) for drop in drops] == [
-            ("Valid: Valid", 2), ("Turns to 2", 2),
+            ("Valid: Yes", 2), ("Turns to 2", 2),
         ]  # fmt: skip
         words = researcher.get(LIST, query).content.decode()
-        assert 'href="/trajectories/?max_turns=2">Without “Valid: Valid”' in words
+        assert 'href="/trajectories/?max_turns=2">Without “Valid: Yes”' in words
 
     def test_every_choice_is_a_chip_that_takes_it_away(
         self, researcher: Client, world: list[Trajectory]
@@ -177,6 +177,49 @@ class TestMore:
             (f"/trajectories/?level=low&ids={world[0].pk}&order=lowest", "Level: mid"),
             ("/trajectories/?level=low&level=mid&order=lowest", "1 picked trajectory"),
         ]
+
+
+class TestMainMeasure:
+    """What a system ranks agents by, in its own words: filter, order and column."""
+
+    def test_a_verdict(self, researcher: Client, world: list[Trajectory]) -> None:
+        Dataset.objects.update(system="sda_planner")
+        found = page(researcher)
+        titles = {facet.name: facet.title for facet in found["list"].facets}
+        # A verdict is its own filter; there is no second one that says the same.
+        assert titles["accurate"] == "Success" and "result" not in titles
+        assert counts(researcher, "accurate") == {"Yes": 2, "No": 2}
+        assert found["columns"].headline == "accurate"
+        one, two, three, four = (row.pk for row in world)
+        assert shown(researcher, order="best") == [four, three, two, one]
+        words = researcher.get(LIST, {"order": "best"}).content.decode()
+        assert re.search(r'aria-sort="descending"><a class="sort"[^>]*>Success</a>', words)
+
+    def test_a_share_beside_another_system(
+        self, researcher: Client, world: list[Trajectory]
+    ) -> None:
+        house = make_dataset("House", tasks=3)
+        Dataset.objects.filter(pk=house.pk).update(system="adapt")
+        run = make_run(house, "gamma", level="")
+        rows = [
+            make_trajectory(run, task, accurate=None, valid=None, satisfaction=value)
+            for task, value in enumerate((100.0, 25.0, None), 1)
+        ]
+        assert {facet.title for facet in page(researcher)["list"].facets} >= {
+            "Passes", "Main measure",
+        }  # fmt: skip
+        # Its own title where the address chooses it, and its own column is the one to sort by.
+        chosen = page(researcher, dataset=house.pk)
+        (facet,) = (one for one in chosen["list"].facets if one.name == "result")
+        assert facet.title == "Satisfied %"
+        assert chosen["columns"].headline == "satisfaction"
+        assert counts(researcher, "result", dataset=house.pk) == {
+            "100 %": 1, "above 0 to under 50 %": 1, "Undefined": 1,
+        }  # fmt: skip
+        assert shown(researcher, result="some") == [rows[1].pk]
+        assert shown(researcher, order="worst", dataset=house.pk) == [
+            rows[1].pk, rows[0].pk, rows[2].pk,
+        ]  # fmt: skip
 
 
 class TestOrder:
