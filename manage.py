@@ -10,14 +10,15 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
 
     try:
         # Read here, for Django would report broken settings as an unknown command.
         settings.INSTALLED_APPS  # noqa: B018
     except ImproperlyConfigured as error:
         sys.exit(str(error))
-    execute_from_command_line(sys.argv)
+    from config.command_line import run_command
+
+    run_command(sys.argv)
 
 
 if __name__ == "__main__":

@@ -93,12 +93,13 @@ class Command(BaseCommand):
         from analysis.reproduction.experiment import design_of_preset, plan_preset
 
         for preset in known_presets().values():
-            self.stdout.write(f"{preset.name}: {preset.paper}\n  {preset.gives}")
+            head = f"{preset.name}: {preset.paper}\n  {preset.gives}"
             try:
                 plan = plan_preset(design_of_preset(preset, _changes(preset, options)))
             except CoreError as error:
-                self.stdout.write(f"  cannot be run like this: {error}")
+                self.stdout.write(f"{head}\n  cannot be run like this: {error}")
                 continue
+            self.stdout.write(head)
             calls, cost = plan.calls(plan.cells), plan.cost(plan.cells)
             words = [
                 f"{len(plan.cells)} runs with {plan.trajectories:,} trajectories",

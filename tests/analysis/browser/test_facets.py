@@ -214,7 +214,7 @@ class TestMainMeasure:
         assert facet.title == "Satisfied %"
         assert chosen["columns"].headline == "satisfaction"
         assert counts(researcher, "result", dataset=house.pk) == {
-            "100 %": 1, "above 0 to under 50 %": 1, "Undefined": 1,
+            "100 %": 1, "above 0 to under 50 %": 1, "0 %": 0, "Undefined": 1,
         }  # fmt: skip
         assert shown(researcher, result="some") == [rows[1].pk]
         assert shown(researcher, order="worst", dataset=house.pk) == [

@@ -1,0 +1,36 @@
+"""Run management commands; a database that they cannot use is explained in a sentence."""
+
+import sys
+from collections.abc import Sequence
+
+from django.core.management import execute_from_command_line
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+NOT_SET_UP = (
+    "The tables of the database are missing or of another version. Run `manage.py migrate` first; "
+    "`manage.py serve` does so by itself. Nothing was changed."
+)
+
+
+def run_command(arguments: Sequence[str]) -> None:
+    """Run the command; with ``--traceback`` every error keeps its traceback."""
+    try:
+        execute_from_command_line(list(arguments))
+    except DatabaseError as error:
+        words = None if "--traceback" in arguments else explain(error)
+        if words is None:
+            raise
+        sys.exit(words)
+
+
+def explain(error: DatabaseError) -> str | None:
+    """Return what is wrong with the database and what to do; None for a fault of the program."""
+    from benchmarks.outages import outage_behind
+
+    if outage := outage_behind(error):
+        return f"{outage.reason[:1].upper()}{outage.reason[1:]}. {outage.remedy}"
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return NOT_SET_UP
+    return None

@@ -1,0 +1,42 @@
+"""Commands on a database that they cannot use: a sentence instead of a traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError, ProgrammingError
+
+from config.command_line import explain
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=ROOT,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings.local"} | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_database_without_tables_is_explained(tmp_path: Path) -> None:
+    done = run("reproduce", "--list", PLANJURY_DATA_DIR=str(tmp_path), DATABASE_URL="")
+    assert done.returncode == 1
+    assert done.stderr.startswith("The tables of the database are missing")
+    assert "Traceback" not in done.stderr and not done.stdout
+    asked = run("metrics", "3", "--traceback", PLANJURY_DATA_DIR=str(tmp_path), DATABASE_URL="")
+    assert "Traceback" in asked.stderr
+
+
+@pytest.mark.django_db
+def test_a_fault_of_the_program_stays_one() -> None:
+    # Every migration is applied here, so that a missing table is no matter of set-up.
+    assert explain(ProgrammingError('relation "no_such" does not exist')) is None
+    assert explain(OperationalError("no such table: no_such")) is None
+    locked = explain(OperationalError("database is locked"))
+    assert locked is not None and locked.startswith("The database is locked by another program.")
