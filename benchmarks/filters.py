@@ -7,6 +7,7 @@ from django import forms
 
 from benchmarks.core.ports.labels import plain
 from benchmarks.models import Run
+from benchmarks.runs.selectors import ORDERS
 from benchmarks.trajectories.selectors import RunOptions
 
 LARGEST_ID = 2**63 - 1
@@ -56,6 +57,11 @@ class RunFilter(FilterForm):
         required=False,
         min_value=1,
         max_value=LARGEST_ID,
+        widget=forms.HiddenInput,
+    )
+    order = forms.ChoiceField(
+        choices=[("", "Newest first"), *((name, words) for name, (words, *_) in ORDERS.items())],
+        required=False,
         widget=forms.HiddenInput,
     )
 

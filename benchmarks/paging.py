@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 M = TypeVar("M", bound=Model)
 CAP = 1000
+FARTHEST = 10**9  # no list is longer, and no database takes an endless number
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,22 @@ def page_by_id(
     )
 
 
+def page_by_number(rows: QuerySet[M], params: QueryDict, *, size: int) -> Page[M]:
+    """One page of ``rows`` in their own order, as the number ``page`` asks for."""
+    number = max(1, as_id(params.get("page", "")) or 1)
+    begin = min((number - 1) * size, FARTHEST)
+    found = list(rows[begin : begin + size + 1])
+    return Page(
+        found[:size],
+        _with(params, "page", number - 1) if number > 1 else "",
+        _with(params, "page", number + 1) if len(found) > size else "",
+    )
+
+
 def _with(params: QueryDict, name: str, key: int) -> str:
     """The same address with this key in place of the ones it had."""
     changed = params.copy()
-    for old in ("after", "before"):
+    for old in ("after", "before", "page"):
         changed.pop(old, None)
     changed[name] = str(key)
     return "?" + changed.urlencode()

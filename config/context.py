@@ -18,17 +18,29 @@ PLACES = (
     ("Sessions", "annotation:session_list", False),
     ("Analysis", "analysis:index", True),
 )
+# What stands beside runs, in a second bar: what they are made of.
+BESIDE_RUNS = (
+    ("All runs", "benchmarks:run_list"),
+    ("Experiments", "benchmarks:experiment_list"),
+    ("Datasets", "benchmarks:dataset_list"),
+    ("Agents", "benchmarks:agent_list"),
+    ("Endpoints", "benchmarks:endpoint_list"),
+    ("Judges", "benchmarks:judge_list"),
+)
 SEARCH = "analysis:trajectory_list"
 SEE_RESULTS = "benchmarks.view_results"
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Give ``nav`` (label, url, current) and ``search_url``; empty for those not signed in.
+    """Give ``nav`` and ``subnav`` (label, url, current each) and ``search_url``.
+
+    All are empty for those not signed in, and ``subnav`` outside the pages beside runs.
 
     Found out where a page shows its bar: the desk has none, and asks for no rights.
     """
     return {
         "nav": SimpleLazyObject(partial(_places, request)),
+        "subnav": SimpleLazyObject(partial(_beside_runs, request)),
         "search_url": SimpleLazyObject(partial(_search, request)),
     }
 
@@ -41,8 +53,23 @@ def _places(request: HttpRequest) -> list[dict[str, str]]:
     for label, name, results in PLACES:
         url = _url(name)
         if url and (sees_results or not results):
-            places.append({"label": label, "url": url, "current": _current(request.path, url)})
+            current = _current(request.path, url)
+            if name == "benchmarks:run_list" and not current and _beside_runs(request):
+                current = "true"
+            places.append({"label": label, "url": url, "current": current})
     return places
+
+
+def _beside_runs(request: HttpRequest) -> list[dict[str, str]]:
+    """Return the places beside runs, if this page is one of them."""
+    if not _sees_results(request):
+        return []
+    places = [
+        {"label": label, "url": url, "current": _current(request.path, url)}
+        for label, name in BESIDE_RUNS
+        if (url := _url(name))
+    ]
+    return places if any(place["current"] for place in places) else []
 
 
 def _search(request: HttpRequest) -> str:

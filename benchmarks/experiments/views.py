@@ -29,7 +29,8 @@ from benchmarks.roles.selectors import system_of
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.cautions import runs_caution
 from benchmarks.runs.forms import NewRunForm
-from benchmarks.runs.views import MOVING, STOP_POLLING
+from benchmarks.runs.selectors import MOVING
+from benchmarks.runs.views import STOP_POLLING
 
 ROWS = 30
 LINES = 200

@@ -5,11 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import (
+    Avg,
+    Case,
+    Count,
+    F,
+    FloatField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
 from benchmarks.core.ports.labels import Ending, Measure, Tone
-from benchmarks.core.registry import EXTERNAL, find_system
+from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.judging.selectors import outcomes_by
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.roles.selectors import system_of
@@ -106,6 +120,63 @@ def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
     return rows
 
 
+# What a list of runs can be sorted by: title, column, and whether the largest comes first. Without
+# a choice the newest comes first.
+ORDERS: Mapping[str, tuple[str, str, bool]] = {
+    "best": ("best result first", "result", True),
+    "worst": ("worst result first", "result", False),
+    "most-failed": ("most failed first", "failed", True),
+    "dearest": ("dearest first", "committed", True),
+    "cheapest": ("cheapest first", "committed", False),
+}
+
+
+def sorted_runs(rows: QuerySet[Run], order: str) -> QuerySet[Run]:
+    """Sort runs by one of ``ORDERS``; those without a value come last, of equals the newest first.
+
+    The result and the number of failed trajectories are computed in the query, so that long lists
+    are sorted without being read.
+    """
+    _, column, falling = ORDERS[order]
+    if column == "result":
+        rows = with_results(rows)
+    elif column == "failed":
+        rows = rows.alias(failed=_failed())
+    else:  # a run without a price has no cost
+        rows = rows.exclude(currency="")
+    by = F(column)
+    return rows.order_by(by.desc(nulls_last=True) if falling else by.asc(nulls_last=True), "-pk")
+
+
+def _failed() -> Coalesce:
+    S = Trajectory.Status
+    rows = Trajectory.objects.filter(run=OuterRef("pk"), status__in=[S.FAILED, S.DECISION])
+    return Coalesce(Subquery(rows.order_by().values("run").annotate(n=Count("pk")).values("n")), 0)
+
+
+def with_results(rows: QuerySet[Run]) -> QuerySet[Any]:
+    """Add each run's ``result``: the mean of its system's first headline measure, or None.
+
+    The mean is over the ended trajectories that define it, under the run's primary judging, as in
+    ``run_metrics``.
+    """
+    headlines = {key: find_system(key).labels.headlines for key in (*SYSTEMS, EXTERNAL)}
+    cases = [
+        When(dataset__system=key, then=_mean_of(names[0]))
+        for key, names in headlines.items()
+        if names
+    ]
+    return rows.annotate(result=Case(*cases, default=None, output_field=FloatField()))
+
+
+def _mean_of(metric: str) -> Subquery:
+    scored = Coalesce(OuterRef("primary_judging__made_by"), OuterRef("pk"))
+    ended = Trajectory.objects.filter(run=scored, status=Trajectory.Status.DONE).order_by()
+    ended = ended.exclude(**{f"metrics__{metric}": None})  # SQLite would cast it to 0
+    value = Cast(KeyTextTransform(metric, "metrics"), FloatField())
+    return Subquery(ended.values("run").annotate(mean=Avg(value)).values("mean"))
+
+
 @dataclass(frozen=True)
 class Spent:
     """The cost of a run, with what is reserved for calls under way, and its cap."""
@@ -126,6 +197,8 @@ def spent(run: Run) -> Spent | None:
     return Spent(max(0.0, run.committed), run.cost_cap, run.currency)
 
 
+# What is under way: its page renews itself.
+MOVING = (Run.Status.QUEUED, Run.Status.RUNNING)
 TONES: Mapping[str, Tone] = {
     Run.Status.QUEUED: "idle",
     Run.Status.RUNNING: "info",
@@ -139,11 +212,17 @@ TONES: Mapping[str, Tone] = {
 
 @dataclass(frozen=True)
 class RunRow:
-    """One line of a list of runs."""
+    """One line of a list of runs; ``result`` is the value of ``measure``, None if undefined."""
 
     run: Run
     progress: RunProgress
     tone: Tone
+    measure: Measure | None
+    result: float | None
+
+    @property
+    def is_moving(self) -> bool:
+        return self.run.status in MOVING
 
     @property
     def spent(self) -> Spent | None:
@@ -151,9 +230,30 @@ class RunRow:
 
 
 def run_rows(runs: Sequence[Run]) -> list[RunRow]:
-    """Return list rows for these runs; their progress takes one query."""
+    """Return list rows for these runs; their progress and their results take a query each."""
     progress = runs_progress(list(runs))
-    return [RunRow(run, progress[run.pk], TONES[run.status]) for run in runs]
+    found = with_results(Run.objects.filter(pk__in=[run.pk for run in runs])).order_by()
+    results: dict[int, float | None] = {
+        row["pk"]: row["result"] for row in found.values("pk", "result")
+    }
+    return [
+        RunRow(
+            run,
+            progress[run.pk],
+            TONES[run.status],
+            headline_measure(run.dataset.system),
+            results.get(run.pk),
+        )
+        for run in runs
+    ]
+
+
+def headline_measure(key: str) -> Measure | None:
+    """Return the measure by which a system ranks agents, if it is known and has one."""
+    if key != EXTERNAL and system_of(key) is None:
+        return None
+    labels = find_system(key).labels
+    return labels.measures[labels.headlines[0]] if labels.headlines else None
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,6 @@ from benchmarks.verification.selectors import latest_verification
 ROWS = 30
 TRAJECTORIES = 50
 PROBLEMS = 20
-MOVING = (Run.Status.QUEUED, Run.Status.RUNNING)
 STOP_POLLING = 286
 
 
@@ -52,13 +51,22 @@ def run_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
     seen = visibility(request)
     form = RunFilter(request.GET, trajectories.run_options(seen))
-    rows = seen.of(runs.run_list(form.chosen()))
-    page = paging.page_by_id(rows, request.GET, size=ROWS)
+    chosen = form.chosen()
+    rows = seen.of(runs.run_list(chosen))
+    order = chosen.get("order", "")
+    if order:
+        page = paging.page_by_number(runs.sorted_runs(rows, order), request.GET, size=ROWS)
+    else:
+        page = paging.page_by_id(rows, request.GET, size=ROWS)
+    found = runs.run_rows(page.rows)
     context = {
         "form": form,
+        "order": order,
+        "sorted_by": runs.ORDERS[order][0] if order else "newest first",
+        "moving": any(row.is_moving for row in found),
         "active": form.active(),
         "page": page,
-        "rows": runs.run_rows(page.rows),
+        "rows": found,
         "matching": paging.count_up_to(rows, "run", "runs"),
         "may_start": request.user.has_perm(START),
         "waiting": asks.open_asks(seen).count() if _answers(request) else 0,
@@ -181,10 +189,10 @@ def _progress(request: HttpRequest, found: Run) -> dict[str, Any]:
         "asks": _open_asks(request, found) if progress.waiting else 0,
         "progress": progress,
         "tone": runs.TONES[found.status],
-        "moving": found.status in MOVING,
+        "moving": found.status in runs.MOVING,
         "version": "-".join([found.status, *map(str, counts), f"{found.committed:.3g}"]),
         "may_start": request.user.has_perm(START),
-        "can_pause": found.status in (*MOVING, Run.Status.WAITING, Run.Status.ATTENTION),
+        "can_pause": found.status in (*runs.MOVING, Run.Status.WAITING, Run.Status.ATTENTION),
         "can_resume": found.status == Run.Status.PAUSED,
         "can_cancel": found.status not in (Run.Status.DONE, Run.Status.CANCELLED),
     }

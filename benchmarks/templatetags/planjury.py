@@ -116,7 +116,7 @@ def without(params: QueryDict, name: str, value: str = "") -> str:
     changed.setlist(name, kept)
     for key in [key for key in changed if not any(changed.getlist(key))]:
         changed.pop(key)
-    for key in ("after", "before"):
+    for key in ("after", "before", "page"):
         changed.pop(key, None)
     return "?" + changed.urlencode()
 

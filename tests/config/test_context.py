@@ -69,4 +69,4 @@ def test_place_is_marked_as_current_on_its_own_page_and_on_those_under_it() -> N
 
 
 def test_request_without_a_user_is_offered_nothing() -> None:
-    assert navigation(RequestFactory().get("/")) == {"nav": [], "search_url": ""}
+    assert navigation(RequestFactory().get("/")) == {"nav": [], "subnav": [], "search_url": ""}

@@ -1,5 +1,6 @@
 """The list of runs, one run, its progress, and what can be done with it."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from django.urls import reverse
 
 from benchmarks.models import Run, Trajectory
 from benchmarks.runs import views
+from benchmarks.runs.selectors import run_metrics
 from tests.factories.benchmarks import (
     AgentFactory,
     RunFactory,
@@ -84,6 +86,72 @@ def test_pages_of_runs_by_key(researcher: Client, monkeypatch: pytest.MonkeyPatc
     assert (first.previous_url, third.next_url) == ("", "")
     back = researcher.get(url + third.previous_url).context["page"]
     assert [run.pk for run in back.rows] == [run.pk for run in second.rows]
+
+
+def test_the_list_is_sorted_by_result_cost_and_failures(researcher: Client) -> None:
+    """Runs without a value come last; pages go on in the same order."""
+    results = {0.25: [1.0, 0.0, 0.0, 0.0], 1.0: [1.0, None], None: []}
+    found = {}
+    for place, (result, values) in enumerate(results.items()):
+        run = found[result] = RunFactory(currency="EUR" if place else "", committed=5.0 - place)
+        for value in values:
+            TrajectoryFactory(run=run, status=S.DONE, metrics={"accurate": value})
+        for _ in range(place):
+            TrajectoryFactory(run=run, status=S.FAILED)
+    url = reverse("benchmarks:run_list")
+
+    def listed(**query: Any) -> list[float | None]:
+        rows = researcher.get(url, query).context["rows"]
+        assert [found[row.result] for row in rows] == [row.run for row in rows]
+        return [row.result for row in rows]
+
+    assert listed(order="best") == [1.0, 0.25, None]
+    assert listed(order="worst") == [0.25, 1.0, None]
+    assert listed(order="most-failed") == [None, 1.0, 0.25]
+    assert listed(order="dearest") == [1.0, None]  # the first has no price
+    assert listed(order="cheapest") == [None, 1.0]
+    assert listed(order="by name") == [None, 1.0, 0.25]  # the newest first
+    page = text_of(researcher, "run_list", order="best")
+    assert "3 runs, best result first" in page
+    assert 'aria-sort="descending"' in page
+    assert "25.0 %" in page
+    assert "Acc" in page
+
+
+def test_pages_of_sorted_runs(researcher: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "ROWS", 2)
+    runs = [RunFactory(currency="EUR", committed=float(cost)) for cost in range(5)]
+    url = reverse("benchmarks:run_list")
+    seen, address = [], "?order=cheapest"
+    while address:
+        page = researcher.get(url + address).context["page"]
+        seen += list(page.rows)
+        address = page.next_url
+    assert seen == runs
+    assert page.previous_url == "?order=cheapest&page=2"
+    for number in ("0", "x", "9" * 18):
+        assert researcher.get(url, {"order": "cheapest", "page": number}).status_code == 200
+
+
+def test_the_result_in_the_list_is_that_of_the_run(researcher: Client, played: Run) -> None:
+    (row,) = researcher.get(reverse("benchmarks:run_list")).context["rows"]
+    assert row.result == run_metrics(played)["metrics"]["accurate"]["value"]
+
+
+def test_the_list_renews_itself_while_a_run_is_under_way(researcher: Client) -> None:
+    run = RunFactory(status=R.RUNNING)
+    assert 'hx-trigger="every 3s"' in text_of(researcher, "run_list")
+    Run.objects.filter(pk=run.pk).update(status=R.DONE)
+    assert 'hx-trigger="every 3s"' not in text_of(researcher, "run_list")
+
+
+def test_what_runs_are_made_of_stands_in_a_second_bar(researcher: Client) -> None:
+    for name in ("run", "experiment", "dataset", "agent", "endpoint", "judge"):
+        page = text_of(researcher, f"{name}_list")
+        (current,) = re.findall(r'<a href="([^"]*)" aria-current="page">', page.split("subnav")[1])
+        assert current == reverse(f"benchmarks:{name}_list")
+        assert re.search(r'<a href="/runs/" aria-current="(page|true)">Runs</a>', page)
+    assert "subnav" not in researcher.get(reverse("analysis:index")).content.decode()
 
 
 @pytest.mark.parametrize("key", ["x", "-1", "9" * 40, "1e3", "٣"])
