@@ -1,7 +1,7 @@
 """Landmarks: what every plan makes true.
 
 The stored lists are those of an incomplete method: some propositions that are stored as no landmark
-are landmarks, so that None counts as right where it is not. The corrected score goes by proof.
+are landmarks. The corrected score goes by proof for a proposition, and by the stored list for None.
 """
 
 from benchmarks.systems.acpbench_hard import corrected_reading
@@ -41,14 +41,16 @@ def landmark(work: Work, response: str) -> Finding:
 
 
 def _none(work: Work) -> Finding:
-    example = next(iter(work.question.answer["yes"]), "") or _unstored(work)
-    if not example:
-        mark = Mark("None", True, "there is no further landmark")
-        return Finding(1, "There is no further landmark.", (mark,), read=NONE)
-    why = f"every plan makes {example} true"
-    mark = Mark("None", False, why)
-    finding = f"None is wrong: {why}."
-    return Finding(0, finding, (mark,), "wrong_value", NONE, cause="stored_incomplete")
+    """Return the finding on None, which is right where no landmark is stored."""
+    stored = next(iter(work.question.answer["yes"]), "")
+    if stored:
+        why = f"every plan makes {stored} true"
+        mark = Mark(NONE, False, why)
+        return Finding(0, f"None is wrong: {why}.", (mark,), "wrong_value", NONE)
+    why = "it is the stored answer: no landmark is stored"
+    if unstored := _unstored(work):
+        why += f", though every plan makes {unstored} true"
+    return Finding(1, f"None is right: {why}.", (Mark(NONE, True, why),), read=NONE)
 
 
 def _unstored(work: Work) -> str:

@@ -149,8 +149,8 @@ def reachability(work: Work, response: str) -> Finding:
     given = corrected_reading.read_first(response, work.propositions)
     stored = {parse_atom(text) for text in work.question.answer}
     if given is None or given == "none":
-        example = min(stored, default=None) or _example(work, first_unreached_atom)
-        return _none(given, example, "proposition")
+        example = _example(work, given, stored, first_unreached_atom)
+        return _none(given, stored, example, "proposition")
     text = show_atom(given)
     instance = work.instance
     if instance is None:
@@ -190,8 +190,8 @@ def action_reachability(work: Work, response: str) -> Finding:
     given = corrected_reading.read_first(response, work.actions)
     stored = {parse_atom(text) for text in work.question.answer}
     if given is None or given == "none":
-        example = min(stored, default=None) or _example(work, first_unreached_action)
-        return _none(given, example, "action")
+        example = _example(work, given, stored, first_unreached_action)
+        return _none(given, stored, example, "action")
     text = show_atom(given)
     instance = work.instance
     if instance is None:
@@ -206,21 +206,31 @@ def action_reachability(work: Work, response: str) -> Finding:
     return _finding_of(result, text, "can become applicable", cause)
 
 
-def _example(work: Work, find: Callable[[Ground], Atom | None]) -> Atom | None:
-    """Return something unreachable where nothing is stored: only delete relaxation is asked."""
+def _example(
+    work: Work, given: str | None, stored: set[Atom], find: Callable[[Ground], Atom | None]
+) -> Atom | None:
+    """Return something unreachable, where None is answered; if nothing is stored, by relaxation."""
+    if given is None or stored:
+        return min(stored, default=None)
     return None if work.ground is None else find(work.ground)
 
 
-def _none(given: str | None, example: Atom | None, what: str) -> Finding:
+def _none(given: str | None, stored: set[Atom], example: Atom | None, what: str) -> Finding:
+    """Return the finding on None, which is right where nothing is stored, whatever can be proven.
+
+    That no other element is unreachable is rarely proven, so None goes by what is stored alone.
+    """
     if given is None:
         return Finding(0, f"The response names no {what}.", failure="unparsed")
-    if example is None:
-        mark = Mark("None", True, f"every {what} can be reached")
-        return Finding(1, f"Every {what} can be reached.", (mark,), read=NONE)
+    if not stored:
+        why = f"it is the stored answer: no {what} is stored as unreachable"
+        if example is not None:
+            why += f", though {show_atom(example)} can never be reached"
+        return _right(NONE, why)
+    assert example is not None
     why = f"{show_atom(example)}, for example, can never be reached"
-    mark = Mark("None", False, why)
-    finding = f"None is wrong: {why}."
-    return Finding(0, finding, (mark,), "wrong_value", NONE, cause="stored_incomplete")
+    mark = Mark(NONE, False, why)
+    return Finding(0, f"None is wrong: {why}.", (mark,), "wrong_value", NONE)
 
 
 def _right(text: str, why: str, cause: str = "") -> Finding:

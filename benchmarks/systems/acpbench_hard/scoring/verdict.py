@@ -20,8 +20,7 @@ QUIRKS: dict[str, str] = {
     "unless it is the stored one.",
     "made_up_object": "Objects and their types are not checked.",
     "static_fact": "A false fact that no action changes scores 1.",
-    "stored_incomplete": "What is stored is incomplete: a right answer scores 0, or None scores 1 "
-    "although there is an answer.",
+    "stored_incomplete": "What is stored is incomplete: an answer that is proven right scores 0.",
     "none_spelling": "Only a word that begins with None counts as None.",
     "none_prefix": "A word that begins with None counts as None, whatever follows.",
     "newlines_deleted": "Newlines are deleted, which joins what stands around them.",
