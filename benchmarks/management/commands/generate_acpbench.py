@@ -37,7 +37,10 @@ class Command(BaseCommand):
         parser.add_argument("--max-applicable", type=int, default=100,
                             help="most applicable actions of a state (100)")  # fmt: skip
         parser.add_argument("--max-states", type=int, default=20_000,
-                            help="problems with more states are left out (20000)")  # fmt: skip
+                            help="explore problems of at most so many states (20000)")  # fmt: skip
+        parser.add_argument("--nodes", type=int, default=5_000,
+                            help="in larger problems, decline a question when one search has "
+                            "visited so many states (5000)")  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["per_task"] < 1:
@@ -54,6 +57,7 @@ class Command(BaseCommand):
                 tasks=options["task"],
                 difficulty={name: options[name] for name in names},
                 most_states=options["max_states"],
+                nodes=options["nodes"],
             )
         except CoreError as error:
             raise CommandError(f"nothing written:\n{error}") from None

@@ -17,7 +17,14 @@ from benchmarks.systems.acpbench_hard.generation.making import (
     Source,
     make_questions,
 )
-from benchmarks.systems.acpbench_hard.generation.space import MOST_STATES, Space, TooLarge
+from benchmarks.systems.acpbench_hard.generation.searched import MOST_NODES, SearchedSpace
+from benchmarks.systems.acpbench_hard.generation.space import (
+    MOST_STATES,
+    KnownSpace,
+    Space,
+    TooLarge,
+    Undecided,
+)
 from benchmarks.systems.acpbench_hard.generation.text import (
     Describer,
     Templates,
@@ -25,6 +32,7 @@ from benchmarks.systems.acpbench_hard.generation.text import (
     read_templates,
 )
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
+from benchmarks.systems.acpbench_hard.pddl.grounding import Declined
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
@@ -34,7 +42,7 @@ TEXT = "text.yaml"
 
 @dataclass(frozen=True)
 class Report:
-    """What was made: how many questions of each task, and why problems were left out."""
+    """How many questions of each task were made, and why others were not."""
 
     questions: int
     by_task: Mapping[str, int]
@@ -60,23 +68,34 @@ def generate_acpbench(
     tasks: Sequence[str] = (),
     difficulty: Mapping[str, int] = MappingProxyType({}),
     most_states: int = MOST_STATES,
+    nodes: int = MOST_NODES,
 ) -> Report:
     """Make questions of problems and write them to a file, all or none.
 
-    A problem that is too large to be explored, or has no plan, is left out and named. Raises
-    ``FileRefused`` for PDDL or templates with a fault, and `CoreError` where nothing can be made.
+    Problems of at most ``most_states`` states are explored to their end. Larger ones are searched,
+    each search for at most ``nodes`` states; questions that this does not settle are declined. A
+    problem without a known plan is left out and named. Raises ``FileRefused`` for PDDL or templates
+    with a fault, and `CoreError` where nothing can be made.
     """
     for task in tasks:
         if task not in TASKS:
             raise UnknownName("task", task, list(TASKS))
-    sources, left_out = _load(domain, problems, Difficulty(**difficulty), most_states)
+    sources, left_out = _load(domain, problems, Difficulty(**difficulty), most_states, nodes)
     made = list(make_questions(sources, seed, per_task, tasks or tuple(TASKS)))
     if not made:
-        why = f": {left_out[0]}" if left_out else ""
+        declined = [why[-1] for one in sources for why in one.declined.values()]
+        why = "".join(f": {reason}" for reason in [*left_out, *declined][:1])
         raise CoreError(f"no question can be made of these problems{why}")
     write_questions(made, out)
     counts = Counter(one.question.task for one in made)
-    return Report(len(made), {task: counts[task] for task in tasks or TASKS}, left_out)
+    declined = [
+        f"{source.instance.name}, {TASKS[task].title}: {len(why)} "
+        f"question{'s' * (len(why) > 1)} declined, the last because {why[-1]}"
+        for source in sources
+        for task, why in source.declined.items()
+    ]
+    wanted = {task: counts[task] for task in tasks or TASKS}
+    return Report(len(made), wanted, [*left_out, *declined])
 
 
 def write_questions(made: Sequence[MadeQuestion], out: Path) -> None:
@@ -94,22 +113,26 @@ def load_source(
     problem: Path,
     difficulty: Difficulty = Difficulty(),  # noqa: B008
     most_states: int = MOST_STATES,
+    nodes: int = MOST_NODES,
 ) -> Source:
     """A problem that questions can be made of; templates lie beside the domain, or there are none.
 
-    Raises ``PddlError``, ``TextError`` or ``TooLarge`` with what is wrong.
+    Raises ``PddlError``, ``TextError``, ``TooLarge`` or ``Declined`` with what is wrong.
     """
     texts = domain.read_text(encoding="utf-8"), problem.read_text(encoding="utf-8")
     instance = read_instance(*texts)
     phrases = domain.parent / TEXT
     templates = read_templates(phrases, instance.domain) if phrases.is_file() else Templates()
-    return Source(
-        *texts, Space(instance, most_states), Describer(instance.domain, templates), difficulty
-    )
+    space: KnownSpace
+    try:
+        space = Space(instance, most_states)
+    except TooLarge:
+        space = SearchedSpace(instance, nodes)
+    return Source(*texts, space, Describer(instance.domain, templates), difficulty)
 
 
 def _load(
-    domain: Path, problems: Sequence[Path], difficulty: Difficulty, most_states: int
+    domain: Path, problems: Sequence[Path], difficulty: Difficulty, most_states: int, nodes: int
 ) -> tuple[list[Source], list[str]]:
     faults, sources, left_out = Problems(), [], []
     for path in problems:
@@ -117,8 +140,8 @@ def _load(
             for one in (domain, path):
                 if one.stat().st_size > MOST_BYTES:
                     raise TextError(f"{one.name} has more than {MOST_BYTES >> 20} MB")
-            source = load_source(domain, path, difficulty, most_states)
-        except TooLarge as error:
+            source = load_source(domain, path, difficulty, most_states, nodes)
+        except (TooLarge, Declined) as error:
             left_out.append(f"{path.name}: {error}")
         except FileRefused as refused:
             faults.extend(refused)
@@ -127,7 +150,12 @@ def _load(
         except OSError as error:
             faults.add(path.name, "files to read", Said(error.strerror or "none"))
         else:
-            if source.solvable:
+            try:
+                solvable = source.space.solvable
+            except Undecided as error:
+                left_out.append(f"{path.name}: {error}")
+                continue
+            if solvable:
                 sources.append(source)
             else:
                 left_out.append(f"{path.name}: no plan reaches its goal")

@@ -1,19 +1,19 @@
 """New questions for the eight tasks, from a domain and problems in PDDL (paper, section 5).
 
 States are sampled along plans: walks to the goal that sometimes stray. Each question is about one
-state, which becomes the initial state of its problem. Only spaces that were explored to their end
-are asked about, so that every stored answer is known to be complete; a state in doubt is skipped.
+state, which becomes the initial state of its problem. Every stored answer is known to be complete:
+a space was explored to its end, or a bounded search settled all that the answer needs. A state in
+doubt is skipped, and counted as declined.
 """
 
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from benchmarks.core.digests import derive_seed
-from benchmarks.systems.acpbench_hard.generation.space import Space
+from benchmarks.systems.acpbench_hard.generation.space import KnownSpace, Undecided
 from benchmarks.systems.acpbench_hard.generation.text import Describer
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import State, show_atom
@@ -24,10 +24,10 @@ from benchmarks.systems.acpbench_hard.tasks import TASKS
 MOST_APPLICABLE = 100
 # The published files store at most so many unreachable propositions.
 MOST_STORED = 50
-# How often a walk to the goal strays, and how much longer than a shortest plan it may become.
-STRAYS, LONGER = 0.3, 2
-# Chances that are given up after so many draws without a new question.
-PATIENCE = 200
+# A problem is asked no further after so many questions in a row that a search could not settle.
+MOST_DECLINED = 5
+# Beyond any plan that is looked for: it bounds nothing.
+FAR = 1000
 _COMMENT = re.compile(r";[^\n]*")
 
 Made = tuple[str, Any]
@@ -38,7 +38,7 @@ class Difficulty:
     """Which states are asked about: how far the goal is, and how many actions are applicable."""
 
     min_distance: int = 1
-    max_distance: int = 1000
+    max_distance: int = FAR
     max_applicable: int = MOST_APPLICABLE
 
 
@@ -46,49 +46,32 @@ class Source:
     """A problem that questions are made of."""
 
     def __init__(
-        self, domain: str, problem: str, space: Space, describer: Describer, difficulty: Difficulty
+        self,
+        domain: str,
+        problem: str,
+        space: KnownSpace,
+        describer: Describer,
+        difficulty: Difficulty,
     ) -> None:
         self.domain, self.problem = _COMMENT.sub("", domain), _COMMENT.sub("", problem)
         self.space, self.describer, self.difficulty = space, describer, difficulty
         self.instance = space.instance
-
-    @cached_property
-    def solvable(self) -> bool:
-        """Whether there is a plan from the initial state."""
-        return self.instance.init in self.space.distances
+        # By task, why questions were declined.
+        self.declined: dict[str, list[str]] = {}
 
     def fits(self, state: State) -> bool:
-        """Whether a state is as difficult as wanted; one without a plan never is."""
-        distance = self.space.distances.get(state)
-        return (
-            distance is not None
-            and self.difficulty.min_distance <= distance <= self.difficulty.max_distance
-            and len(self.space.moves[state]) <= self.difficulty.max_applicable
-        )
-
-    def walk(self, rng: random.Random, start: State) -> tuple[list[Atom], list[State]]:
-        """A plan from a state, with the states before each of its actions and the last.
-
-        It mostly goes on where the goal comes nearer, strays now and then, and always ends.
-        """
-        distances = self.space.distances
-        most = LONGER * distances[start] + LONGER
-        plan: list[Atom] = []
-        states = [start]
-        while states[-1] not in self.space.goals:
-            here = states[-1]
-            moves = sorted(self.space.moves[here].items())
-            nearer = [move for move in moves if distances.get(move[1], most) < distances[here]]
-            known = [move for move in moves if move[1] in distances]
-            stray = len(plan) < most and rng.random() < STRAYS
-            action, state = rng.choice(known if stray else nearer)
-            plan.append(action)
-            states.append(state)
-        return plan, states
+        """Whether a state along a plan is as difficult as wanted."""
+        wanted = self.difficulty
+        if self.space.is_goal(state) or len(self.space.moves_of(state)) > wanted.max_applicable:
+            return False
+        if wanted.min_distance <= 1 and wanted.max_distance >= FAR:
+            return True
+        distance = self.space.distance(state)
+        return distance is not None and wanted.min_distance <= distance <= wanted.max_distance
 
     def sample(self, rng: random.Random) -> State | None:
         """A state along a plan from the initial state; None if none of the walk fits."""
-        states = [one for one in self.walk(rng, self.instance.init)[1] if self.fits(one)]
+        states = [one for one in self.space.walk(rng, self.instance.init)[1] if self.fits(one)]
         return rng.choice(states) if states else None
 
     def with_state(self, state: State) -> str:
@@ -108,7 +91,7 @@ class Source:
 
 
 def _applicability(source: Source, state: State, rng: random.Random) -> Made | None:
-    found = sorted(source.space.moves[state])
+    found = sorted(source.space.moves_of(state))
     if not found:
         return None
     return "Which actions can be performed in this state? List all of them.", _texts(found)
@@ -117,7 +100,7 @@ def _applicability(source: Source, state: State, rng: random.Random) -> Made | N
 def _progression(source: Source, state: State, rng: random.Random) -> Made | None:
     changes = {
         action: (child - state, state - child)
-        for action, child in source.space.moves[state].items()
+        for action, child in source.space.moves_of(state).items()
         if child != state
     }
     if not changes:
@@ -133,8 +116,7 @@ def _progression(source: Source, state: State, rng: random.Random) -> Made | Non
 
 
 def _reachability(source: Source, state: State, rng: random.Random) -> Made | None:
-    ever: set[Atom] = set().union(*source.space.reachable(state))
-    never = [atom for atom in source.space.atoms if atom not in ever]
+    never = source.space.never_atoms(state)
     if len(never) > MOST_STORED:
         never = sorted(rng.sample(never, MOST_STORED))
     # The published files store these without parentheses.
@@ -145,8 +127,7 @@ def _reachability(source: Source, state: State, rng: random.Random) -> Made | No
 
 
 def _action_reachability(source: Source, state: State, rng: random.Random) -> Made | None:
-    ever = {action for one in source.space.reachable(state) for action in source.space.moves[one]}
-    never = [action for action in source.space.actions if action not in ever]
+    never = source.space.never_actions(state)
     return (
         "Which action can never be performed, whatever is done from this state on?",
         _texts([rng.choice(never)]) if never else [],
@@ -154,14 +135,14 @@ def _action_reachability(source: Source, state: State, rng: random.Random) -> Ma
 
 
 def _validation(source: Source, state: State, rng: random.Random) -> Made | None:
-    plan, states = source.walk(rng, state)
+    plan, states = source.space.walk(rng, state)
     if len(plan) < 2:
         return None
     index = rng.randrange(len(plan))
-    here = source.space.moves[states[index]]
-    ever = {action for one in source.space.moves.values() for action in one}
+    here = source.space.moves_of(states[index])
     # An action that can be performed elsewhere is harder to tell than one that never can.
-    wrong = sorted(ever - here.keys()) or sorted(set(source.space.actions) - here.keys())
+    wrong = sorted(set(source.space.performable) - here.keys())
+    wrong = wrong or sorted(set(source.space.actions) - here.keys())
     if not wrong:
         return None
     plan[index] = rng.choice(wrong)
@@ -180,7 +161,7 @@ JUST_AFTER = (
 
 
 def _justification(source: Source, state: State, rng: random.Random) -> Made | None:
-    plan, states = source.walk(rng, state)
+    plan, states = source.space.walk(rng, state)
     removable = _removable(source, state, plan)
     if not removable:
         plan = _padded(source, rng, plan, states)
@@ -208,11 +189,11 @@ def _removable(source: Source, state: State, plan: Sequence[Atom]) -> list[list[
 
 def _reaches(source: Source, state: State, plan: Sequence[Atom]) -> bool:
     for action in plan:
-        child = source.space.moves[state].get(action)
+        child = source.space.moves_of(state).get(action)
         if child is None:
             return False
         state = child
-    return state in source.space.goals
+    return source.space.is_goal(state)
 
 
 def _padded(
@@ -223,9 +204,9 @@ def _padded(
     rng.shuffle(places)
     for place in places:
         ways: list[tuple[Atom, ...]] = []
-        for first, child in sorted(source.space.moves[states[place]].items()):
+        for first, child in sorted(source.space.moves_of(states[place]).items()):
             ways.append((first,))
-            ways += [(first, second) for second in sorted(source.space.moves[child])]
+            ways += [(first, second) for second in sorted(source.space.moves_of(child))]
         rng.shuffle(ways)
         for way in ways:
             longer = [*plan[:place], *way, *plan[place:]]
@@ -238,7 +219,9 @@ def _landmarks(source: Source, state: State, rng: random.Random) -> Made | None:
     open_atoms = [
         atom for atom in source.space.atoms if atom not in state and atom not in _goal_atoms(source)
     ]
-    seen_on_plans: list[set[Atom]] = [set().union(*source.walk(rng, state)[1]) for _ in range(3)]
+    seen_on_plans: list[set[Atom]] = [
+        set().union(*source.space.walk(rng, state)[1]) for _ in range(3)
+    ]
     yes: list[Atom] = []
     no: list[Atom] = []
     for atom in open_atoms:
@@ -258,14 +241,19 @@ def _goal_atoms(source: Source) -> set[Atom]:
 
 
 def _next_action(source: Source, state: State, rng: random.Random) -> Made | None:
-    distances = source.space.distances
+    nearer = source.space.nearer(state)
     yes: list[Atom] = []
     no: list[Atom] = []
-    for action, child in sorted(source.space.moves[state].items()):
-        (yes if distances.get(child) == distances[state] - 1 else no).append(action)
+    for action in sorted(source.space.moves_of(state)):
+        (yes if action in nearer else no).append(action)
     return (
         "Which action should be performed next, so that the goal comes closer?",
-        {"yes": _texts(yes), "no": _texts(no), "maybe": [], "opt": str(distances[state])},
+        {
+            "yes": _texts(yes),
+            "no": _texts(no),
+            "maybe": [],
+            "opt": str(source.space.distance(state)),
+        },
     )
 
 
@@ -307,7 +295,9 @@ def make_questions(
     for task in tasks:
         # Problems may differ in their goal alone, of which not every question tells.
         told: set[tuple[str, str]] = set()
-        makers = [_questions_of(source, task, seed, told) for source in sources if source.solvable]
+        makers = [
+            _questions_of(source, task, seed, told) for source in sources if source.space.solvable
+        ]
         made = 0
         while makers and made < per_task:
             for maker in list(makers):
@@ -327,12 +317,20 @@ def _questions_of(
     """Questions of a task about a problem that were not ``told`` yet, until none is found."""
     instance, kind = source.instance, TASKS[task]
     rng = random.Random(derive_seed(seed, instance.domain.name, instance.name, task))
-    draws = 0
-    while draws < PATIENCE:
+    draws = declined = fitting = 0
+    while draws < source.space.patience and declined < MOST_DECLINED:
         draws += 1
-        state = source.sample(rng)
-        made = None if state is None else MAKERS[task](source, state, rng)
-        if state is None or made is None:
+        try:
+            state = source.sample(rng)
+            if state is None:
+                continue
+            fitting += 1
+            made = MAKERS[task](source, state, rng)
+        except Undecided as error:
+            declined += 1
+            source.declined.setdefault(task, []).append(str(error))
+            continue
+        if made is None:
             continue
         context = source.describer.context(
             instance, state, actions=kind.shape in ("action", "actions", "index"), goal=kind.goal
@@ -340,7 +338,7 @@ def _questions_of(
         if (context, made[0]) in told:
             continue
         told.add((context, made[0]))
-        draws = 0
+        draws = declined = 0
         problem = source.with_state(state)
         number = derive_seed(task, source.domain, problem, made[0])
         question = Question(
@@ -350,7 +348,12 @@ def _questions_of(
         record = {
             "seed": seed,
             "problem": instance.name,
-            "distance": source.space.distances[state],
-            "states": len(source.space.moves),
+            "distance": source.space.known_distance(state),
+            **source.space.effort,
         }
         yield MadeQuestion(question, record)
+    if not fitting and not declined:
+        source.declined.setdefault(task, []).append(
+            "no state along a plan has a wanted distance to the goal and at most "
+            f"{source.difficulty.max_applicable} applicable actions"
+        )

@@ -1,15 +1,18 @@
 """The whole state space of a problem, where it is small enough to be known in full.
 
 Questions are generated only where their answers are known. In a space that was explored to its end
-everything is: what can be reached, how far the goal is, and what no way to it can avoid.
+everything is: what can be reached, how far the goal is, and what no way to it can avoid. Larger
+problems are searched instead (``searched.py``).
 """
 
+import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from typing import Protocol
 
 from benchmarks.core.errors import CoreError
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case, Template
@@ -18,10 +21,80 @@ from benchmarks.systems.acpbench_hard.pddl.instance import Instance, State
 
 MOST_STATES = 20_000
 MOST_GROUND = 50_000
+# Actions that are tried in all states of a space; beyond that, searches are quicker.
+MOST_TRIED = 20_000_000
+# How often a walk to the goal strays, and how much longer than a shortest plan it may become.
+STRAYS, LONGER = 0.3, 2
 
 
 class TooLarge(CoreError):
     """A problem with more states, actions or propositions than are looked at."""
+
+
+class Undecided(CoreError):
+    """A fact about a problem that a bounded search could not settle; the text says which."""
+
+
+class KnownSpace(Protocol):
+    """What has to be known of a problem to ask questions about its states.
+
+    ``atoms`` are the well-typed propositions that some action changes, ``actions`` the well-typed
+    actions, applicable somewhere or not. A task is asked about a problem no further after
+    ``patience`` draws without a new question. Each method may raise ``Undecided``.
+    """
+
+    patience: int
+
+    @property
+    def instance(self) -> Instance: ...
+
+    @property
+    def atoms(self) -> Sequence[Atom]: ...
+
+    @property
+    def actions(self) -> Sequence[Atom]: ...
+
+    @property
+    def effort(self) -> Mapping[str, int]:
+        """How the problem was looked at, for the record of a question."""
+
+    @property
+    def solvable(self) -> bool:
+        """Whether a plan from the initial state is known."""
+
+    @property
+    def performable(self) -> Collection[Atom]:
+        """Actions that are likely to be applicable in some reachable state."""
+
+    def moves_of(self, state: State) -> Mapping[Atom, State]:
+        """Return every applicable action with the state after it."""
+
+    def is_goal(self, state: State) -> bool:
+        """Tell whether the goal holds in a state."""
+
+    def distance(self, state: State) -> int | None:
+        """Return the length of a shortest plan; None where there is no plan."""
+
+    def known_distance(self, state: State) -> int | None:
+        """Return the same where it is known already, else None."""
+
+    def walk(self, rng: random.Random, start: State) -> tuple[list[Atom], list[State]]:
+        """Return a plan from a state, with the states before each of its actions and the last.
+
+        It mostly goes on where the goal comes nearer, strays now and then, and always ends.
+        """
+
+    def never_atoms(self, state: State) -> list[Atom]:
+        """Return the propositions that hold in no state that can be reached from one."""
+
+    def never_actions(self, state: State) -> list[Atom]:
+        """Return actions that are applicable in no such state; none only if all others are."""
+
+    def nearer(self, state: State) -> Collection[Atom]:
+        """Return the applicable actions after which a shortest plan is shorter by one."""
+
+    def avoidable(self, atom: Atom, state: State) -> bool:
+        """Tell whether the goal can be reached from a state without the atom ever holding."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +152,14 @@ class Space:
     ``TooLarge`` is raised where there are more than ``most``.
     """
 
+    patience = 200
+
     def __init__(self, instance: Instance, most: int = MOST_STATES) -> None:
         self.instance = instance
         self.atoms = ground_atoms(instance)
         self.actions = ground_actions(instance)
         self._possible = [op for atom in self.actions if (op := _ground(instance, atom)).cases]
+        most = min(most, max(1, MOST_TRIED // max(1, len(self._possible))))
         self.moves: dict[State, dict[Atom, State]] = {}
         front = deque([instance.init])
         self.moves[instance.init] = {}
@@ -98,6 +174,58 @@ class Space:
                             raise TooLarge(f"{instance.name}: more than {most:,} states")
                         self.moves[child] = {}
                         front.append(child)
+
+    @property
+    def effort(self) -> Mapping[str, int]:
+        return {"states": len(self.moves)}
+
+    @property
+    def solvable(self) -> bool:
+        return self.instance.init in self.distances
+
+    @cached_property
+    def performable(self) -> Collection[Atom]:
+        return {action for one in self.moves.values() for action in one}
+
+    def moves_of(self, state: State) -> Mapping[Atom, State]:
+        return self.moves[state]
+
+    def is_goal(self, state: State) -> bool:
+        return state in self.goals
+
+    def distance(self, state: State) -> int | None:
+        return self.distances.get(state)
+
+    known_distance = distance
+
+    def walk(self, rng: random.Random, start: State) -> tuple[list[Atom], list[State]]:
+        distances = self.distances
+        most = LONGER * distances[start] + LONGER
+        plan: list[Atom] = []
+        states = [start]
+        while states[-1] not in self.goals:
+            here = states[-1]
+            moves = sorted(self.moves[here].items())
+            nearer = [move for move in moves if distances.get(move[1], most) < distances[here]]
+            known = [move for move in moves if move[1] in distances]
+            stray = len(plan) < most and rng.random() < STRAYS
+            action, state = rng.choice(known if stray else nearer)
+            plan.append(action)
+            states.append(state)
+        return plan, states
+
+    def never_atoms(self, state: State) -> list[Atom]:
+        ever: set[Atom] = set().union(*self.reachable(state))
+        return [atom for atom in self.atoms if atom not in ever]
+
+    def never_actions(self, state: State) -> list[Atom]:
+        ever = {action for one in self.reachable(state) for action in self.moves[one]}
+        return [action for action in self.actions if action not in ever]
+
+    def nearer(self, state: State) -> Collection[Atom]:
+        distances = self.distances
+        wanted = distances[state] - 1
+        return {one for one, child in self.moves[state].items() if distances.get(child) == wanted}
 
     @cached_property
     def goals(self) -> frozenset[State]:

@@ -15,6 +15,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case, Template
 from benchmarks.systems.acpbench_hard.pddl.domain import Action
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance
+from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Index, Operator, bits
 
 Binding = list[str]
 
@@ -23,46 +24,6 @@ MOST_OPERATORS, MOST_STEPS = 30_000, 3_000_000
 
 class Declined(CoreError):
     """A problem that is too large; the text says which limit it exceeds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What must hold and what must not, as bit sets."""
-
-    pos: int
-    neg: int = 0
-
-    def holds(self, state: int) -> bool:
-        """Tell whether the condition holds in a state."""
-        return state & self.pos == self.pos and not state & self.neg
-
-
-class Operator:
-    """A ground action. Its name is the action with its objects; alternatives share a name."""
-
-    __slots__ = ("add", "delete", "name", "neg", "pos", "pre")
-
-    def __init__(self, name: Atom, pos: int, neg: int, add: int, delete: int) -> None:
-        self.name, self.pos, self.neg, self.add, self.delete = name, pos, neg, add, delete
-        self.pre = bits(pos)
-
-    def applicable(self, state: int) -> bool:
-        """Tell whether the action can be applied in a state."""
-        return state & self.pos == self.pos and not state & self.neg
-
-    def apply(self, state: int) -> int:
-        """Return the state after the action."""
-        return state & ~self.delete | self.add
-
-
-def bits(value: int) -> tuple[int, ...]:
-    """Return the places of the bits of a number, the lowest first."""
-    found = []
-    while value:
-        low = value & -value
-        found.append(low.bit_length() - 1)
-        value ^= low
-    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,10 +86,13 @@ class Ground:
         """Return the atoms of the bits of a state."""
         return tuple(self.facts[place] for place in bits(state))
 
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self.operators, len(self.facts))
+
     def applicable(self, state: int) -> tuple[Atom, ...]:
         """Return the actions that can be applied in a state, each once, in a fixed order."""
-        found = (operator.name for operator in self.operators if operator.applicable(state))
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(one.name for one in self._index.applicable(state)))
 
 
 def _bind(template: Template, objects: Sequence[str]) -> Atom:

@@ -76,7 +76,8 @@ def justification(work: Work, response: str) -> Finding:
     if fault := instance.fault_of_plan(given):
         return Finding(0, f"What is left is no plan: {fault}.", marks, "wrong_value", read)
     count = len(plan) - len(given)
-    return Finding(1, f"Without {count} actions it is still a plan.", marks, None, read)
+    what = "one action" if count == 1 else f"{count} actions"
+    return Finding(1, f"Without {what} it is still a plan.", marks, None, read)
 
 
 def _state_of(place: int, fault: str, failing: int, why: str) -> tuple[bool | None, str]:

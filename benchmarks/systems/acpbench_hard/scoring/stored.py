@@ -44,7 +44,9 @@ def applicability(work: Work, response: str) -> Finding:
         failure = "wrong_form" if made_up else "wrong_value"
         why = f"{len(wrong)} of {len(given)} named actions are wrong, {len(missing)} are missing."
     else:
-        why = f"All {len(right)} applicable actions are named, and no others."
+        why = "The only applicable action is named, and no others."
+        if len(right) > 1:
+            why = f"All {len(right)} applicable actions are named, and no others."
     return Finding(
         0 if failure else 1,
         why,

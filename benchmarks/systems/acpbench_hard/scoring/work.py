@@ -7,13 +7,14 @@ from functools import cached_property
 from benchmarks.systems.acpbench_hard.corrected_reading import Names
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
-from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Declined, Ground, ground
+from benchmarks.systems.acpbench_hard.pddl.grounding import Declined, Ground, ground
 from benchmarks.systems.acpbench_hard.pddl.instance import (
     Instance,
     State,
     parse_plan,
     read_instance,
 )
+from benchmarks.systems.acpbench_hard.pddl.operators import Condition
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.search.external import ask_planner, find_planner
 from benchmarks.systems.acpbench_hard.search.optimal import Distances

@@ -19,8 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
-from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Ground
+from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
 from benchmarks.systems.acpbench_hard.pddl.instance import State, parse_plan, show_atom
+from benchmarks.systems.acpbench_hard.pddl.operators import Condition
 from benchmarks.systems.acpbench_hard.search.result import Limits, Result
 
 VARIABLE = "PLANJURY_PLANNER"

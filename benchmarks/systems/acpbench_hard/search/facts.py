@@ -5,8 +5,9 @@ from itertools import product
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case
 from benchmarks.systems.acpbench_hard.pddl.domain import Types
-from benchmarks.systems.acpbench_hard.pddl.grounding import Ground, bits
+from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance
+from benchmarks.systems.acpbench_hard.pddl.operators import bits
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Result

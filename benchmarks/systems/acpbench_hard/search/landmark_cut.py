@@ -8,7 +8,7 @@ which keeps the bound a bound.
 
 from collections.abc import Sequence
 
-from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Operator, bits
+from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Operator, bits
 
 _FAR = 1 << 30
 

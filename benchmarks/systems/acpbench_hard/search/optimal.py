@@ -11,7 +11,7 @@ actions.
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from benchmarks.systems.acpbench_hard.pddl.grounding import Operator, bits
+from benchmarks.systems.acpbench_hard.pddl.operators import Operator, bits
 from benchmarks.systems.acpbench_hard.search.landmark_cut import LandmarkCut
 from benchmarks.systems.acpbench_hard.search.plans import Link, plan_of
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Result

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
-from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Operator, bits
+from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Operator, bits
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Proof, Result
 from benchmarks.systems.acpbench_hard.search.space import Space
 
@@ -40,7 +40,7 @@ def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None)
     greedy = _Greedy(space, start)
     found = greedy.run(FIRST_NODES)
     if found is None:
-        pairs = _Pairs(space.operators, start, space.width)
+        pairs = Pairs(space.operators, start, space.width)
         if not any(pairs.may_hold(goal) for goal in space.goal):
             return Result("unsolvable", None, "pairs", greedy.nodes)
         found = greedy.run(max(FIRST_NODES, nodes // GREEDY_SHARE))
@@ -204,7 +204,7 @@ class _Relaxation:
         return [one for _, one in found]
 
 
-class _Pairs:
+class Pairs:
     """The pairs of facts that may hold together in states reached from ``state``."""
 
     def __init__(self, operators: Sequence[Operator], state: int, width: int) -> None:

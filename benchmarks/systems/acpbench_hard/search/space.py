@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
-from benchmarks.systems.acpbench_hard.pddl.grounding import Condition, Ground, Operator, bits
+from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
+from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Index, Operator, bits
 
 _SELF = "*"
 
@@ -27,7 +28,7 @@ class Space:
         allowed = [one for one in ground.operators if not one.add & without]
         relevant, facts = _relevant(allowed, goal)
         # The alternatives of one condition may have the same effects; both stay.
-        self.classes, order = _layout(ground, goal, facts)
+        self.classes, order = _layout(ground, goal, facts, without)
         self.place = {fact: place for place, fact in enumerate(order) if fact >= 0}
         self.width = len(order)
         self.goal = tuple(Condition(self.state(one.pos), self.state(one.neg)) for one in goal)
@@ -61,31 +62,12 @@ class Space:
         return any(one.holds(state) for one in self.goal)
 
     @cached_property
-    def _buckets(self) -> tuple[list[Operator], list[tuple[int, list[Operator]]]]:
-        """Actions without preconditions, and all others under one of their preconditions."""
-        counts = [0] * self.width
-        for one in self.operators:
-            for fact in one.pre:
-                counts[fact] += 1
-        free = []
-        under: dict[int, list[Operator]] = defaultdict(list)
-        for one in self.operators:
-            if one.pre:
-                under[min(one.pre, key=lambda fact: (counts[fact], fact))].append(one)
-            else:
-                free.append(one)
-        return free, [(1 << fact, found) for fact, found in sorted(under.items())]
+    def _index(self) -> Index:
+        return Index(self.operators, self.width)
 
     def applicable(self, state: int) -> list[Operator]:
         """Return the actions that can be applied in a state."""
-        free, under = self._buckets
-        found = [one for one in free if one.applicable(state)]
-        for fact, operators in under:
-            if state & fact:
-                for one in operators:
-                    if state & one.pos == one.pos and not state & one.neg:
-                        found.append(one)
-        return found
+        return self._index.applicable(state)
 
     @cached_property
     def key(self) -> Callable[[int], object]:
@@ -134,7 +116,7 @@ def _relevant(
 
 
 def _layout(
-    ground: Ground, goal: Sequence[Condition], facts: int
+    ground: Ground, goal: Sequence[Condition], facts: int, without: int
 ) -> tuple[list[tuple[int, list[int]]], list[int]]:
     """Return classes of interchangeable objects, and the facts in the order of their new bits.
 
@@ -145,7 +127,7 @@ def _layout(
     order: list[int] = []
     classes: list[tuple[int, list[int]]] = []
     placed: set[int] = set()
-    for names in _interchangeable(ground, goal, places):
+    for names in _interchangeable(ground, goal, places, without):
         of = {name: dict[Atom, int]() for name in names}
         whole = True
         for fact in places:
@@ -172,9 +154,12 @@ def _layout(
 
 
 def _interchangeable(
-    ground: Ground, goal: Sequence[Condition], places: Sequence[int]
+    ground: Ground, goal: Sequence[Condition], places: Sequence[int], without: int
 ) -> list[list[str]]:
-    """Return groups of objects that static facts, the goal and the domain do not tell apart."""
+    """Return groups of objects that nothing tells apart.
+
+    That is, neither static facts nor the goal, the domain, or facts that no action may add.
+    """
     instance = ground.instance
     marks: dict[str, list[Atom]] = {name: [] for name in instance.objects}
 
@@ -189,6 +174,8 @@ def _interchangeable(
             mark(ground.facts[fact], f"+{number}")
         for fact in bits(one.neg):
             mark(ground.facts[fact], f"-{number}")
+    for atom in ground.atoms(without):
+        mark(atom, "without")
     groups: dict[object, list[str]] = defaultdict(list)
     used = {name for fact in places for name in ground.facts[fact][1:]}
     for name, types in instance.objects.items():

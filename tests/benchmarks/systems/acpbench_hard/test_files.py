@@ -23,6 +23,7 @@ from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.prompts import load_examples
 from benchmarks.systems.acpbench_hard.samples import WORLDS, sample_questions
 from benchmarks.systems.acpbench_hard.tasks import TASKS
+from tests.benchmarks.systems.acpbench_hard.domains import Texts, port, tunnel, yard
 from tests.shared_data import shared_data
 
 GARDEN = WORLDS / "garden"
@@ -140,7 +141,8 @@ def test_the_command_says_what_is_wrong_and_writes_nothing(tmp_path):
     broken.write_text("(define (problem p) (:domain garden) (:objects a - bird)")
     assert "broken.pddl: expected PDDL" in refused(broken)
     assert "nothing.pddl" in refused(tmp_path / "nothing.pddl")
-    assert "more than 5 states" in refused(GARDEN / "p1.pddl", max_states=5)
+    words = "no state along a plan has a wanted distance to the goal and at most 0 applicable"
+    assert words in refused(GARDEN / "p1.pddl", max_applicable=0)
     assert "unknown task" in refused(GARDEN / "p1.pddl", task=["riddle"])
     unsolvable = tmp_path / "unsolvable.pddl"
     text = (
@@ -150,6 +152,31 @@ def test_the_command_says_what_is_wrong_and_writes_nothing(tmp_path):
     )
     unsolvable.write_text(text)
     assert "no plan reaches its goal" in refused(unsolvable)
+
+
+def test_problems_that_are_too_large_to_explore_are_searched(tmp_path):
+    """What a search settles is asked; the rest is declined in words."""
+
+    def generate(texts: Texts, **options: Any) -> str:
+        (tmp_path / "d.pddl").write_text(texts.domain)
+        (tmp_path / "p.pddl").write_text(texts.problem)
+        said = io.StringIO()
+        files = [str(tmp_path / f"{name}.pddl") for name in ("d", "p")]
+        call_command(
+            "generate_acpbench", *files, out=tmp_path / "made.json", stdout=said, **options
+        )
+        return said.getvalue()
+
+    # About 6^7 states.
+    assert generate(port(7, 6, 1), per_task=2, max_states=500).startswith("16 questions")
+    made = json.loads((tmp_path / "made.json").read_text())
+    assert all(row["generated"]["nodes"] == 5_000 for row in made)
+    assert {row["group"] for row in made} == {task.group for task in TASKS.values()}
+    said = generate(yard(4, 4, 3, 1), per_task=1, task=["nexta", "app"], nodes=3, max_states=9)
+    assert "Applicability: 1\n" in said and "Next action: 0 of 1 wanted" in said
+    assert "declined, the last because the length of a shortest plan was not decided within" in said
+    with pytest.raises(CommandError, match="whether there is a plan was not decided within 20"):
+        generate(tunnel(6, 8, 1), per_task=1, nodes=200, max_states=9)
 
 
 def test_a_domain_without_templates_is_described_by_its_names(tmp_path):

@@ -1,4 +1,8 @@
-"""Generated questions: 200 of each task, each checked by a second, naive implementation."""
+"""Generated questions: 200 of each task, each checked by a second, naive implementation.
+
+Once with the problems explored to their end, and once as if they were too large for that, so that
+bounded searches settle the answers.
+"""
 
 import json
 import re
@@ -9,6 +13,7 @@ import pytest
 
 from benchmarks.systems.acpbench_hard.display import shown_answers
 from benchmarks.systems.acpbench_hard.generation.making import MadeQuestion, make_questions
+from benchmarks.systems.acpbench_hard.generation.searched import MOST_NODES, SearchedSpace
 from benchmarks.systems.acpbench_hard.questions import Question
 from benchmarks.systems.acpbench_hard.samples import shipped
 from benchmarks.systems.acpbench_hard.scoring.work import PLAN_FROM, PLAN_TO
@@ -20,15 +25,21 @@ SEED, PER_TASK = 20261123, 200
 every_task = pytest.mark.parametrize("task", TASKS)
 
 
+both_ways = pytest.mark.parametrize("searched", [False, True], ids=["explored", "searched"])
+
+
 @cache
-def made(task: str) -> list[MadeQuestion]:
+def made(task: str, searched: bool = False) -> list[MadeQuestion]:
     """The questions of a task over all shipped problems, made once for all tests."""
-    return list(make_questions(list(_sources()), SEED, PER_TASK, [task]))
+    return list(make_questions(list(_sources(searched)), SEED, PER_TASK, [task]))
 
 
 @cache
-def _sources():
-    return tuple(shipped())
+def _sources(searched: bool = False):
+    found = tuple(shipped())
+    for source in found if searched else ():
+        source.space = SearchedSpace(source.instance)
+    return found
 
 
 # One naive world for each problem as it is asked about: its current state differs.
@@ -42,15 +53,18 @@ def of(question: Question) -> Naive:
 
 
 def test_there_are_six_domains_with_several_solvable_problems():
-    problems = Counter(source.instance.domain.name for source in _sources() if source.solvable)
+    problems = Counter(
+        source.instance.domain.name for source in _sources() if source.space.solvable
+    )
 
     assert len(problems) >= 5
     assert min(problems.values()) >= 4
 
 
+@both_ways
 @every_task
-def test_there_are_enough_different_questions(task):
-    questions = [one.question for one in made(task)]
+def test_there_are_enough_different_questions(task, searched):
+    questions = [one.question for one in made(task, searched)]
 
     assert len(questions) == PER_TASK
     assert len({one.question_id for one in questions}) == PER_TASK
@@ -58,14 +72,16 @@ def test_there_are_enough_different_questions(task):
     assert {one.domain for one in questions} == {s.instance.domain.name for s in _sources()}
 
 
-def test_applicability_is_complete():
-    for one in made("app"):
+@both_ways
+def test_applicability_is_complete(searched):
+    for one in made("app", searched):
         world = of(one.question)
         assert set(one.question.answer) == world.applicable(world.init)
 
 
-def test_progression_is_what_the_action_changes():
-    for one in made("prog"):
+@both_ways
+def test_progression_is_what_the_action_changes(searched):
+    for one in made("prog", searched):
         world = of(one.question)
         (action,) = re.findall(r"that is (\([^()]*\))", one.question.question)
         assert action in world.applicable(world.init)
@@ -75,8 +91,9 @@ def test_progression_is_what_the_action_changes():
         assert after != world.init
 
 
-def test_propositions_that_can_never_hold():
-    for one in made("reach"):
+@both_ways
+def test_propositions_that_can_never_hold(searched):
+    for one in made("reach", searched):
         world = of(one.question)
         never = world.atoms - world.ever
         stored = {f"({text})" for text in one.question.answer}
@@ -84,24 +101,27 @@ def test_propositions_that_can_never_hold():
         assert len(stored) == min(len(never), 50)
 
 
-def test_actions_that_can_never_be_performed():
-    for one in made("areach"):
+@both_ways
+def test_actions_that_can_never_be_performed(searched):
+    for one in made("areach", searched):
         world = of(one.question)
         never = world.ops.keys() - world.ever_applicable
         assert set(one.question.answer) <= never
         assert bool(never) == bool(one.question.answer)
 
 
-def test_the_first_action_that_cannot_be_performed():
-    for one in made("val"):
+@both_ways
+def test_the_first_action_that_cannot_be_performed(searched):
+    for one in made("val", searched):
         world = of(one.question)
         plan = plan_in(one.question.question)
         assert set(plan) <= world.ops.keys()
         assert world.run(plan)[0] == one.question.answer
 
 
-def test_what_can_be_left_out_of_a_plan():
-    for one in made("just"):
+@both_ways
+def test_what_can_be_left_out_of_a_plan(searched):
+    for one in made("just", searched):
         world = of(one.question)
         plan = plan_in(one.question.question)
         assert world.is_plan(plan)
@@ -116,14 +136,16 @@ def test_what_can_be_left_out_of_a_plan():
         assert found
 
 
-def test_the_reference_cuts_the_plan_out_as_well():
-    for one in made("just"):
+@both_ways
+def test_the_reference_cuts_the_plan_out_as_well(searched):
+    for one in made("just", searched):
         cut = one.question.question[PLAN_FROM:PLAN_TO]
         assert cut == " ".join(plan_in(one.question.question))
 
 
-def test_landmarks():
-    for one in made("land"):
+@both_ways
+def test_landmarks(searched):
+    for one in made("land", searched):
         world = of(one.question)
         asked = world.atoms - world.init - world.goal
         needed = {atom for atom in asked if world.distance(world.init, atom) is None}
@@ -131,8 +153,9 @@ def test_landmarks():
         assert set(one.question.answer["no"]) == asked - needed
 
 
-def test_next_actions():
-    for one in made("nexta"):
+@both_ways
+def test_next_actions(searched):
+    for one in made("nexta", searched):
         world = of(one.question)
         here = world.distance(world.init)
         assert one.question.answer["opt"] == str(here)
@@ -176,3 +199,5 @@ def test_the_same_seed_makes_the_same_and_another_does_not(task):
     assert ids(1) != ids(2)
     assert all(one.record["seed"] == SEED and one.record["problem"] for one in made(task))
     assert json.dumps([one.record for one in made(task)])
+    assert all("states" in one.record for one in made(task))
+    assert all(one.record["nodes"] == MOST_NODES for one in made(task, True))
