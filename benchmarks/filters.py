@@ -18,7 +18,7 @@ def _select(label: str, anything: str, choices: Choices) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[("", anything), *choices], required=False)
 
 
-class FilterForm(forms.Form):
+class AddressForm(forms.Form):
     """A form that lives in the address; a value that is not on offer is named and left out."""
 
     use_required_attribute = False
@@ -44,7 +44,7 @@ class FilterForm(forms.Form):
         return found
 
 
-class RunFilter(FilterForm):
+class RunFilter(AddressForm):
     """What the list of runs can be narrowed to."""
 
     dataset = _select("Dataset", "Any dataset", ())

@@ -13,7 +13,7 @@ FARTHEST = 10**9  # no list is longer, and no database takes an endless number
 
 
 @dataclass(frozen=True)
-class Page(Generic[M]):
+class RowPage(Generic[M]):
     """Rows with the addresses of the neighbouring pages, empty where there is none."""
 
     rows: Sequence[M]
@@ -28,7 +28,7 @@ def as_id(text: str) -> int | None:
 
 def page_by_id(
     rows: QuerySet[M], params: QueryDict, *, size: int, newest: bool = True, key: str = "pk"
-) -> Page[M]:
+) -> RowPage[M]:
     """One page of ``rows`` by id, newest or oldest first, as ``after`` or ``before`` ask for.
 
     ``key`` names another whole number by which the rows are ordered. One query; a further row than
@@ -46,19 +46,19 @@ def page_by_id(
         found.reverse()
     has_previous = more if backwards else anchor is not None
     has_next = bool(found) if backwards else more
-    return Page(
+    return RowPage(
         found,
         _with(params, "before", getattr(found[0], key)) if found and has_previous else "",
         _with(params, "after", getattr(found[-1], key)) if found and has_next else "",
     )
 
 
-def page_by_number(rows: QuerySet[M], params: QueryDict, *, size: int) -> Page[M]:
+def page_by_number(rows: QuerySet[M], params: QueryDict, *, size: int) -> RowPage[M]:
     """One page of ``rows`` in their own order, as the number ``page`` asks for."""
     number = max(1, as_id(params.get("page", "")) or 1)
     begin = min((number - 1) * size, FARTHEST)
     found = list(rows[begin : begin + size + 1])
-    return Page(
+    return RowPage(
         found[:size],
         _with(params, "page", number - 1) if number > 1 else "",
         _with(params, "page", number + 1) if len(found) > size else "",

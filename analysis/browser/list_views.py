@@ -15,10 +15,10 @@ from analysis.trajectory_index.services import index_job, request_index
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.models import Trajectory
-from benchmarks.paging import Page
+from benchmarks.paging import RowPage
 from benchmarks.responses import clean_query, shown_url, wants_fragment
 from benchmarks.trajectories import selectors as trajectories
-from benchmarks.trajectories.selectors import TrajectoryRow
+from benchmarks.trajectories.selectors import TrajectoryLine
 from benchmarks.visibility import Visibility
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ CARRIED = (
 
 
 @dataclass(frozen=True)
-class ListedRow(TrajectoryRow):
+class ListedRow(TrajectoryLine):
     """A line of this list: beside what every list shows, how judges and people differ."""
 
     spread: float | None = None
@@ -135,7 +135,7 @@ def _defined(value: float) -> float | None:
     return float(value) if value == value else None
 
 
-def _page(params: QueryDict, part: "ListPage", rows: list[ListedRow]) -> Page[Trajectory]:
+def _page(params: QueryDict, part: "ListPage", rows: list[ListedRow]) -> RowPage[Trajectory]:
     def beside(name: str, row: Trajectory) -> str:
         changed = params.copy()
         for old in PLACE:
@@ -144,7 +144,7 @@ def _page(params: QueryDict, part: "ListPage", rows: list[ListedRow]) -> Page[Tr
         return "?" + clean_query(changed)
 
     found = [row.trajectory for row in rows]
-    return Page(
+    return RowPage(
         found,
         beside("before", found[0]) if found and part.before else "",
         beside("after", found[-1]) if found and part.after else "",

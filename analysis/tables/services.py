@@ -17,8 +17,8 @@ from django.db import transaction
 
 from analysis.models import RatingTable
 from analysis.tables.agreement.inputs import GZIP, MOST_RATERS, AgreementSettings
-from benchmarks.core.problems import Problems, Said, text_fault
-from benchmarks.imports.uploads import TooLarge, safe_name
+from benchmarks.core.problems import Problems, Unquoted, text_fault
+from benchmarks.imports.uploads import UploadTooLarge, safe_name
 
 if TYPE_CHECKING:
     from analysis.tables.agreement.csv_table import TidyTable
@@ -52,7 +52,7 @@ def too_large() -> str:
 def check_table_size(upload: "File[bytes]") -> None:
     """Refuse a file above ``PLANJURY_TABLE_MB``."""
     if (upload.size or 0) > django_settings.TABLE_BYTES:
-        raise TooLarge(too_large())
+        raise UploadTooLarge(too_large())
 
 
 def is_small(upload: "File[bytes]") -> bool:
@@ -86,7 +86,7 @@ def store_table(
     """Check a table and keep it; the first one, and False, where this person has it already.
 
     The same means: the same content, packed or not, with the same settings. Raises ``FileRefused``
-    with line and column of the first faults, and ``TooLarge``; then nothing is stored.
+    with line and column of the first faults, and ``UploadTooLarge``; then nothing is stored.
     ``TooWide`` refuses more cells than ``most_cells``, which may be larger elsewhere.
     """
     check_table_size(upload)
@@ -197,7 +197,9 @@ def _checked(
     if len(table.sections) > MOST_SECTIONS:
         problems = Problems()
         expected = f"at most {MOST_SECTIONS} pairs of a dataset and a criterion"
-        problems.add("columns dataset and criterion", expected, Said(f"{len(table.sections):,}"))
+        problems.add(
+            "columns dataset and criterion", expected, Unquoted(f"{len(table.sections):,}")
+        )
         problems.check()
     return table
 
@@ -238,12 +240,12 @@ def _unpacked(upload: "File[bytes]") -> tuple[bytes, int]:
 def _bounded(size: int, lines: int, since: int) -> None:
     problems = Problems()
     if lines > MOST_RATINGS + 1:
-        more = Said(f"more than {MOST_RATINGS:,}")
+        more = Unquoted(f"more than {MOST_RATINGS:,}")
         problems.add(f"line {MOST_RATINGS + 2}", f"at most {MOST_RATINGS:,} ratings", more)
     elif size > MOST_UNPACKED:
         most = f"at most {MOST_UNPACKED >> 20} MB when it is unpacked"
-        problems.add(f"line {lines}", most, Said("more"))
+        problems.add(f"line {lines}", most, Unquoted("more"))
     elif since > LONGEST_LINE + CHUNK:
         most = f"lines of at most {LONGEST_LINE >> 10} KB"
-        problems.add(f"line {lines + 1}", most, Said("a longer one"))
+        problems.add(f"line {lines + 1}", most, Unquoted("a longer one"))
     problems.check()

@@ -40,7 +40,7 @@ from annotation.ratings.selectors import left_out
 from annotation.studies.views import study_context
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
-from benchmarks.filters import FilterForm
+from benchmarks.filters import AddressForm
 from benchmarks.paging import as_id
 
 OPEN, DECIDED, ALL = "open", "decided", "all"
@@ -49,7 +49,7 @@ OPEN, DECIDED, ALL = "open", "decided", "all"
 PAGE = 25
 
 
-class QueueFilter(FilterForm):
+class QueueFilter(AddressForm):
     """What the queue of an adjudicator can be narrowed to."""
 
     question = forms.ChoiceField(label="Question", required=False)

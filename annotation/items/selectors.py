@@ -17,7 +17,7 @@ from django.http import QueryDict
 from annotation.access import StudyAccess
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
 from benchmarks.models import Task, Trajectory
-from benchmarks.paging import Page, page_by_id
+from benchmarks.paging import RowPage, page_by_id
 from benchmarks.visibility import Visibility
 
 State, Use = Assignment.State, Item.Use
@@ -86,7 +86,7 @@ def item_page(access: StudyAccess, params: QueryDict, seen: Visibility) -> ItemP
     elif chosen == SKIPPED:
         skipped = Assignment.objects.filter(study=access.study, state=State.SKIPPED)
         items = items.filter(pk__in=skipped.order_by().values("item"))
-    page: Page[Item] = page_by_id(items, params, size=SIZE, newest=False, key="rank")
+    page: RowPage[Item] = page_by_id(items, params, size=SIZE, newest=False, key="rank")
     rows = item_rows(access, page.rows, seen)
     mark = hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
     return ItemPage(rows, page.previous_url, page.next_url, mark)

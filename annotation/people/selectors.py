@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.models import Invite, Membership, Message, MessageRead, Participant, Study
-from benchmarks.paging import Page, page_by_id
+from benchmarks.paging import RowPage, page_by_id
 
 MESSAGES = 30
 INVITES = 100
@@ -94,7 +94,7 @@ def _state(invite: Invite, now: datetime) -> tuple[str, str]:
     return "open", "info"
 
 
-def sent_messages(study: Study, params: QueryDict) -> tuple[list[SentMessage], Page[Message]]:
+def sent_messages(study: Study, params: QueryDict) -> tuple[list[SentMessage], RowPage[Message]]:
     """A page of a study's messages, the newest first, and who has read them; four queries.
 
     A message to all is for those who took part when it was sent and have not left.

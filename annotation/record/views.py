@@ -26,13 +26,13 @@ from annotation.record.selectors import (
 )
 from annotation.studies.views import study_context
 from benchmarks.access import signed_in
-from benchmarks.filters import FilterForm
+from benchmarks.filters import AddressForm
 from benchmarks.tables import csv_lines
 
 MOMENTS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
 
 
-class RecordFilter(FilterForm):
+class RecordFilter(AddressForm):
     """What the record can be narrowed to."""
 
     who = forms.ChoiceField(label="Who", required=False)

@@ -13,7 +13,7 @@ from annotation.assignments.gold import count_gold_assignments
 from annotation.models import Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire
 from annotation.questionnaires.requirements import QuestionUse, asked_counts, asked_questions
-from benchmarks.paging import Page, page_by_id
+from benchmarks.paging import RowPage, page_by_id
 
 Status = Study.Status
 SIZE = 30
@@ -90,7 +90,7 @@ def own_studies(user: User) -> QuerySet[Study]:
     return Study.objects.filter(Exists(here.order_by()))
 
 
-def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], Page[Study]]:
+def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], RowPage[Study]]:
     """A page of the list of studies, as its filter asks for."""
     chosen = params.get("show", CURRENT)
     rows = own_studies(user) if chosen == MINE else visible_studies(user)

@@ -17,7 +17,7 @@ from benchmarks.api import (
     trajectories,
 )
 from benchmarks.api.auth import Token
-from benchmarks.api.reference import Reference
+from benchmarks.api.reference import ReferencePage
 from benchmarks.api.requests import StrictParser, know_fields
 
 DESCRIPTION = (
@@ -51,7 +51,7 @@ def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
         version="1",
         description=DESCRIPTION,
         urls_namespace="api",
-        docs=Reference(),
+        docs=ReferencePage(),
         auth=Token(),
         parser=StrictParser(),
     )

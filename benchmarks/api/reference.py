@@ -33,7 +33,7 @@ class OperationView:
     answers: Sequence[tuple[str, str]]
 
 
-class Reference(DocsBase):
+class ReferencePage(DocsBase):
     """Takes the place of the page that comes with the library."""
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:

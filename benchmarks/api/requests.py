@@ -16,7 +16,7 @@ from benchmarks.api.errors import ApiError
 from benchmarks.core.problems import json_fault
 from benchmarks.imports.forms import too_large
 from benchmarks.imports.uploads import announces_too_much
-from benchmarks.paging import Page, page_by_id
+from benchmarks.paging import RowPage, page_by_id
 
 LARGEST_ID = 2**63 - 1
 MOST_ROWS = 100
@@ -40,7 +40,7 @@ class Paged(Schema):
 
 def one_page(
     request: HttpRequest, rows: QuerySet[M], limit: int, *, newest: bool = False
-) -> tuple[Page[M], str | None]:
+) -> tuple[RowPage[M], str | None]:
     """A page by id, and the address of the next one."""
     page = page_by_id(rows, request.GET, size=limit, newest=newest)
     return page, f"{request.path}{page.next_url}" if page.next_url else None

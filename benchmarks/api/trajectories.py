@@ -292,7 +292,7 @@ def list_exchanges(
     }
 
 
-def _row(row: trajectories.TrajectoryRow, known: trajectories.CountedMetrics) -> dict[str, Any]:
+def _row(row: trajectories.TrajectoryLine, known: trajectories.CountedMetrics) -> dict[str, Any]:
     found = row.trajectory
     return {
         "id": found.pk,

@@ -10,7 +10,7 @@ from benchmarks.core.ports.people import FieldsRefused
 LONGEST = 100_000
 
 
-class ReplyForm(forms.Form):
+class TypedReplyForm(forms.Form):
     """The reply as typed; the ask's parser decides whether it can be read."""
 
     use_required_attribute = False

@@ -24,7 +24,7 @@ from django.utils import timezone
 from benchmarks.core.answerers import Answer, Answerer, Identity, most_cost
 from benchmarks.core.driver import answer_or_failure, read_answer
 from benchmarks.core.errors import AnswererFailed, CapReached, CoreError, OutcomeUnknown
-from benchmarks.core.log import Call, Verdict, counted_cost, total_most
+from benchmarks.core.log import Call, CallResult, counted_cost, total_most
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import System
 from benchmarks.core.types import Ask, Expect, Task
@@ -45,7 +45,7 @@ FORSAKEN = timedelta(seconds=3 * MOST_SECONDS)
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _SentSuggestion:
     """A suggestion that is under way: its row is stored as sent."""
 
     row: Suggestion
@@ -103,7 +103,7 @@ def _forsaken() -> Q:
 
 def _send(
     run: Run, open_ask: OpenAsk, filler: RoleAssignment, system: System, task: Task
-) -> _Wanted | None:
+) -> _SentSuggestion | None:
     """Store a suggestion as sent; return None if it cannot be made, and store the reason.
 
     It is None, too, if another worker makes it.
@@ -138,7 +138,7 @@ def _send(
             row.save(update_fields=["state", "reason"])
     if answerer is None or call is None or row.state != S.SENT:
         return None
-    return _Wanted(row, call, answerer)
+    return _SentSuggestion(row, call, answerer)
 
 
 def _take_on(open_ask: OpenAsk, about: Mapping[str, Any]) -> Suggestion | None:
@@ -182,8 +182,8 @@ def _identity(filler: RoleAssignment) -> Identity:
 
 
 def _answers(
-    wanted: Sequence[_Wanted], executor: Executor
-) -> Iterator[tuple[_Wanted, Answer | AnswererFailed]]:
+    wanted: Sequence[_SentSuggestion], executor: Executor
+) -> Iterator[tuple[_SentSuggestion, Answer | AnswererFailed]]:
     """Yield each suggestion with its answer; endpoints are asked in parallel."""
     until = time.monotonic() + MOST_SECONDS
     slow = [(one, executor.submit(_answer, one)) for one in wanted if not one.answerer.instant]
@@ -197,7 +197,7 @@ def _answers(
             yield one, OutcomeUnknown(f"no answer within {MOST_SECONDS:.0f} seconds")
 
 
-def _answer(one: _Wanted) -> Answer | AnswererFailed:
+def _answer(one: _SentSuggestion) -> Answer | AnswererFailed:
     try:
         return answer_or_failure(one.answerer, one.call)
     except (OperationalError, InterfaceError):
@@ -207,7 +207,7 @@ def _answer(one: _Wanted) -> Answer | AnswererFailed:
         return AnswererFailed(f"unexpected {type(error).__name__}")
 
 
-def _settle(run: Run, one: _Wanted, verdict: Verdict) -> None:
+def _settle(run: Run, one: _SentSuggestion, verdict: CallResult) -> None:
     """Store the answer, and release the rest of the reserved cost."""
     answer = verdict.answer
     settled: Mapping[str, Any] = {

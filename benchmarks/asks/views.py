@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import ANSWER, START, VIEW, allow, signed_in, visibility
 from benchmarks.asks import selectors as asks
-from benchmarks.asks.forms import FROM_FIELDS, ReplyForm, read_fields
+from benchmarks.asks.forms import FROM_FIELDS, TypedReplyForm, read_fields
 from benchmarks.asks.services import answer_open_ask
 from benchmarks.core.errors import CoreError, UnreadableReply
 from benchmarks.core.ports.people import FieldsRefused
@@ -69,16 +69,16 @@ def ask(request: HttpRequest, ask_id: int) -> HttpResponse:
     """
     allow(request, START, ANSWER)
     found = get_object_or_404(visibility(request).of(_asks()), pk=ask_id)
-    form, fields, errors = ReplyForm(), {}, {}
+    form, fields, errors = TypedReplyForm(), {}, {}
     status, late = 200, False
     if request.method == "POST":
         status = 422
         try:
             if FROM_FIELDS in request.POST:
                 fields = request.POST.dict()
-                form = ReplyForm({"text": asks.composed_text(found, read_fields(fields))})
+                form = TypedReplyForm({"text": asks.composed_text(found, read_fields(fields))})
             else:
-                form = ReplyForm(request.POST)
+                form = TypedReplyForm(request.POST)
             if form.is_valid() and isinstance(request.user, User):
                 answer_open_ask(ask=found, by=request.user, text=form.cleaned_data["text"])
                 return _on(request, found)

@@ -41,7 +41,7 @@ class LimitReached(CoreError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """What a child may use: seconds of CPU time, and megabytes of memory."""
 
     seconds: int
@@ -53,7 +53,7 @@ def check_apart(
     arguments: Sequence[str],
     *,
     file: str,
-    limits: Limits,
+    limits: ProcessLimits,
     goes_on: Callable[[], None] = lambda: None,
 ) -> None:
     """Have ``checker`` read a file in a child process; what it refuses is raised here.
@@ -107,7 +107,7 @@ def _raise(said: Any) -> None:
         raise CoreError(said["message"])
 
 
-def _ended(code: int, file: str, limits: Limits, told: str) -> Exception:
+def _ended(code: int, file: str, limits: ProcessLimits, told: str) -> Exception:
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         words = f"{limits.seconds} seconds of CPU time"
     elif code == OUT_OF_MEMORY or code < 0:  # some libraries abort where memory is short
@@ -124,7 +124,7 @@ def _ended(code: int, file: str, limits: Limits, told: str) -> Exception:
 
 def main(seconds: str, megabytes: str, checker: str, *arguments: str) -> int:
     """Read a file within limits, and print what is wrong with it as JSON."""
-    limit(Limits(int(seconds), int(megabytes)))
+    limit(ProcessLimits(int(seconds), int(megabytes)))
     module, _, function = checker.partition(":")
     said: dict[str, Any] = {}
     try:
@@ -140,7 +140,7 @@ def main(seconds: str, megabytes: str, checker: str, *arguments: str) -> int:
     return 0
 
 
-def limit(limits: Limits) -> None:
+def limit(limits: ProcessLimits) -> None:
     """Bind this process to its limits, and let others go first."""
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
     memory = limits.megabytes << 20

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.core.digests import canonical_json, digest_text, storable
-from benchmarks.core.problems import Problems, Said, text_fault
+from benchmarks.core.problems import Problems, Unquoted, text_fault
 from benchmarks.core.query_files import (
     LONGEST_CONSTRAINT,
     MOST_CONSTRAINTS,
@@ -135,12 +135,14 @@ class _Candidates(QueryItem):
                 continue
             same = texts.setdefault((candidate.kind, candidate.text), index)
             if same != index:
-                found = Said(f"that of candidates[{same}]")
+                found = Unquoted(f"that of candidates[{same}]")
                 self.fault(f"{field}.text", "a text of its own within its kind", found)
                 continue
             same = keys.setdefault(candidate.key, index)
             if same != index:
-                self.fault(f"{field}.key", "a key of its own", Said(f"that of candidates[{same}]"))
+                self.fault(
+                    f"{field}.key", "a key of its own", Unquoted(f"that of candidates[{same}]")
+                )
                 continue
             yield CandidateRow(self.id, candidate, f"{self.place}, {field}")
 
@@ -149,7 +151,9 @@ class _Candidates(QueryItem):
             self.fault(field, "an object", entry)
             return None
         for name in entry.keys() - set(FIELDS):
-            self.fault(f"{field}.{name[:40]}", f"one of {', '.join(FIELDS)}", Said("another field"))
+            self.fault(
+                f"{field}.{name[:40]}", f"one of {', '.join(FIELDS)}", Unquoted("another field")
+            )
         values = {"reason": "", "decided_by": "", "payload": {}, **entry}
         # Written as null by those who have nothing to say.
         values = {

@@ -29,7 +29,7 @@ from benchmarks.core.errors import (
     OutcomeUnknown,
     UnreadableReply,
 )
-from benchmarks.core.log import Call, Exchange, ExchangeState, Log, Verdict
+from benchmarks.core.log import Call, CallResult, Exchange, ExchangeState, Log
 from benchmarks.core.types import Ask, Batch, Episode, Message, Outcome, Reply, Turn
 
 Parser = Callable[[str, Mapping[str, Any]], Any]
@@ -209,13 +209,13 @@ class Driver:
         if reason := self.stop():
             raise _StopAsked(reason)
 
-    def _settle(self, calls: Sequence[Call]) -> Iterable[tuple[Call, Verdict, bool]]:
+    def _settle(self, calls: Sequence[Call]) -> Iterable[tuple[Call, CallResult, bool]]:
         """How each call ended, once that is stored, and whether a lost one is worth another.
 
         What is answered at once is stored together with the *sent* rows of the others.
         """
         away: list[tuple[Call, Answerer]] = []
-        settled: list[tuple[Call, Verdict]] = []
+        settled: list[tuple[Call, CallResult]] = []
         for call in calls:
             answerer = self.cast.filler(call.ask)
             if answerer.instant:
@@ -268,19 +268,19 @@ def answer_or_failure(answerer: Answerer, call: Call) -> Answer | AnswererFailed
 
 def read_answer(
     ask: Ask, answer: Answer | AnswererFailed, parsers: Mapping[str, Parser]
-) -> Verdict:
+) -> CallResult:
     """What an answer comes to: a parsed value, or the state and the reason why there is none."""
     if isinstance(answer, AnswererFailed):
         state: ExchangeState = "lost" if isinstance(answer, OutcomeUnknown) else "failed"
-        return Verdict(state, Answer("", tries=answer.tries), reason=storable(str(answer)))
+        return CallResult(state, Answer("", tries=answer.tries), reason=storable(str(answer)))
     answer = _storable_answer(answer)
     if answer.declined:
-        return Verdict("declined", answer, reason=answer.declined)
+        return CallResult("declined", answer, reason=answer.declined)
     try:
         value = parsers[ask.expect.kind](answer.text, ask.expect.params)
     except UnreadableReply as error:
-        return Verdict("unreadable", answer, reason=str(error))
-    return Verdict("answered", answer, value=storable(value))
+        return CallResult("unreadable", answer, reason=str(error))
+    return CallResult("answered", answer, value=storable(value))
 
 
 def _storable_answer(answer: Answer) -> Answer:

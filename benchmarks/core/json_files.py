@@ -27,7 +27,7 @@ from typing import Any, BinaryIO, cast
 import ijson
 
 from benchmarks.core.digests import storable
-from benchmarks.core.problems import FileRefused, Problem, Said, describe
+from benchmarks.core.problems import FileRefused, Problem, Unquoted, describe
 
 CHUNK = 1 << 15
 LONGEST_TEXT = 4 << 20
@@ -60,9 +60,9 @@ class _Guarded:
         quotes = list(_QUOTE.finditer(data))
         self.unquoted = len(data) - quotes[-1].end() if quotes else self.unquoted + len(data)
         if self.unquoted > LONGEST_TEXT:
-            self.refuse(f"texts of at most {LONGEST_TEXT >> 20} MB", Said("an endless one"))
+            self.refuse(f"texts of at most {LONGEST_TEXT >> 20} MB", Unquoted("an endless one"))
         if ENDLESS_NUMBER.search(data):
-            self.refuse("numbers of less than 2000 digits", Said("a longer one"))
+            self.refuse("numbers of less than 2000 digits", Unquoted("a longer one"))
         return data
 
     def refuse(self, expected: str, found: Any) -> None:
@@ -96,7 +96,7 @@ class JsonFile:
             if name != key:
                 continue
             if found:
-                self._guard.refuse(f"one list under {key!r}", Said("a second one"))
+                self._guard.refuse(f"one list under {key!r}", Unquoted("a second one"))
             found = True
             event, value = next(events)
             if event != "start_array":
@@ -106,7 +106,7 @@ class JsonFile:
                     break
                 yield index, self._build(event, value, events)
         if not found:
-            self._guard.refuse(f"an object with the field {key!r}", Said("none"))
+            self._guard.refuse(f"an object with the field {key!r}", Unquoted("none"))
 
     def members(self) -> Iterator[tuple[str, Any]]:
         """(key, value) for each field of the object in the file."""
@@ -175,16 +175,16 @@ class JsonFile:
                 if event in ("start_map", "start_array"):
                     depth += 1
                     if depth > DEEPEST:
-                        self._guard.refuse(f"at most {DEEPEST} levels", Said("more"))
+                        self._guard.refuse(f"at most {DEEPEST} levels", Unquoted("more"))
                 elif event in ("end_map", "end_array"):
                     depth -= 1
                 elif isinstance(value, Decimal):
                     value = float(value)
                     if not math.isfinite(value):
-                        self._guard.refuse("numbers that fit", Said("one out of range"))
+                        self._guard.refuse("numbers that fit", Unquoted("one out of range"))
                 yield event, value
         except (ijson.JSONError, ValueError, ArithmeticError) as error:
-            self._guard.refuse("JSON", Said(_first_line(error)))
+            self._guard.refuse("JSON", Unquoted(_first_line(error)))
 
     def _build(
         self,
@@ -204,7 +204,7 @@ class JsonFile:
             parts += 1
             size += len(value) if isinstance(value, str) else 0
             if parts > MOST_PARTS or size > 4 * LONGEST_TEXT:
-                self._guard.refuse(f"items of at most {MOST_PARTS} parts", Said("a larger one"))
+                self._guard.refuse(f"items of at most {MOST_PARTS} parts", Unquoted("a larger one"))
             if event == "map_key":
                 keys[-1] = value
                 if len(stack) == 1 and value in without:
@@ -252,7 +252,7 @@ class _Field:
 
 def _kind(event: str, value: Any) -> Any:
     kinds = {"start_map": "an object", "start_array": "a list"}
-    return Said(kinds[event]) if event in kinds else value
+    return Unquoted(kinds[event]) if event in kinds else value
 
 
 def _first_line(error: Exception) -> str:

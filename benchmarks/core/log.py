@@ -50,7 +50,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CallResult:
     """How a call ended: the state that its exchange takes, with the parsed value or the reason."""
 
     state: ExchangeState
@@ -59,10 +59,10 @@ class Verdict:
     reason: str = ""
 
 
-Settled = tuple[Call, Verdict]
+Settled = tuple[Call, CallResult]
 
 
-def counted_cost(call: Call, verdict: Verdict) -> float:
+def counted_cost(call: Call, verdict: CallResult) -> float:
     """What a settled call counts against a cap: its cost, or all it may have cost if unknown."""
     if verdict.answer.cost is not None:
         return verdict.answer.cost
@@ -82,7 +82,7 @@ class Log(Protocol):
         written, where a cap does not allow it. ``settled`` was answered within this process.
         """
 
-    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+    def record_verdict(self, call: Call, verdict: CallResult) -> None:
         """The reply of one call, or why there is none; in a transaction of its own."""
 
     def open_asks(self, calls: Sequence[Call]) -> None:
@@ -149,11 +149,11 @@ class MemoryLog:
             self.committed += counted_cost(call, verdict)
             self._store_verdict(call, verdict)
 
-    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+    def record_verdict(self, call: Call, verdict: CallResult) -> None:
         self.committed += counted_cost(call, verdict) - (call.most or 0.0)
         self._store_verdict(call, verdict)
 
-    def _store_verdict(self, call: Call, verdict: Verdict) -> None:
+    def _store_verdict(self, call: Call, verdict: CallResult) -> None:
         key = (call.step, call.slot, call.attempt)
         self.rows[key] = replace(
             self.rows[key],

@@ -24,7 +24,7 @@ def mean_of(outcomes: Sequence[Outcome], name: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Replicates:
+class ReplicateSummary:
     """A figure of runs that differ in their seed alone: ``n`` runs, their mean, and the spread.
 
     ``sd`` is the sample standard deviation (n - 1), ``low`` and ``high`` the range. What is
@@ -40,7 +40,7 @@ class Replicates:
     no_spread: str = ""
 
 
-def across_replicates(values: Sequence[float | None]) -> Replicates:
+def across_replicates(values: Sequence[float | None]) -> ReplicateSummary:
     """Mean and spread of a figure over runs, each run counting once, as papers give three runs.
 
     Runs in which the figure is undefined (None) are left out. The mean of one run has no spread.
@@ -48,9 +48,9 @@ def across_replicates(values: Sequence[float | None]) -> Replicates:
     known = [value for value in values if value is not None]
     if not known:
         why = "undefined in every run" if values else "no run has ended"
-        return Replicates(0, None, None, None, None, why, why)
+        return ReplicateSummary(0, None, None, None, None, why, why)
     low, high, mean = min(known), max(known), fmean(known)
     if len(known) == 1:
         why = "one run says nothing about the spread: it takes two"
-        return Replicates(1, mean, None, None, None, no_spread=why)
-    return Replicates(len(known), mean, stdev(known), low, high)
+        return ReplicateSummary(1, mean, None, None, None, no_spread=why)
+    return ReplicateSummary(len(known), mean, stdev(known), low, high)

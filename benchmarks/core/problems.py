@@ -65,7 +65,7 @@ def _lines(problems: Sequence[Problem], total: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Said:
+class Unquoted:
     """Words that describe what was found, as against a value that is quoted."""
 
     words: str
@@ -74,7 +74,7 @@ class Said:
 def describe(value: Any) -> str:
     """A value as a person may read it in a message: short, and with its kind where that helps."""
     match value:
-        case Said(words):
+        case Unquoted(words):
             return words
         case None:
             return "nothing"

@@ -11,7 +11,7 @@ from benchmarks.core.problems import (
     FileRefused,
     Problem,
     Problems,
-    Said,
+    Unquoted,
     text_fault,
 )
 
@@ -64,6 +64,6 @@ class QueryItem:
         elif fault := text_fault(self.id, LONGEST_ID):
             self.fault("query_id", fault, given)
         elif (mark := digest_text(self.id)) in seen:
-            self.fault("query_id", "an id of its own", Said("one that an earlier query has"))
+            self.fault("query_id", "an id of its own", Unquoted("one that an earlier query has"))
         else:
             seen.add(mark)

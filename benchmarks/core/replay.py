@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from benchmarks.core.answerers import Answer, Cast, Identity
 from benchmarks.core.driver import Driver, Parser
 from benchmarks.core.errors import AnswererFailed, CoreError
-from benchmarks.core.log import Call, Exchange, Settled, Verdict
+from benchmarks.core.log import Call, CallResult, Exchange, Settled
 from benchmarks.core.types import Ask, Episode, Outcome, Turn
 
 
@@ -55,7 +55,7 @@ class Playback:
     def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
         raise NotStored(calls[0] if calls else settled[0][0])
 
-    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+    def record_verdict(self, call: Call, verdict: CallResult) -> None:
         raise NotStored(call)
 
     def open_asks(self, calls: Sequence[Call]) -> None:

@@ -54,7 +54,7 @@ def read_yaml(text: str, *, longest: int = LONGEST, repeated: bool = False) -> R
         if not _storable(line):
             raise _refused(f"line {number}", "text without NUL and half characters", "one of them")
     try:
-        return _Reader(text, repeated).read()
+        return _EventReader(text, repeated).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}" if mark is not None else "the file"
@@ -74,7 +74,7 @@ def read_yaml_file(path: FilePath) -> Any:
     return read_yaml(path.read_text(encoding="utf-8")).value
 
 
-class _Reader:
+class _EventReader:
     """Builds values from the events of a parser."""
 
     def __init__(self, text: str, repeated: bool) -> None:

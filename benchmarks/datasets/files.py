@@ -12,7 +12,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.datasets.services import CHUNK, SavedDataset, save_dataset
-from benchmarks.exports.services import ExportRefused
+from benchmarks.exports.services import ExportWouldOverwrite
 from benchmarks.mappers import core_profile
 from benchmarks.models import Dataset, Profile
 from benchmarks.runs.cautions import tasks_cautions
@@ -102,7 +102,7 @@ def export_published(*, dataset: Dataset, file: IO[str]) -> int:
     """
     importer = find_system(dataset.system).importer
     if importer is None or importer.write is None:
-        raise ExportRefused(f"{dataset} has no published format to be written in")
+        raise ExportWouldOverwrite(f"{dataset} has no published format to be written in")
     about = {
         "name": dataset.name, "version": dataset.version, "source": dataset.source,
         "licence": dataset.licence, "checksum": dataset.checksum,

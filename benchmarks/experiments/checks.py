@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
-from benchmarks.core.problems import FileRefused, Problem, Problems, Said
+from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted
 from benchmarks.core.system import System, read_settings
 from benchmarks.core.yaml_files import Path, read_yaml
 from benchmarks.datasets.selectors import dataset_levels, find_dataset
@@ -83,10 +83,10 @@ def check_design(
     For a blinded annotator, hidden rows count as missing.
     """
     ensure_scripted_agents()
-    return _Checker(design, lines or {}, seen).check()
+    return _DesignChecker(design, lines or {}, seen).check()
 
 
-class _Checker:
+class _DesignChecker:
     """Check a design field by field and collect its faults."""
 
     def __init__(self, design: Design, lines: Mapping[Path, int], seen: Visibility) -> None:
@@ -97,7 +97,7 @@ class _Checker:
         dataset = self.dataset()
         system = system_of(dataset.system)
         if system is None:
-            self.fault(("dataset",), "a dataset that can be run here", Said("an imported one"))
+            self.fault(("dataset",), "a dataset that can be run here", Unquoted("an imported one"))
             self.problems.check()
         assert system is not None
         agents = self.agents(system)
@@ -109,13 +109,13 @@ class _Checker:
         for level, size in sizes.items():
             if size < (len(tasks) or 1):
                 where = f"a profile at level {level}" if level else "a place in the dataset"
-                self.fault(("tasks",), f"tasks that all have {where}", Said(f"{size} such"))
+                self.fault(("tasks",), f"tasks that all have {where}", Unquoted(f"{size} such"))
         self.problems.check()
         self.money(system, dataset, agents, conditions)
         runs = len(agents) * len(levels) * len(conditions)
         runs *= len(set(design.temperatures)) * len(set(design.seeds))
         if runs > MOST_RUNS:
-            self.fault((), f"at most {MOST_RUNS:,} runs", Said(f"{runs:,}"))
+            self.fault((), f"at most {MOST_RUNS:,} runs", Unquoted(f"{runs:,}"))
         self.problems.check()
         return CheckedDesign(design, dataset, system, agents, levels, conditions, tasks, sizes)
 
@@ -234,7 +234,7 @@ class _Checker:
             try:
                 roles = assign_roles(system, dataset, agents[0], settings, self.design.roles)
             except CoreError as error:
-                self.fault(path, "somebody in every role", Said(str(error)))
+                self.fault(path, "somebody in every role", Unquoted(str(error)))
                 continue
             names = {row["endpoint"] for fillers in list(roles.values())[1:] for row in fillers
                      if "endpoint" in row}  # fmt: skip
@@ -254,7 +254,7 @@ class _Checker:
         except UnknownName as error:
             self.once(path, f"{error.kind} among {_listed(error.known, error.name)}", error.name)
         except CoreError as error:
-            self.once(path, "something else", Said(str(error)))
+            self.once(path, "something else", Unquoted(str(error)))
 
     def once(self, path: Path, expected: str, found: Any) -> None:
         where = place_of(path, self.lines)

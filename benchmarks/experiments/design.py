@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import yaml
 
 from benchmarks.core.digests import digest
-from benchmarks.core.problems import Problems, Said, text_fault
+from benchmarks.core.problems import Problems, Unquoted, text_fault
 from benchmarks.core.yaml_files import Path, read_yaml
 
 LONGEST_NAME, LONGEST_WORD = 160, 120
@@ -106,10 +106,10 @@ def read_design(text: str) -> Design:
 
 def design_of(data: Any, lines: Mapping[Path, int] | None = None) -> Design:
     """Read the design of plain values, such as `Design.data` returns."""
-    return _Reader(data, lines or {}).read()
+    return _DesignReader(data, lines or {}).read()
 
 
-class _Reader:
+class _DesignReader:
     """Read a design field by field and collect its faults."""
 
     def __init__(self, data: Any, lines: Mapping[Path, int]) -> None:
@@ -135,7 +135,7 @@ class _Reader:
         }
         for name in self.data:
             if name not in readers:
-                self.fault((name,), "a field among " + ", ".join(readers), Said("another one"))
+                self.fault((name,), "a field among " + ", ".join(readers), Unquoted("another one"))
         given = {
             name: read(name)
             for name, read in readers.items()
@@ -233,7 +233,7 @@ class _Reader:
                     found[key] = number
             elif key != MAX_TOKENS:
                 known = f"a parameter among {', '.join(PARAMETERS)}"
-                self.fault((name, key), known, Said("another one"))
+                self.fault((name, key), known, Unquoted("another one"))
             elif isinstance(one, int) and not isinstance(one, bool) and 1 <= one <= MOST_TOKENS:
                 found[key] = one
             else:

@@ -20,7 +20,7 @@ from benchmarks.experiments.variants import (
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
 from benchmarks.roles.assignments import Roles
 from benchmarks.roles.services import assign_agent, assign_roles
-from benchmarks.runs.estimates import Estimate, Part, calls_estimate, cost_estimate
+from benchmarks.runs.estimates import EstimatedAmount, Part, calls_estimate, cost_estimate
 from benchmarks.runs.estimates import known_costs as costs_known
 from benchmarks.runs.services import condition_name
 from benchmarks.runs.versions import current_pins
@@ -102,7 +102,7 @@ class ExperimentPlan:
     def _calls(self) -> dict[str, tuple[float, int] | None]:
         return {level: calls_estimate(self.checked.dataset, level) for level in self.checked.levels}
 
-    def cost(self, cells: Sequence[ExperimentCell]) -> Estimate | None:
+    def cost(self, cells: Sequence[ExperimentCell]) -> EstimatedAmount | None:
         """Estimate the cost of these cells; a variant is assumed to cost as much as its agent."""
         parts: dict[str, list[Sequence[Part]]] = {level: [] for level in self.checked.levels}
         for cell in cells:

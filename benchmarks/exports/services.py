@@ -16,7 +16,7 @@ from benchmarks.formats.parquet import pyarrow
 from benchmarks.models import Run
 
 
-class ExportRefused(CoreError):
+class ExportWouldOverwrite(CoreError):
     """Raised for an export that would overwrite a file."""
 
 
@@ -24,7 +24,7 @@ def check_exportable(run: Run) -> None:
     """Refuse runs that have no trajectories of their own."""
     if run.kind == Run.Kind.JUDGING:
         judged = Run.objects.filter(judgings__made_by=run).values_list("pk", flat=True).first()
-        raise ExportRefused(
+        raise ExportWouldOverwrite(
             f"{run} judges what another one played; export run {judged}, which has these scores too"
         )
 
@@ -112,6 +112,6 @@ def export_run(*, run: Run, format: str, target: Path) -> int:
     try:
         return WRITERS[format](run, target)
     except FileExistsError:
-        raise ExportRefused(f"{target.name} exists; name a new file or folder") from None
+        raise ExportWouldOverwrite(f"{target.name} exists; name a new file or folder") from None
     except OSError as error:
-        raise ExportRefused(f"{target.name} cannot be written: {error.strerror}") from None
+        raise ExportWouldOverwrite(f"{target.name} cannot be written: {error.strerror}") from None

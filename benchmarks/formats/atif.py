@@ -28,7 +28,7 @@ from benchmarks.formats.messages import (
 )
 from benchmarks.formats.planjury_rows import write_message
 from benchmarks.formats.shape import Shape
-from benchmarks.formats.source import Source, Spot
+from benchmarks.formats.source import FileSource, Spot
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
@@ -52,14 +52,14 @@ def recognises(shape: Shape) -> bool:
     return shape.kind != "other" and {"schema_version", "steps"} <= fields
 
 
-def whole(source: Source) -> Source:
+def whole(source: FileSource) -> FileSource:
     """The one file, or all JSON files of a folder or an archive."""
     files = {name: file for name, file in source.members.items() if name.endswith(".json")}
-    return Source(source.name, files) if len(files) > 1 else next(iter(files.values()), source)
+    return FileSource(source.name, files) if len(files) > 1 else next(iter(files.values()), source)
 
 
 def read(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The trajectories of a source; faults are noted, and what has one is left out."""
     found = documents(source, problems)

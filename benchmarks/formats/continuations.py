@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.formats.messages import MOST_MESSAGES
 from benchmarks.formats.shape import shape_of
-from benchmarks.formats.source import Source, Spot, read_line
+from benchmarks.formats.source import FileSource, Spot, read_line
 
 _CONTINUED = re.compile(r"(.+)-cont-?(\d{1,4})")
 
@@ -26,7 +26,7 @@ class Document:
     file: str = ""
 
 
-def documents(source: Source, problems: Problems) -> Iterator[Document]:
+def documents(source: FileSource, problems: Problems) -> Iterator[Document]:
     """The documents of a file or of several, in their order."""
     for name in sorted(source.members):
         for found in documents(source.members[name], problems):
@@ -56,7 +56,7 @@ def _document(spot: Spot, value: Any) -> Iterator[Document]:
 
 
 def chains(
-    source: Source, problems: Problems, found: Iterator[Document]
+    source: FileSource, problems: Problems, found: Iterator[Document]
 ) -> Iterator[Sequence[Document]]:
     """Each document with those that continue it."""
     places = _placed(list(_heads(source)))
@@ -71,7 +71,8 @@ def chains(
         elif numbers != list(range(numbers[0], numbers[0] + len(numbers))):
             parts = ", ".join(map(str, numbers))
             document.spot.at("session_id").fault(
-                f"one document for each part of {base[:60]}, none left out", Said(f"parts {parts}")
+                f"one document for each part of {base[:60]}, none left out",
+                Unquoted(f"parts {parts}"),
             )
         else:
             parts_known = waiting.setdefault(base, {})
@@ -80,7 +81,7 @@ def chains(
                 yield [part for _, part in sorted(waiting.pop(base).items())]
 
 
-def groups(source: Source) -> list[list[str]]:
+def groups(source: FileSource) -> list[list[str]]:
     """The names of the members, those together that continue one another."""
     heads: list[_Head] = []
     for name, member in sorted(source.members.items()):
@@ -104,7 +105,7 @@ class _Head:
     file: str
 
 
-def _heads(source: Source) -> Iterator[_Head]:
+def _heads(source: FileSource) -> Iterator[_Head]:
     for document in documents(source, Problems()):
         given = (document.root.get(key) for key in ("session_id", "continued_trajectory_ref"))
         session, ref = (value if isinstance(value, str) else "" for value in given)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.formats.messages import (
     MOST_MESSAGES,
     first_words,
@@ -17,7 +17,7 @@ from benchmarks.formats.messages import (
     read_text,
 )
 from benchmarks.formats.shape import Shape
-from benchmarks.formats.source import Source, Spot, refused
+from benchmarks.formats.source import FileSource, Spot, refused
 from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, task_key
 
 LARGEST = 30_000
@@ -35,13 +35,13 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "object" and shape.has("eval") and bool(shape.keys & {"samples", "plan"})
 
 
-def whole(source: Source) -> Source:
+def whole(source: FileSource) -> FileSource:
     """The one file."""
     return source
 
 
 def read(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The samples of a log; faults are noted, and what has one is left out."""
     samples = (_archive if source.members else _json)(source, problems, header)
@@ -55,7 +55,9 @@ def read(
             yield made
 
 
-def _json(source: Source, problems: Problems, header: dict[str, Any]) -> Iterator[tuple[Spot, Any]]:
+def _json(
+    source: FileSource, problems: Problems, header: dict[str, Any]
+) -> Iterator[tuple[Spot, Any]]:
     top = Spot(problems, source.name)
     for field, index, item in source.entries(skip=("samples", "reductions")):
         if index is None and field in _HEADER:
@@ -77,12 +79,12 @@ def _json(source: Source, problems: Problems, header: dict[str, Any]) -> Iterato
 
 
 def _archive(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[tuple[Spot, Any]]:
     """Samples of an archive. A run that was killed left no header, only how it began."""
     start = next((name for name in ("header.json", START) if name in source.members), None)
     if start is None:
-        raise refused(source.name, f"header.json or {START} in the archive", Said("neither"))
+        raise refused(source.name, f"header.json or {START} in the archive", Unquoted("neither"))
     found = source.members[start].document(MOST_MESSAGES, skip=("reductions", "samples"))
     header.update({key: value for key, value in found.items() if key in _HEADER})
     header.setdefault("status", "started")
@@ -91,13 +93,13 @@ def _archive(
             yield Spot(problems, member.name), _sample(member)
 
 
-def _sample(member: Source) -> dict[str, Any]:
+def _sample(member: FileSource) -> dict[str, Any]:
     """A sample with what its events add, which are never held in memory together."""
     calls = ModelCalls()
     sample: dict[str, Any] = {}
     for field, index, item in member.entries(skip=("events_data",)):
         if not field and index is not None:
-            raise refused(member.name, "an object", Said("a list"))
+            raise refused(member.name, "an object", Unquoted("a list"))
         if field == "events":
             calls.add(item)
         elif index is None:
@@ -106,7 +108,7 @@ def _sample(member: Source) -> dict[str, Any]:
             rows = sample[field] if index else sample.setdefault(field, [])
             if index >= MOST_MESSAGES or not isinstance(rows, list):
                 expected = f"at most {MOST_MESSAGES} members"
-                raise refused(f"{member.name}, {field}", expected, Said("more"))
+                raise refused(f"{member.name}, {field}", expected, Unquoted("more"))
             rows.append(item)
     pool = None
     if calls.needs_pool(sample):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from benchmarks.core.json_files import DEEPEST, load, too_deep
-from benchmarks.core.problems import Said
+from benchmarks.core.problems import Unquoted
 from benchmarks.core.types import Speaker
 from benchmarks.formats.source import Spot
 from benchmarks.formats.trajectory import ImportedMessage, ToolCall
@@ -204,7 +204,7 @@ def read_number(spot: Spot, name: str, given: Any, least: float | None = None) -
     try:
         return float(given)
     except OverflowError:
-        spot.at(name).fault("a number that fits", Said("a larger one"))
+        spot.at(name).fault("a number that fits", Unquoted("a larger one"))
         return None
 
 

@@ -20,7 +20,7 @@ from benchmarks.formats.messages import (
     read_text,
 )
 from benchmarks.formats.shape import Shape, shape_of
-from benchmarks.formats.source import Source, Spot, read_line
+from benchmarks.formats.source import FileSource, Spot, read_line
 from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, task_key
 
 CHATS = ("messages", "traj")
@@ -44,13 +44,13 @@ def recognises(shape: Shape) -> bool:
     return shape.kind != "object" and {"role", "content"} <= fields
 
 
-def whole(source: Source) -> Source:
+def whole(source: FileSource) -> FileSource:
     """The one file."""
     return source
 
 
 def read(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The trajectories of a file; faults are noted, and what has one is left out."""
     shape = shape_of(source)
@@ -66,7 +66,7 @@ def read(
             yield made
 
 
-def _lines(source: Source, problems: Problems) -> Iterator[tuple[Spot, Any]]:
+def _lines(source: FileSource, problems: Problems) -> Iterator[tuple[Spot, Any]]:
     for number, line in source.lines():
         before = problems.total
         value = read_line(source.name, number, line, problems)
@@ -74,7 +74,7 @@ def _lines(source: Source, problems: Problems) -> Iterator[tuple[Spot, Any]]:
             yield Spot(problems, f"{source.name}, line {number}"), value
 
 
-def _document(source: Source, problems: Problems) -> Iterator[tuple[Spot, Any]]:
+def _document(source: FileSource, problems: Problems) -> Iterator[tuple[Spot, Any]]:
     top = Spot(problems, source.name)
     chat: list[Any] = []
     fields: dict[str, Any] = {}

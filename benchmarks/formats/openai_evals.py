@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.formats.messages import MOST_MESSAGES, first_words, read_messages, read_number
 from benchmarks.formats.shape import Shape
-from benchmarks.formats.source import Source, Spot, read_line
+from benchmarks.formats.source import FileSource, Spot, read_line
 from benchmarks.formats.trajectory import ImportedTask, ImportedTrajectory, task_key
 
 EVENT = ("run_id", "event_id", "sample_id", "type", "data")
@@ -24,7 +24,7 @@ def recognises(shape: Shape) -> bool:
 
 
 def read(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The samples of a log, each as soon as its last event is read."""
     left = Counter(
@@ -41,7 +41,7 @@ def read(
         events = waiting.setdefault(str(sample), [])
         events.append((spot, event))
         if len(events) > MOST_MESSAGES:
-            spot.fault(f"at most {MOST_MESSAGES} events of a sample", Said("more"))
+            spot.fault(f"at most {MOST_MESSAGES} events of a sample", Unquoted("more"))
             return
         left[str(sample)] -= 1
         if not left[str(sample)]:
@@ -52,7 +52,7 @@ def read(
 
 
 def _events(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[tuple[Spot, Mapping[str, Any]]]:
     for number, line in source.lines():
         before = problems.total
@@ -95,7 +95,7 @@ def _trajectory(
         failed = failed or kind == "error"
         apart.append({key: value for key, value in event.items() if key != "sample_id"})
     if not chat:
-        where.fault("a sample with an event of type 'sampling'", Said("none"))
+        where.fault("a sample with an event of type 'sampling'", Unquoted("none"))
         return None
     messages = read_messages(where, chat)
     return ImportedTrajectory(

@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.json_files import DEEPEST, load, too_deep
-from benchmarks.core.problems import Problems, Said, json_fault
-from benchmarks.formats.source import Source, Spot, refused
+from benchmarks.core.problems import Problems, Unquoted, json_fault
+from benchmarks.formats.source import FileSource, Spot, refused
 
 MAGIC = b"PAR1"
 # Columns of JSON texts, and the field of a message that holds what has no column.
@@ -39,7 +39,7 @@ def pyarrow() -> Any:
     return pyarrow
 
 
-def rows(source: Source, problems: Problems) -> Iterator[tuple[Spot, Any]]:
+def rows(source: FileSource, problems: Problems) -> Iterator[tuple[Spot, Any]]:
     """The rows of a file, a few at a time, with their places."""
     arrow = pyarrow()
     number = 0
@@ -48,7 +48,7 @@ def rows(source: Source, problems: Problems) -> Iterator[tuple[Spot, Any]]:
             for group in range(file.metadata.num_row_groups):
                 if file.metadata.row_group(group).total_byte_size > LARGEST_GROUP:
                     expected = f"row groups of at most {LARGEST_GROUP >> 20} MB"
-                    raise refused(source.name, expected, Said("a larger one"))
+                    raise refused(source.name, expected, Unquoted("a larger one"))
                 for batch in file.iter_batches(BATCH, row_groups=[group], use_threads=False):
                     for row in batch.to_pylist():
                         spot = Spot(problems, f"{source.name}, row {number}")
@@ -56,7 +56,7 @@ def rows(source: Source, problems: Problems) -> Iterator[tuple[Spot, Any]]:
                         yield spot, _value(spot, row)
     except (arrow.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         why = (str(error).splitlines() or ["none"])[0][:120]
-        raise refused(source.name, "a sound Parquet file", Said(why)) from None
+        raise refused(source.name, "a sound Parquet file", Unquoted(why)) from None
 
 
 def _value(spot: Spot, row: Mapping[str, Any]) -> Any:
@@ -70,10 +70,10 @@ def _value(spot: Spot, row: Mapping[str, Any]) -> Any:
             made["messages"] = [_message(message) for message in made["messages"]]
         value = load(json.dumps(made, allow_nan=False))
     except (ValueError, TypeError, RecursionError) as error:
-        spot.fault("values that JSON can hold", Said(json_fault(error)))
+        spot.fault("values that JSON can hold", Unquoted(json_fault(error)))
         return None
     if too_deep(value, DEEPEST):
-        spot.fault(f"at most {DEEPEST} levels", Said("more"))
+        spot.fault(f"at most {DEEPEST} levels", Unquoted("more"))
         return None
     return value
 

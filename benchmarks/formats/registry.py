@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import UnknownName
-from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.formats import continuations
 from benchmarks.formats.shape import Shape, shape_of
-from benchmarks.formats.source import File, Source, refused
+from benchmarks.formats.source import File, FileSource, refused
 from benchmarks.formats.trajectory import ImportedTrajectory, split_turns
 from benchmarks.formats.zipped import Archive
 
@@ -35,17 +35,17 @@ class Format(Protocol):
     def recognises(self, shape: Shape) -> bool:
         """Whether a file of this shape is of this format."""
 
-    def whole(self, source: Source) -> Source:
+    def whole(self, source: FileSource) -> FileSource:
         """The source with all that belongs to it, and nothing else."""
 
     def read(
-        self, source: Source, problems: Problems, header: dict[str, Any]
+        self, source: FileSource, problems: Problems, header: dict[str, Any]
     ) -> Iterator[ImportedTrajectory]:
         """Its trajectories one by one; notes faults, and in ``header`` what holds for all."""
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFile:
     """What the first pass found in a sound file."""
 
     format: str
@@ -63,12 +63,12 @@ def get_format(name: str) -> Format:
     return module  # type: ignore[no-any-return]
 
 
-def open_source(path: Path, others: Sequence[Path] = ()) -> Source:
+def open_source(path: Path, others: Sequence[Path] = ()) -> FileSource:
     """A file, an archive or a folder; or several files that were given together."""
     if others:
-        return Source(path.name, _named((path, *others)))
+        return FileSource(path.name, _named((path, *others)))
     if path.is_dir():
-        return Source(path.name, _files(path))
+        return FileSource(path.name, _files(path))
     file = File(path)
     with file.raw() as raw:
         zipped = raw.read(4) == b"PK\x03\x04"
@@ -83,7 +83,7 @@ def together(paths: Sequence[Path], name: str) -> list[list[Path]]:
         return [[path] for path in paths]
     members = _named(atif)
     named = dict(zip(members, atif, strict=True))
-    groups = continuations.groups(Source("", members))
+    groups = continuations.groups(FileSource("", members))
     alone = [[path] for path in paths if path not in atif]
     return alone + [[named[file] for file in group] for group in groups]
 
@@ -95,24 +95,24 @@ def _is_atif(path: Path) -> bool:
         return False
 
 
-def _named(paths: Sequence[Path]) -> dict[str, Source]:
+def _named(paths: Sequence[Path]) -> dict[str, FileSource]:
     """Files by their names; those of one name by their folders too."""
     counts = Counter(path.name for path in paths)
     return {path.name if counts[path.name] == 1 else path.as_posix(): File(path) for path in paths}
 
 
-def _files(folder: Path) -> dict[str, Source]:
+def _files(folder: Path) -> dict[str, FileSource]:
     """The JSON files of a folder and of the folders in it, without those that links lead to."""
-    found: dict[str, Source] = {}
+    found: dict[str, FileSource] = {}
     for pattern in ("*", "*/*"):
         for path in folder.glob(pattern):
             name = path.relative_to(folder).as_posix()
             if name.endswith(SUFFIXES) and path.is_file() and not path.is_symlink():
                 found[name] = File(path, name)
             if len(found) > MOST_FILES:
-                raise refused(folder.name, f"at most {MOST_FILES} files", Said("more"))
+                raise refused(folder.name, f"at most {MOST_FILES} files", Unquoted("more"))
     if not found:
-        raise refused(folder.name, "a file, or a folder with JSON files", Said("none"))
+        raise refused(folder.name, "a file, or a folder with JSON files", Unquoted("none"))
     return found
 
 
@@ -121,28 +121,28 @@ def detect(path: Path) -> str | None:
     return _detect(open_source(path))
 
 
-def _detect(source: Source) -> str | None:
+def _detect(source: FileSource) -> str | None:
     shape = shape_of(source)
     return next((name for name in FORMATS if get_format(name).recognises(shape)), None)
 
 
-def settle(source: Source, name: str) -> tuple[str, Source]:
+def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
     """The format of a source, recognised where none is named, and the source with all its parts."""
     if name:
         get_format(name)
     found = _detect(source)
     if not name and found is None:
         known = ", ".join(sorted(FORMATS))
-        raise refused(source.name, f"one of the formats {known}", Said("none of them"))
+        raise refused(source.name, f"one of the formats {known}", Unquoted("none of them"))
     if name and found is not None and found != name:
         title, right = FORMATS[name][0], FORMATS[found][0]
         said = f"what looks like {right}; use --format {found}"
-        raise refused(source.name, f"{title} ({name})", Said(said))
+        raise refused(source.name, f"{title} ({name})", Unquoted(said))
     name = name or str(found)
     return name, get_format(name).whole(source)
 
 
-def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = "") -> Checked:
+def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = "") -> CheckedFile:
     """Go through the whole file; raise ``FileRefused`` with its faults, if it has any.
 
     ``agent`` is who has made what the file does not say who made.
@@ -158,9 +158,9 @@ def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = 
     except FileRefused as refusal:
         problems.extend(refusal)
     if not count and not problems.total:
-        problems.add(source.name, "at least one trajectory", Said("none"))
+        problems.add(source.name, "at least one trajectory", Unquoted("none"))
     problems.check()
-    return Checked(name, checksum, count, turns, header)
+    return CheckedFile(name, checksum, count, turns, header)
 
 
 def check_upload(path: str, name: str, agent: str) -> None:
@@ -169,7 +169,7 @@ def check_upload(path: str, name: str, agent: str) -> None:
 
 
 def read_source(
-    source: Source, name: str, header: dict[str, Any], agent: str = ""
+    source: FileSource, name: str, header: dict[str, Any], agent: str = ""
 ) -> Iterator[ImportedTrajectory]:
     """The trajectories of a source up to its first fault, which is raised."""
     problems = Problems()
@@ -180,11 +180,11 @@ def read_source(
         yield trajectory
     problems.check()
     if not count:
-        raise refused(source.name, "at least one trajectory", Said("none"))
+        raise refused(source.name, "at least one trajectory", Unquoted("none"))
 
 
 def read_file(
-    path: Path, checked: Checked, others: Sequence[Path] = ()
+    path: Path, checked: CheckedFile, others: Sequence[Path] = ()
 ) -> Iterator[ImportedTrajectory]:
     """The trajectories of a file that was checked, each with its attempt; it must be the same."""
     _, source = settle(open_source(path, others), checked.format)
@@ -193,11 +193,11 @@ def read_file(
         count += 1
         yield trajectory
     if count != checked.trajectories or source.checksum() != checked.checksum:
-        raise refused(source.name, "the file that was checked", Said("it changed meanwhile"))
+        raise refused(source.name, "the file that was checked", Unquoted("it changed meanwhile"))
 
 
 def numbered(
-    source: Source, name: str, problems: Problems, header: dict[str, Any], agent: str
+    source: FileSource, name: str, problems: Problems, header: dict[str, Any], agent: str
 ) -> Iterator[ImportedTrajectory]:
     """Trajectories with attempts: those that the file gives, each once, or in its order."""
     seen: set[int] = set()
@@ -210,7 +210,7 @@ def numbered(
         mark = _mark(str(task), str(attempt))
         if mark in seen or attempt > MOST_ATTEMPTS:
             words = f"{source.name}, task {trajectory.task.id[:60]}, attempt {attempt}"
-            problems.add(words, "each attempt once", Said("a second one"))
+            problems.add(words, "each attempt once", Unquoted("a second one"))
             continue
         seen.add(mark)
         yield trajectory if trajectory.attempt else replace(trajectory, attempt=attempt)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import ijson
 
 from benchmarks.core.json_files import ENDLESS_NUMBER
-from benchmarks.formats.source import Source
+from benchmarks.formats.source import FileSource
 
 HEAD = 1 << 20
 
@@ -31,7 +31,7 @@ class Shape:
         return self.first.issuperset(names)
 
 
-def shape_of(source: Source) -> Shape:
+def shape_of(source: FileSource) -> Shape:
     """Look at the first megabyte."""
     if source.members:
         return _bundle(source)
@@ -51,7 +51,7 @@ def shape_of(source: Source) -> Shape:
     return _document(head)
 
 
-def _bundle(source: Source) -> Shape:
+def _bundle(source: FileSource) -> Shape:
     parts = [name.split("/") for name in source.members]
     keys = {part[0] for part in parts} | {part[1] for part in parts if len(part) == 2}
     names = sorted(name for name in source.members if name.endswith(".json"))

@@ -9,26 +9,26 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from benchmarks.core.json_files import DEEPEST, LONGEST_TEXT, ItemFile, load, too_deep
-from benchmarks.core.problems import FileRefused, Problem, Problems, Said, describe, json_fault
+from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted, describe, json_fault
 
 GZIP = b"\x1f\x8b"
 LONGEST_LINE = 4 * LONGEST_TEXT
 _BLOCK = 1 << 20
 
 
-class Source:
+class FileSource:
     """Content under a name, opened as often as its reader needs.
 
     ``members`` are the files inside, where it is a folder or an archive. All values that are read
     from it can be stored by any database.
     """
 
-    def __init__(self, name: str, members: "Mapping[str, Source] | None" = None) -> None:
+    def __init__(self, name: str, members: "Mapping[str, FileSource] | None" = None) -> None:
         self.name, self.members = name, members or {}
 
     def raw(self) -> io.BufferedReader:
         """The bytes as they lie there."""
-        raise refused(self.name, "a file", Said("a folder"))
+        raise refused(self.name, "a file", Unquoted("a folder"))
 
     def open(self) -> BinaryIO:
         """The content, unzipped where it is gzipped."""
@@ -59,13 +59,13 @@ class Source:
         made: dict[str, Any] = {}
         for field, index, item in self.entries(skip):
             if not field and index is not None:
-                raise refused(self.name, "an object", Said("a list"))
+                raise refused(self.name, "an object", Unquoted("a list"))
             if index is None:
                 made[field] = item
                 continue
             members = made[field] if index else made.setdefault(field, [])
             if index >= most or not isinstance(members, list):
-                raise refused(f"{self.name}, {field}", f"at most {most} members", Said("more"))
+                raise refused(f"{self.name}, {field}", f"at most {most} members", Unquoted("more"))
             members.append(item)
         return made
 
@@ -77,12 +77,12 @@ class Source:
                 number += 1
                 if len(line) > LONGEST_LINE:
                     expected = f"lines of at most {LONGEST_LINE >> 20} MB"
-                    raise refused(f"{self.name}, line {number}", expected, Said("a longer one"))
+                    raise refused(f"{self.name}, line {number}", expected, Unquoted("a longer one"))
                 if line.strip():
                     yield number, line
 
 
-class File(Source):
+class File(FileSource):
     """A file on disk."""
 
     def __init__(self, path: Path, name: str = "") -> None:
@@ -93,7 +93,7 @@ class File(Source):
         try:
             return self.path.open("rb")
         except OSError as error:
-            raise refused(self.name, "a file to read", Said(error.strerror or "none")) from None
+            raise refused(self.name, "a file to read", Unquoted(error.strerror or "none")) from None
 
 
 class _Unzipped(io.RawIOBase):
@@ -109,7 +109,7 @@ class _Unzipped(io.RawIOBase):
         try:
             data = self._zip.read(len(buffer))
         except (OSError, EOFError, zlib.error) as error:
-            raise refused(self._name, "a sound gzip file", Said(str(error)[:120])) from None
+            raise refused(self._name, "a sound gzip file", Unquoted(str(error)[:120])) from None
         buffer[: len(data)] = data
         return len(data)
 
@@ -126,10 +126,10 @@ def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
         value = load(line.decode().removeprefix("\ufeff").strip())
         deep = too_deep(value, DEEPEST)
     except (ValueError, RecursionError) as error:
-        problems.add(where, "JSON", Said(json_fault(error)))
+        problems.add(where, "JSON", Unquoted(json_fault(error)))
         return None
     if deep:
-        problems.add(where, f"at most {DEEPEST} levels", Said("more"))
+        problems.add(where, f"at most {DEEPEST} levels", Unquoted("more"))
         return None
     if value is None:
         problems.add(where, "an object or a list", None)

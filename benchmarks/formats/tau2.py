@@ -20,7 +20,7 @@ from benchmarks.formats.messages import (
     read_text,
 )
 from benchmarks.formats.shape import Shape
-from benchmarks.formats.source import File, Source, Spot
+from benchmarks.formats.source import File, FileSource, Spot
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
@@ -47,7 +47,7 @@ def recognises(shape: Shape) -> bool:
     return shape.has("info", "tasks") or shape.has("simulations") or shape.has("simulation_index")
 
 
-def whole(source: Source) -> Source:
+def whole(source: FileSource) -> FileSource:
     """The results alone, or together with the simulations that lie beside them."""
     members = dict(source.members)
     if isinstance(source, File) and not members:
@@ -62,11 +62,11 @@ def whole(source: Source) -> Source:
     for name, member in members.items():
         if name.startswith(f"{top}{FOLDER}/") and name.endswith(".json"):
             kept[name.removeprefix(top)] = member
-    return Source(source.name, kept) if len(kept) > 1 else kept[RESULTS]
+    return FileSource(source.name, kept) if len(kept) > 1 else kept[RESULTS]
 
 
 def read(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The simulations of a file; faults are noted, and what has one is left out."""
     results = source.members.get(RESULTS, source)
@@ -94,7 +94,7 @@ def read(
         top.fault("an object with 'simulations' or 'simulation_index'", None)
 
 
-def _tasks(source: Source, top: Spot, header: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _tasks(source: FileSource, top: Spot, header: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The tasks by id; on the way, what the file says of the whole."""
     tasks: dict[str, Mapping[str, Any]] = {}
     for field, index, item in source.entries(skip=("simulations", "simulation_index")):
@@ -122,7 +122,7 @@ def _model(spot: Spot, info: Any) -> str:
     return name or read_text(spot, "agent_info.implementation", agent.get("implementation"))
 
 
-def _beside(source: Source, spot: Spot, entry: Any, problems: Problems) -> tuple[Spot, Any]:
+def _beside(source: FileSource, spot: Spot, entry: Any, problems: Problems) -> tuple[Spot, Any]:
     """The simulation that an index names, from the folder beside it."""
     name = entry.get("id") if isinstance(entry, dict) else None
     if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):

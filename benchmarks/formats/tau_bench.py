@@ -16,7 +16,7 @@ from benchmarks.formats.messages import (
     read_whole,
 )
 from benchmarks.formats.shape import Shape
-from benchmarks.formats.source import Source, Spot
+from benchmarks.formats.source import FileSource, Spot
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,
@@ -34,13 +34,13 @@ def recognises(shape: Shape) -> bool:
     return shape.kind == "list" and shape.first_has("traj", "task_id")
 
 
-def whole(source: Source) -> Source:
+def whole(source: FileSource) -> FileSource:
     """The one file."""
     return source
 
 
 def read(
-    source: Source, problems: Problems, header: dict[str, Any]
+    source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
     """The trajectories of a file; faults are noted, and what has one is left out."""
     for field, index, item in source.entries():

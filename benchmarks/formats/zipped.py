@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, cast
 
 import zstandard
 
-from benchmarks.core.problems import Said
-from benchmarks.formats.source import File, Source, refused
+from benchmarks.core.problems import Unquoted
+from benchmarks.formats.source import File, FileSource, refused
 
 LARGEST = 256 << 20
 MOST_MEMBERS = 200_000
@@ -35,16 +35,16 @@ class Archive(File):
             with zipfile.ZipFile(path) as archive:
                 found = archive.infolist()
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
-            raise refused(self.name, "a sound ZIP archive", Said(str(error)[:120])) from None
+            raise refused(self.name, "a sound ZIP archive", Unquoted(str(error)[:120])) from None
         if len(found) > MOST_MEMBERS:
-            raise refused(self.name, f"at most {MOST_MEMBERS} members", Said("more"))
+            raise refused(self.name, f"at most {MOST_MEMBERS} members", Unquoted("more"))
         self.members = {info.filename: Member(self, info) for info in found if not info.is_dir()}
 
     def checksum(self) -> str:
         return File(self.path).checksum()
 
 
-class Member(Source):
+class Member(FileSource):
     """One file of an archive."""
 
     def __init__(self, archive: Archive, info: zipfile.ZipInfo) -> None:
@@ -54,9 +54,9 @@ class Member(Source):
     def raw(self) -> io.BufferedReader:
         if self.info.compress_type not in METHODS:
             expected = "a member compressed with " + " or ".join(METHODS.values())
-            raise refused(self.name, expected, Said(f"method {self.info.compress_type}"))
+            raise refused(self.name, expected, Unquoted(f"method {self.info.compress_type}"))
         if self.info.flag_bits & 1:
-            raise refused(self.name, "a member without a password", Said("an encrypted one"))
+            raise refused(self.name, "a member without a password", Unquoted("an encrypted one"))
         return io.BufferedReader(_Unpacked(self._checked()))
 
     def _checked(self) -> Iterator[bytes]:
@@ -67,12 +67,12 @@ class Member(Source):
                 size += len(data)
                 crc = zlib.crc32(data, crc)
                 if size > LARGEST:
-                    raise refused(self.name, f"at most {LARGEST >> 20} MB", Said("more"))
+                    raise refused(self.name, f"at most {LARGEST >> 20} MB", Unquoted("more"))
                 yield data
         except (OSError, EOFError, zlib.error, zstandard.ZstdError, struct.error) as error:
-            raise refused(self.name, "a sound member", Said(str(error)[:120])) from None
+            raise refused(self.name, "a sound member", Unquoted(str(error)[:120])) from None
         if crc != self.info.CRC or size != self.info.file_size:
-            raise refused(self.name, "a sound member", Said("a damaged one"))
+            raise refused(self.name, "a sound member", Unquoted("a damaged one"))
 
     def _blocks(self) -> Iterator[bytes]:
         with self.archive.raw() as raw:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 
 from benchmarks.core.digests import storable
-from benchmarks.core.problems import FileRefused, Said
+from benchmarks.core.problems import FileRefused, Unquoted
 from benchmarks.core.registry import EXTERNAL
 from benchmarks.datasets.services import ImportRefused
 from benchmarks.formats.registry import FORMATS, check_file, open_source, read_source, settle
@@ -79,7 +79,7 @@ def import_trajectories(
                 if progress:
                     progress(saver.turns)
             if source.checksum() != checksum:
-                raise refused(file, "the same content to the end", Said("it changed meanwhile"))
+                raise refused(file, "the same content to the end", Unquoted("it changed meanwhile"))
             return SavedImport(True, saver.finish(), saver.trajectories, saver.turns, format)
     except FileRefused:
         check_file(path, format, others, unnamed)  # tells all faults, not just the first

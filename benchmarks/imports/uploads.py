@@ -19,7 +19,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from benchmarks.core.apart import Limits, check_apart
+from benchmarks.core.apart import ProcessLimits, check_apart
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
 from benchmarks.imports.selectors import IMPORT
@@ -46,7 +46,7 @@ PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"\x28\xb5\x2f\xfd")
 _UNSAFE = re.compile(r"[^\w.+@=,()\[\] -]")
 
 
-class TooLarge(CoreError):
+class UploadTooLarge(CoreError):
     """Raised for a file above the limit that the operator set."""
 
 
@@ -64,7 +64,7 @@ def safe_name(name: str) -> str:
 def check_size(upload: "UploadedFile[bytes]") -> None:
     """Refuse a file above ``PLANJURY_UPLOAD_MB``."""
     if (upload.size or 0) > settings.UPLOAD_BYTES:
-        raise TooLarge(
+        raise UploadTooLarge(
             f"the file is larger than {settings.UPLOAD_BYTES >> 20} MB; gzip it, or import it on "
             "the server: manage.py import_trajectories"
         )
@@ -230,7 +230,7 @@ def check_upload_apart(
             checker,
             arguments,
             file=upload.name,
-            limits=Limits(seconds, settings.READING_MB),
+            limits=ProcessLimits(seconds, settings.READING_MB),
             goes_on=goes_on,
         )
 

@@ -9,7 +9,7 @@ from benchmarks.core.answerers import most_cost
 from benchmarks.core.errors import CoreError
 from benchmarks.endpoints.services import answerer_at, currency_of, endpoints_in
 from benchmarks.judging.selectors import JudgingScope, TrajectoryChoice, chosen_shares, judgeable
-from benchmarks.judging.services import JudgePanel, check_people, read_panel, system_of_runs
+from benchmarks.judging.services import ChosenPanel, check_people, read_panel, system_of_runs
 from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.roles.services import assign_roles, build_answerer
@@ -117,7 +117,7 @@ def _sample(chosen: TrajectoryChoice) -> Trajectory | None:
 
 
 def _bound(
-    panel: JudgePanel, sample: Trajectory | None, role: str, filler: Mapping[str, Any]
+    panel: ChosenPanel, sample: Trajectory | None, role: str, filler: Mapping[str, Any]
 ) -> float | None:
     """Return the maximum cost of a judge's call, measured on the last turn of a trajectory."""
     if sample is None:

@@ -36,7 +36,7 @@ _FOR_MODELS = {"calls": "together", "anchors": "ascending"}
 
 
 @dataclass(frozen=True)
-class JudgePanel:
+class ChosenPanel:
     """The judges' names by role, as ``assign_by_name`` takes them, and all settings."""
 
     rejudging: Rejudging
@@ -46,14 +46,14 @@ class JudgePanel:
 
 def read_panel(
     *, system: str, roles: Mapping[str, Sequence[str]], settings: Mapping[str, Any]
-) -> JudgePanel:
+) -> ChosenPanel:
     """Complete the settings: as many rubric judges as are named, unless a number is given."""
     rejudging = get_rejudging(system)
     given = dict(settings)
     if roles.get(RUBRIC) and not given.get("rubric_judges"):
         given["rubric_judges"] = len(roles[RUBRIC])
     complete = read_settings(rejudging.settings, given)
-    return JudgePanel(rejudging, {k: tuple(v) for k, v in roles.items() if v}, complete)
+    return ChosenPanel(rejudging, {k: tuple(v) for k, v in roles.items() if v}, complete)
 
 
 def system_of_runs(runs: Sequence[Run]) -> str:
@@ -104,7 +104,7 @@ def start_judging(
 
 
 def _judging_run(
-    panel: JudgePanel,
+    panel: ChosenPanel,
     experiment: Experiment,
     judged: Run,
     chosen: TrajectoryChoice,

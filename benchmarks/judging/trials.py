@@ -19,7 +19,7 @@ from benchmarks.core.types import Ask
 from benchmarks.endpoints.services import answerer_at, currency_of, endpoints_in
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.judging.judges import TRIAL
-from benchmarks.judging.services import JudgePanel, read_panel
+from benchmarks.judging.services import ChosenPanel, read_panel
 from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Job, Trajectory
 from benchmarks.roles.services import assign_by_name, build_answerer
@@ -84,7 +84,7 @@ def perform_trial(job: Job, progress: Progress) -> None:
 
 def _asked(
     trajectory: Trajectory, index: int, role: str, settings: Mapping[str, Any]
-) -> tuple[JudgePanel, Ask]:
+) -> tuple[ChosenPanel, Ask]:
     given = {**settings}
     system = trajectory.run.dataset.system
     panel = read_panel(system=system, roles={}, settings=given)
@@ -103,7 +103,7 @@ def _asked(
 
 
 def _put(
-    trajectory: Trajectory, panel: JudgePanel, ask: Ask, filler: Mapping[str, Any], seed: int
+    trajectory: Trajectory, panel: ChosenPanel, ask: Ask, filler: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """Return the reply as JSON values."""
     task = core_task(trajectory.task, trajectory.profile)

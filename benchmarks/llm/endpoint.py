@@ -15,8 +15,8 @@ from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
 from benchmarks.core.types import Ask
 from benchmarks.llm.chat import MalformedReply, read_completion, request_body
 from benchmarks.llm.config import EndpointConfig, SchemaBuilder
-from benchmarks.llm.limits import NoPlace, Place
-from benchmarks.llm.line import Line, open_line
+from benchmarks.llm.limits import CallPermit, NoPlace
+from benchmarks.llm.line import EndpointConnection, open_line
 from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
 from benchmarks.llm.scoring import NOT_SERVED, REQUIRED, read_scores, scoring_body, wants_scores
 from benchmarks.llm.security import LOOPBACK, EndpointRefused, Redactor, ReplyRefused
@@ -109,7 +109,9 @@ class EndpointAnswerer:
             return scoring_body(self.config, ask)
         return request_body(self.config, ask, seed, self.schemas)
 
-    def _persist(self, line: Line, ask: Ask, body: dict[str, Any], seed: int) -> Answer:
+    def _persist(
+        self, line: EndpointConnection, ask: Ask, body: dict[str, Any], seed: int
+    ) -> Answer:
         """Try until there is an answer, the trouble is of a lasting kind, or the bounds are met."""
         give_up = self.clock() + self.policy.total
         chance = random.Random(seed)
@@ -141,7 +143,9 @@ class EndpointAnswerer:
                 raise self._failure(f"{result.reason}, no time is left", tries)
             self.sleep(pause)
 
-    def _try(self, line: Line, ask: Ask, body: dict[str, Any], seconds: float) -> Answer | Trouble:
+    def _try(
+        self, line: EndpointConnection, ask: Ask, body: dict[str, Any], seconds: float
+    ) -> Answer | Trouble:
         """One request: its answer, or what went wrong."""
         import httpx2
         import openai
@@ -227,7 +231,7 @@ class EndpointAnswerer:
         return f"endpoint {self.config.name!r}: {reason}{after}"
 
 
-def _report(result: Answer | Trouble, place: Place) -> None:
+def _report(result: Answer | Trouble, place: CallPermit) -> None:
     """Tell the limiter how the endpoint bore a try."""
     if isinstance(result, Answer):
         place.answered()

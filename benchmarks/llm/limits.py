@@ -78,7 +78,7 @@ class Throttle:
 
 
 @dataclass(frozen=True)
-class Place:
+class CallPermit:
     """Leave to make one call. Its holder reports how the endpoint bore it."""
 
     limiter: "Limiter"
@@ -135,9 +135,9 @@ class Limiter:
         return len(self._queue)
 
     @contextmanager
-    def place(self, longest: float = math.inf) -> Iterator[Place]:
+    def place(self, longest: float = math.inf) -> Iterator[CallPermit]:
         """A place for one call, after at most ``longest`` seconds (``NoPlace``)."""
-        place = Place(self, self._enter(longest))
+        place = CallPermit(self, self._enter(longest))
         try:
             yield place
         finally:

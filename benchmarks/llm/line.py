@@ -19,7 +19,7 @@ _TALKATIVE = ("openai", "httpx2", "httpcore2")
 
 
 @dataclass(frozen=True)
-class Line:
+class EndpointConnection:
     """What all calls to one endpoint share."""
 
     client: "OpenAI"
@@ -27,14 +27,14 @@ class Line:
     redactor: Redactor
 
 
-_lines: dict[tuple[int, str], Line] = {}
+_lines: dict[tuple[int, str], EndpointConnection] = {}
 _shares: dict[tuple[int, str], float] = {}
 _lock = threading.Lock()
 
 
 def open_line(
     config: EndpointConfig, hosts: Collection[str], environ: Mapping[str, str] = os.environ
-) -> Line:
+) -> EndpointConnection:
     """The process's line to an endpoint; opened at the first call, after a check of the rules."""
     check_host(config.address, hosts)
     # A forked process must not talk on its parent's connections.
@@ -44,7 +44,7 @@ def open_line(
             secret = read_key(config.key_variable, environ)
             limiter = Limiter(config.concurrency, config.requests_per_minute)
             limiter.share(_shares.get(key, 1.0))
-            _lines[key] = Line(_client(config, secret), limiter, Redactor(secret))
+            _lines[key] = EndpointConnection(_client(config, secret), limiter, Redactor(secret))
         return _lines[key]
 
 

@@ -41,7 +41,7 @@ class Live:
 
 
 @dataclass(frozen=True)
-class Capacity:
+class EndpointCapacity:
     """The lines of endpoints by name, what is carried on each now, and the runs it belongs to."""
 
     lines: dict[str, EndpointLine]
@@ -65,7 +65,7 @@ def asks_endpoints(roles: Roles) -> bool:
     return any("endpoint" in filler for filler in all_assignments(roles))
 
 
-def measure_capacity(held: Collection[int]) -> Capacity:
+def measure_capacity(held: Collection[int]) -> EndpointCapacity:
     """Count what is carried, and set this process's part of the calls by what it holds of that.
 
     Asked at every claim, so two plain queries do: the endpoints, and the live leases by run.
@@ -86,7 +86,7 @@ def measure_capacity(held: Collection[int]) -> Capacity:
     for line, every in carried.items():
         if ours[line]:
             share_line(line.digest, ours[line] / every)
-    return Capacity(lines, carried, tuple(live))
+    return EndpointCapacity(lines, carried, tuple(live))
 
 
 def _lines() -> dict[str, EndpointLine]:

@@ -15,7 +15,7 @@ LATEST = 500
 
 
 @dataclass(frozen=True)
-class Estimate:
+class EstimatedAmount:
     """An amount, and the smallest number of earlier trajectories that any part of it rests on."""
 
     amount: float
@@ -32,7 +32,7 @@ def cost_estimate(
     endpoints: Sequence[Endpoint],
     parts: Mapping[str, Sequence[Sequence[Part]]],
     sizes: Mapping[str, int],
-) -> Estimate | None:
+) -> EstimatedAmount | None:
     """Estimate the cost of runs; None if any part of it is unknown.
 
     ``parts`` has for each level the (role, endpoint) pairs of every run at that level, ``sizes``
@@ -52,7 +52,7 @@ def cost_estimate(
             mean, n = known[level, role, name]
             amount += mean * sizes[level]
             least = n if least is None else min(least, n)
-    return Estimate(amount, currencies.pop(), least or 0)
+    return EstimatedAmount(amount, currencies.pop(), least or 0)
 
 
 def known_costs(

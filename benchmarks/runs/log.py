@@ -13,9 +13,9 @@ from benchmarks.core import types
 from benchmarks.core.answerers import Identity
 from benchmarks.core.log import (
     Call,
+    CallResult,
     Exchange,
     Settled,
-    Verdict,
     check_same_turn,
     counted_cost,
     total_most,
@@ -122,7 +122,7 @@ class DatabaseLog:
         if sent.update(state=ExchangeRow.State.LOST) != len(calls):
             raise LeaseLost  # a late worker's reply came in since this one read the log
 
-    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+    def record_verdict(self, call: Call, verdict: CallResult) -> None:
         pk, version = self._sent[call.step, call.slot, call.attempt]
         settled = settled_fields(verdict, timezone.now())
         if verdict.state == "failed" and call.most:
@@ -360,7 +360,7 @@ def ask_row(trajectory: Trajectory, call: Call, now: datetime) -> OpenAsk:
     return OpenAsk(**_asked(trajectory, call), context=context, opened_at=now)
 
 
-def settled_fields(verdict: Verdict, now: datetime) -> dict[str, Any]:
+def settled_fields(verdict: CallResult, now: datetime) -> dict[str, Any]:
     """Return the columns that say how a call ended."""
     answer = verdict.answer
     return {

@@ -28,7 +28,7 @@ from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
 from benchmarks.roles.assignments import Roles, suggesting_assignments
 from benchmarks.roles.services import build_answerers
-from benchmarks.runs.capacity import Capacity, asks_endpoints, measure_capacity
+from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
 from benchmarks.runs.leases import LEASE, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
@@ -237,7 +237,9 @@ def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
         return found[0], *_claim_in(rooms, *found, owner)
 
 
-def _claim_in(rooms: Capacity, run_id: int, roles: Roles, owner: str) -> tuple[int | None, bool]:
+def _claim_in(
+    rooms: EndpointCapacity, run_id: int, roles: Roles, owner: str
+) -> tuple[int | None, bool]:
     left = rooms.left(roles)
     pk = claim_trajectory(run_id=run_id, owner=owner) if left > 0 else None
     if pk is None:
@@ -326,7 +328,7 @@ def _settle_if_over(run_id: int) -> None:
         settle_run(run_id=run_id)
 
 
-def _neediest_run(rooms: Capacity, *, on_endpoints: bool) -> tuple[int, Roles] | None:
+def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> tuple[int, Roles] | None:
     """The oldest run with something to claim, of those started together the least attended.
 
     If there are threads for runs on endpoints, only those threads take such runs.

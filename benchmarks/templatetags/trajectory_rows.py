@@ -14,7 +14,7 @@ from benchmarks.trajectories.selectors import (
     FinalScores,
     MetricVerdict,
     TrajectoryColumns,
-    TrajectoryRow,
+    TrajectoryLine,
 )
 
 register = template.Library()
@@ -24,7 +24,7 @@ MOST_WORDS = 120
 
 @register.simple_tag
 def trajectory_rows(
-    rows: Iterable[TrajectoryRow], columns: TrajectoryColumns, query: str, without_run: object
+    rows: Iterable[TrajectoryLine], columns: TrajectoryColumns, query: str, without_run: object
 ) -> SafeString:
     """Rows of a table; ``without_run``: it is a run's, so that agent and level go without saying.
 
@@ -35,7 +35,7 @@ def trajectory_rows(
 
 
 def _row(
-    row: TrajectoryRow, columns: TrajectoryColumns, query: str, without_run: bool
+    row: TrajectoryLine, columns: TrajectoryColumns, query: str, without_run: bool
 ) -> SafeString:
     run, made_by = row.trajectory.run, ""
     if not without_run:
@@ -52,7 +52,7 @@ def _row(
     )
 
 
-def task_head(row: TrajectoryRow, query: str, after: str = "") -> SafeString:
+def task_head(row: TrajectoryLine, query: str, after: str = "") -> SafeString:
     """Return the task, which leads to the trajectory, with HTML ``after`` it."""
     one = row.trajectory
     words = one.task.prompt
@@ -70,7 +70,7 @@ def task_head(row: TrajectoryRow, query: str, after: str = "") -> SafeString:
     )
 
 
-def condition_of(row: TrajectoryRow) -> str:
+def condition_of(row: TrajectoryLine) -> str:
     """Return the condition under an agent's name, where it is not the usual one."""
     condition = row.trajectory.run.condition
     if condition == "standard":
@@ -78,7 +78,7 @@ def condition_of(row: TrajectoryRow) -> str:
     return format_html('<span class="sub">{}</span>', condition)
 
 
-def outcome(row: TrajectoryRow) -> SafeString:
+def outcome(row: TrajectoryLine) -> SafeString:
     """Return how it ended, the reward that its file states, and after how many turns."""
     reward = row.trajectory.metrics.get("reward")
     stated = ""
@@ -92,7 +92,7 @@ def outcome(row: TrajectoryRow) -> SafeString:
     )
 
 
-def measures(row: TrajectoryRow) -> SafeString:
+def measures(row: TrajectoryLine) -> SafeString:
     """Return verdicts and metrics, one cell each; undefined ones with the reason."""
     cells = [format_html("<td>{}</td>", verdict_words(given)) for given in row.verdicts]
     for measure, value, why in row.metrics:

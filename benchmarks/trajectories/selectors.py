@@ -172,7 +172,7 @@ class MetricVerdict:
 
 
 @dataclass(frozen=True)
-class TrajectoryRow:
+class TrajectoryLine:
     """One line of a list."""
 
     trajectory: Trajectory
@@ -229,7 +229,7 @@ def with_row_relations(rows: QuerySet[Trajectory]) -> QuerySet[Trajectory]:
     ).defer("task__payload", "run__settings", "run__roles", "run__pins", "payload")
 
 
-def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
+def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryLine]:
     """Return list rows for these trajectories; all scores take one query."""
     found = list(trajectories)
     columns = list_columns(row.run.dataset.system for row in found)
@@ -237,7 +237,7 @@ def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryRow]:
     nothing = FinalScores(None, 0)
     figures = counted_metrics(found)
     return [
-        TrajectoryRow(
+        TrajectoryLine(
             row,
             trajectory_end(row),
             tuple(verdict(row, name, figures[row.pk]) for name in columns.verdicts),

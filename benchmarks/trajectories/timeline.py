@@ -18,13 +18,13 @@ KINDS = (NEW, REPEATED, WITHHELD)
 
 
 @dataclass(frozen=True)
-class ViolationMark:
+class FindingMark:
     """A violation by its kind alone: new, repeated or withheld."""
 
     mark: str
 
 
-MARKS = {kind: ViolationMark(kind) for kind in KINDS}
+MARKS = {kind: FindingMark(kind) for kind in KINDS}
 
 
 class ScoreSpread(NamedTuple):
@@ -46,7 +46,7 @@ class TurnLine:
 
     index: int
     is_final: bool
-    findings: list[ViolationMark] = field(default_factory=list)
+    findings: list[FindingMark] = field(default_factory=list)
     spreads: dict[str, ScoreSpread] = field(default_factory=dict)
 
     @property

@@ -26,7 +26,7 @@ LEAD = 40
 
 
 @dataclass(frozen=True)
-class Difference:
+class StoredDifference:
     """A stored value that differs from the derived one, both shortened around the difference."""
 
     where: str
@@ -38,7 +38,7 @@ class Differs(Exception):
     """Raised if a stored value does not follow from the log."""
 
     def __init__(self, where: str, stored: Any, recomputed: Any) -> None:
-        self.difference = Difference(where, *_beside(_text(stored), _text(recomputed)))
+        self.difference = StoredDifference(where, *_beside(_text(stored), _text(recomputed)))
         super().__init__(where)
 
 

@@ -25,8 +25,8 @@ from benchmarks.models import Agent, Endpoint, Job, Profile, Run, Trajectory
 from benchmarks.roles.assignments import all_assignments
 from benchmarks.runs.versions import missing_version
 from benchmarks.verification.checks import (
-    Difference,
     Differs,
+    StoredDifference,
     compare_outcome,
     compare_turns,
     derive,
@@ -46,7 +46,7 @@ class VerificationFinding:
     """A trajectory that differs, with its first difference."""
 
     trajectory: int
-    difference: Difference
+    difference: StoredDifference
 
 
 @dataclass
@@ -63,7 +63,7 @@ class RunReport:
     trajectories: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[VerificationFinding] = field(default_factory=list)
-    of_run: list[Difference] = field(default_factory=list)
+    of_run: list[StoredDifference] = field(default_factory=list)
     missing: str = ""
     figures: str = ""
     exchanges: int = 0
@@ -177,7 +177,7 @@ def _metrics(system: System, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
 MOST_NAMED = 10
 
 
-def whole_run(run: Run) -> list[Difference]:
+def whole_run(run: Run) -> list[StoredDifference]:
     """Return what differs in the run itself, apart from its trajectories' contents."""
     found = [_missing(run)]
     if run.kind != Run.Kind.IMPORTED:
@@ -185,7 +185,7 @@ def whole_run(run: Run) -> list[Difference]:
     return [one for one in found if one is not None]
 
 
-def _missing(run: Run) -> Difference | None:
+def _missing(run: Run) -> StoredDifference | None:
     """Check that as many trajectories exist as were created; none is ever deleted."""
     there = run.trajectories.count()
     if there == run.created_trajectories:
@@ -195,7 +195,7 @@ def _missing(run: Run) -> Difference | None:
     # Only if the numbers fit: the run may have been started on some tasks only.
     named = f"; missing: {', '.join(names[:MOST_NAMED])}" if len(names) == gone else ""
     created = f"{run.created_trajectories} were created{named}"
-    return Difference("number of trajectories", f"{there} exist", created)
+    return StoredDifference("number of trajectories", f"{there} exist", created)
 
 
 def _absent_tasks(run: Run) -> list[str]:
@@ -208,7 +208,7 @@ def _absent_tasks(run: Run) -> list[str]:
     return list(absent.values_list("external_id", flat=True))
 
 
-def _agent(run: Run) -> Difference | None:
+def _agent(run: Run) -> StoredDifference | None:
     """Check that the run's agent is the one that fills the agent's role."""
     filler = next(iter(run.roles.get("agent", ())), None)
     if filler is None:
@@ -224,10 +224,12 @@ def _agent(run: Run) -> Difference | None:
     stored = (filler.get("kind"), filler.get("policy") or filler.get("endpoint") or "")
     if wanted is None or stored == wanted:
         return None
-    return Difference("agent of the run", f"{agent.title}: {' '.join(wanted)}", " ".join(stored))
+    return StoredDifference(
+        "agent of the run", f"{agent.title}: {' '.join(wanted)}", " ".join(stored)
+    )
 
 
-def _labels(run: Run) -> list[Difference]:
+def _labels(run: Run) -> list[StoredDifference]:
     """Check that the labels of role assignments fit the kinds of their answerers."""
     try:
         system = system_of_run(run)
@@ -245,7 +247,7 @@ def _labels(run: Run) -> list[Difference]:
         }.get(str(filler.get("kind")))
         if label is not None and filler.get("label") != label:
             where = f"roles of the run, label of {name}"
-            found.append(Difference(where, str(filler.get("label")), label))
+            found.append(StoredDifference(where, str(filler.get("label")), label))
     return found
 
 

@@ -163,7 +163,7 @@ def _about(row: Trajectory) -> str:
 class ComparisonCandidates:
     """Others of the first one's task: ``rows`` of ``count``, and the agents to choose among."""
 
-    rows: tuple[trajectories.TrajectoryRow, ...]
+    rows: tuple[trajectories.TrajectoryLine, ...]
     count: int
     agents: tuple[tuple[int, str], ...]
 

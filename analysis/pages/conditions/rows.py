@@ -14,7 +14,7 @@ from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
-from benchmarks.core.ports.comparisons import Contrasts, Named
+from benchmarks.core.ports.comparisons import Caption, Contrasts
 from benchmarks.core.ports.published import Published
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class ConditionsResult:
     data: ConditionsData
     agents: tuple[str, ...]
     conditions: tuple[str, ...]
-    words: Mapping[str, Named]
+    words: Mapping[str, Caption]
     baseline: str
     runs: Mapping[Key, ChosenRun]
     accuracy: Mapping[Key, Estimate]
@@ -230,7 +230,7 @@ def compute(data: ConditionsData) -> ConditionsResult:
             run = runs.get((agent, condition))
             accuracy[agent, condition] = _accuracy(data.frame, run)
             change[agent, condition] = _change(data.frame, run, base)
-    words = {name: known.get(name) or Named(_plain(name)) for name in order}
+    words = {name: known.get(name) or Caption(_plain(name)) for name in order}
     lengths = _lengths(data, agents, runs, contrasts) if contrasts is not None else None
     return ConditionsResult(
         data, agents, tuple(order), words, baseline, runs, accuracy, change, lengths

@@ -10,7 +10,7 @@ from analysis.reports import addresses, run_marks
 from analysis.reports.content import Cell, Column, Report, how_interval, rounded, text_column
 from analysis.reports.formatting import Unit, counted, ends, number
 from analysis.stats.descriptive.means import ReplicatedMean, replicated_mean
-from benchmarks.core.means import Replicates as RunSpread
+from benchmarks.core.means import ReplicateSummary as RunSpread
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import find_system, get_system

@@ -19,7 +19,7 @@ from analysis.stats.columns import (
 )
 from analysis.stats.resampling import few_clusters
 from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval
-from benchmarks.core.means import Replicates, across_replicates
+from benchmarks.core.means import ReplicateSummary, across_replicates
 
 NO_VALUES = "no values"
 ONE_CLUSTER = "all values belong to one {unit}: no interval"
@@ -319,7 +319,7 @@ def t_quantile(df: float, level: float) -> float:
 class ReplicatedMean:
     """A figure of several runs: ``across`` them, each run counting once, and ``pooled``."""
 
-    across: Replicates
+    across: ReplicateSummary
     pooled: Estimate
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.stats.columns import Codes, Floats
 from analysis.tables.agreement.inputs import COLUMNS, GZIP, KINDS, TASK
-from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Unquoted
 
 LONGEST = 300
 MOST_CELLS = 50_000_000
@@ -106,12 +106,12 @@ def read_tidy(
     try:
         rows.read(_text(file, told))
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        found = Said("one that is cut off or damaged")
+        found = Unquoted("one that is cut off or damaged")
         problems.add(f"after {_at(rows.line)}", "a whole gzip file", found)
     except UnicodeDecodeError:
-        problems.add(_at(rows.line + 1), "text in UTF-8", Said("other bytes"))
+        problems.add(_at(rows.line + 1), "text in UTF-8", Unquoted("other bytes"))
     except csv.Error as error:
-        problems.add(_at(max(rows.line, 1)), "a line of a CSV file", Said(str(error)))
+        problems.add(_at(max(rows.line, 1)), "a line of a CSV file", Unquoted(str(error)))
     problems.check()
     return rows.table(MOST_CELLS if most_cells is None else most_cells)
 
@@ -161,28 +161,30 @@ class _Rows:
                 continue
             if len(fields) != width:
                 self.problems.add(
-                    _at(self.line), f"{len(header)} fields", Said(f"{len(fields)} fields")
+                    _at(self.line), f"{len(header)} fields", Unquoted(f"{len(fields)} fields")
                 )
                 continue
             self._add(fields, places)
         if not self.scores and not self.problems.total:
-            self.problems.add(_at(2), "a row for each rating", Said("none"))
+            self.problems.add(_at(2), "a row for each rating", Unquoted("none"))
 
     def _places(self, header: Sequence[str]) -> Mapping[str, int] | None:
         wanted = f"a line of column names: {', '.join(COLUMNS)}"
         if not header:
-            self.problems.add(_at(1), wanted, Said("an empty file"))
+            self.problems.add(_at(1), wanted, Unquoted("an empty file"))
             return None
         names = [name.strip().lower() for name in header]
         missing = [name for name in COLUMNS if name not in names]
         if missing:
-            found = Said(f"no column {', '.join(missing)} among {', '.join(header)[:LONGEST]}")
+            found = Unquoted(f"no column {', '.join(missing)} among {', '.join(header)[:LONGEST]}")
             self.problems.add(_at(1), wanted + ", separated by commas", found)
             return None
         known = (*COLUMNS, TASK)
         for name in known:
             if names.count(name) > 1:
-                self.problems.add(f"{_at(1)}, column {name}", "one such column", Said("several"))
+                self.problems.add(
+                    f"{_at(1)}, column {name}", "one such column", Unquoted("several")
+                )
         self.ignored = tuple(name for name in names if name not in known)
         self.has_tasks = TASK in names
         places = {name: names.index(name) for name in known if name in names}
@@ -277,7 +279,9 @@ class _Rows:
         problems = Problems()
         if len(self.sections) > MOST_SECTIONS:
             expected = f"at most {MOST_SECTIONS:,} pairs of a dataset and a criterion"
-            problems.add("columns dataset and criterion", expected, Said(f"{len(self.sections):,}"))
+            problems.add(
+                "columns dataset and criterion", expected, Unquoted(f"{len(self.sections):,}")
+            )
             problems.check()
         cells = 0
         for number, (dataset, criterion) in enumerate(self.sections.names):
@@ -289,7 +293,7 @@ class _Rows:
                     f"{dataset}, {criterion}",
                     f"at most {most_cells:,} pairs of an item and a rater, those of the sections "
                     "before included",
-                    Said(f"{items:,} items and {raters:,} raters here"),
+                    Unquoted(f"{items:,} items and {raters:,} raters here"),
                 )
                 raise TooWide(problems.kept)
 
@@ -326,7 +330,7 @@ class _Rows:
             problems.add(
                 _at(int(line[row])),
                 "one row for each dataset, item, criterion and rater",
-                Said(
+                Unquoted(
                     f"{self.raters[int(rater[row])][0]!r} on {self.items[int(item[row])][1]!r} "
                     f"again, as in line {line[first]}"
                 ),

@@ -10,7 +10,7 @@ from textwrap import shorten
 from annotation.desk.trajectories import is_all
 from annotation.models import LivePlace
 from benchmarks.core.plans import split_steps
-from benchmarks.core.ports.people import Dialogue, Line, Story
+from benchmarks.core.ports.people import Dialogue, Story, Utterance
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.mappers import core_messages
@@ -78,14 +78,14 @@ def load_session_dialogue(
     if not whole and not any(_teller(ask, system) for ask in newest):
         return _numbered(_told(place))
     # A place of several roles is told more in one of them than in another.
-    lines: dict[tuple[str, str, int], Line] = {}
+    lines: dict[tuple[str, str, int], Utterance] = {}
     told = [_story(place, story)] if story is not None and whole else []
     for line in chain(*told, *(_heard(ask, place, system) for ask in newest)):
         lines.setdefault((line.speaker, line.text.strip(), line.turn), line)
     return _numbered(sorted(lines.values(), key=lambda line: line.turn))
 
 
-def _story(place: LivePlace, story: Story) -> Iterator[Line]:
+def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:
     """All that was said so far: the finished turns, and the newest plan."""
     trajectory = place.session.trajectory_id
     query = Task.objects.filter(trajectories=trajectory).values_list("prompt", flat=True).get()
@@ -120,13 +120,13 @@ def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
     )
 
 
-def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
+def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
     """What an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
     kind = ask.expect.get("kind", "")
     tell = _teller(ask, system)
     for line in tell(ask.context) if tell else ():
         own = line.speaker in place.title
-        yield Line(YOU if own else line.speaker, line.text, line.turn, line.plan)
+        yield Utterance(YOU if own else line.speaker, line.text, line.turn, line.plan)
     if ask.answered_at is None or kind in find_system(system).reply_schemas:
         return
     replies = Exchange.objects.filter(
@@ -137,10 +137,10 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Line]:
     )
     reply = replies.order_by("-attempt").values_list("text", flat=True).first()
     if reply is not None:
-        yield Line(YOU, reply, int(ask.context.get("turn", 0)), plan=kind == "plan")
+        yield Utterance(YOU, reply, int(ask.context.get("turn", 0)), plan=kind == "plan")
 
 
-def _told(place: LivePlace) -> Iterator[Line]:
+def _told(place: LivePlace) -> Iterator[Utterance]:
     """All messages that the place was told, each once, and what it replied."""
     trajectory = place.session.trajectory_id
     answered = Exchange.objects.filter(
@@ -168,10 +168,10 @@ def _told(place: LivePlace) -> Iterator[Line]:
             message = texts[digest]
             # What the place itself replied stands there already, in its own words.
             if message.speaker != "assistant" or message.text not in said:
-                yield Line(_SPEAKERS[message.speaker], _words(message))
+                yield Utterance(_SPEAKERS[message.speaker], _words(message))
         if reply is not None:
             said.add(reply)
-            yield Line(YOU, reply)
+            yield Utterance(YOU, reply)
 
 
 def _words(message: Message) -> str:
@@ -180,7 +180,7 @@ def _words(message: Message) -> str:
     return "\n".join(filter(None, [message.text, *told]))
 
 
-def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[DialogueLine]:
+def _numbered(lines: Sequence[Utterance] | Iterator[Utterance]) -> list[DialogueLine]:
     found: list[DialogueLine] = []
     before: int = 0
     plan: tuple[str, ...] = ()
@@ -193,7 +193,7 @@ def _numbered(lines: Sequence[Line] | Iterator[Line]) -> list[DialogueLine]:
 
 
 @lru_cache(maxsize=2000)
-def _said(number: int, line: Line, before: int, plan: tuple[str, ...]) -> DialogueLine:
+def _said(number: int, line: Utterance, before: int, plan: tuple[str, ...]) -> DialogueLine:
     """A line after the ``plan`` of another one; every look comes by the same ones."""
     steps = tuple(split_steps(line.text)) if line.plan else ()
     change = plan_change(plan, steps) if plan and steps else None

@@ -42,7 +42,7 @@ from annotation.models import Assignment, LivePlace, LiveSession, StudyText
 from annotation.steps.selectors import step_before
 from annotation.texts.selectors import current_text, has_read_information, text_blocks
 from benchmarks.access import signed_in
-from benchmarks.asks.forms import FROM_FIELDS, LONGEST, ReplyForm, read_fields
+from benchmarks.asks.forms import FROM_FIELDS, LONGEST, TypedReplyForm, read_fields
 from benchmarks.asks.selectors import composed_text, hints_on
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.ports.people import FieldsRefused, Hint
@@ -299,7 +299,7 @@ def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:
         text = composed_text(found, read_fields(request.POST.dict()))
     else:
         text = request.POST.get("text", "")
-    form = ReplyForm({"text": text if text.strip() else ""})
+    form = TypedReplyForm({"text": text if text.strip() else ""})
     if not form.is_valid():
         raise FieldsRefused({"text": " ".join(map(str, form.errors["text"]))})
     checked: str = form.cleaned_data["text"]

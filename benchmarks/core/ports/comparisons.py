@@ -9,7 +9,7 @@ from benchmarks.core.types import Json, Task
 
 
 @dataclass(frozen=True)
-class Named:
+class Caption:
     """A condition, or a published metric, in a few words and a sentence."""
 
     title: str
@@ -26,14 +26,14 @@ class Contrasts:
     ``published`` has the metrics of reference figures that belong here.
     """
 
-    conditions: Mapping[str, Named]
+    conditions: Mapping[str, Caption]
     baseline: str
     contrast: str
     kinds: tuple[str, ...] = ()
     lengths: tuple[str, ...] = ()
     remaining: Callable[[Json, Json], float | None] | None = None
     remaining_title: str = ""
-    published: Mapping[str, Named] = field(default_factory=dict)
+    published: Mapping[str, Caption] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Factor:
     name: str
     title: str
     kind: Literal["level", "setting", "parameter", "people"]
-    values: Mapping[Any, Named] = field(default_factory=dict)
+    values: Mapping[Any, Caption] = field(default_factory=dict)
     steps: bool = False
     pairs: tuple[tuple[Any, Any], ...] = ()
     where: str = ""

@@ -92,7 +92,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Line:
+class Utterance:
     """One thing that was said, in its order: by whom in a word, and of which turn (0: before any).
 
     ``plan``: it is a plan of the agent, which pages compare with the one before.
@@ -104,7 +104,7 @@ class Line:
     plan: bool = False
 
 
-Dialogue = Callable[[Json], Sequence[Line]]
+Dialogue = Callable[[Json], Sequence[Utterance]]
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Story:
     """
 
     roles: frozenset[str]
-    tell: Callable[[str, Sequence[tuple[str, str]], str], Sequence[Line]]
+    tell: Callable[[str, Sequence[tuple[str, str]], str], Sequence[Utterance]]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.models import Run
-from benchmarks.verification.checks import Difference
+from benchmarks.verification.checks import StoredDifference
 from benchmarks.verification.services import STATES, RunReport, verify_run
 from benchmarks.verification.stored import KnownRows
 
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         for finding in found.findings:
             self._say_difference(f"trajectory {finding.trajectory}", finding.difference)
 
-    def _say_difference(self, of: str, difference: Difference) -> None:
+    def _say_difference(self, of: str, difference: StoredDifference) -> None:
         self.stdout.write(f"  {of}: {difference.where}")
         self.stdout.write(f"    stored      {difference.stored}")
         self.stdout.write(f"    recomputed  {difference.recomputed}")

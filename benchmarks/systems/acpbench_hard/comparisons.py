@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 
 from benchmarks.core.ports.comparisons import (
+    Caption,
     Comparisons,
     Contrasts,
     Factor,
     Grouping,
-    Named,
 )
 from benchmarks.systems.acpbench_hard.settings import BOTH, CONTEXTS, CORRECTED, NL, PDDL, REFERENCE
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
-_FORMS: Mapping[str, Named] = {
-    NL: Named("Natural language", "The context in words."),
-    PDDL: Named("PDDL", "The texts of domain and problem in PDDL."),
-    BOTH: Named("Both", "The context in words, then in PDDL."),
+_FORMS: Mapping[str, Caption] = {
+    NL: Caption("Natural language", "The context in words."),
+    PDDL: Caption("PDDL", "The texts of domain and problem in PDDL."),
+    BOTH: Caption("Both", "The context in words, then in PDDL."),
 }
 
 
@@ -44,9 +44,9 @@ FACTORS = (
         "Worked examples",
         "setting",
         {
-            2: Named("Two", "Two worked examples before the question."),
-            1: Named("One", "One worked example."),
-            0: Named("None", "The question alone."),
+            2: Caption("Two", "Two worked examples before the question."),
+            1: Caption("One", "One worked example."),
+            0: Caption("None", "The question alone."),
         },
         steps=True,
         where="section 7.1",
@@ -57,8 +57,8 @@ FACTORS = (
         "Score that counts",
         "setting",
         {
-            REFERENCE: Named("Reference", "As the reference evaluator scores."),
-            CORRECTED: Named("Corrected", "As is right."),
+            REFERENCE: Caption("Reference", "As the reference evaluator scores."),
+            CORRECTED: Caption("Corrected", "As is right."),
         },
         advice="both scores of every answer are measures of their own; compare those where the "
         "answers are to be the same",
@@ -69,7 +69,7 @@ CONTRASTS = Contrasts(
     conditions={run_name(form): named for form, named in _FORMS.items()},
     baseline=run_name(NL),
     contrast=run_name(BOTH),
-    published={f"accurate@context={form}": Named(named.title) for form, named in _FORMS.items()},
+    published={f"accurate@context={form}": Caption(named.title) for form, named in _FORMS.items()},
 )
 
 _TASKS = {key: task.title for key, task in TASKS.items()}

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.core.digests import digest, digest_text, storable
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
-from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.core.types import Json, Task
 from benchmarks.formats.source import File, read_line
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
@@ -137,7 +137,7 @@ def _check_pddl(questions: Iterable[Question], problems: Problems) -> None:
                 seen[mark] = _pddl_fault(question.pddl_domain, problem)
             if seen[mark]:
                 where = f"{question.task}, id {question.question_id}, {text}"
-                problems.add(where, "PDDL that can be read", Said(seen[mark]))
+                problems.add(where, "PDDL that can be read", Unquoted(seen[mark]))
                 break
 
 

@@ -12,11 +12,11 @@ from benchmarks.core.ports.people import (
     Fields,
     FieldsRefused,
     Hint,
-    Line,
     Mode,
     People,
     Place,
     ReplyForm,
+    Utterance,
 )
 from benchmarks.core.types import Json
 from benchmarks.systems.acpbench_hard.labels import ENDINGS
@@ -187,13 +187,13 @@ def hints(context: Json, text: str) -> list[Hint]:
     return list(found.values())
 
 
-def dialogue(context: Json) -> list[Line]:
+def dialogue(context: Json) -> list[Utterance]:
     """The worked examples, which a model gets as a dialogue, and the question."""
-    lines: list[Line] = []
+    lines: list[Utterance] = []
     for number, example in enumerate(context.get("examples", ()), 1):
-        lines.append(Line(f"Worked example {number}", example["question"]))
-        lines.append(Line("Its answer", example["answer"]))
-    return [*lines, Line("The question", context["question"])]
+        lines.append(Utterance(f"Worked example {number}", example["question"]))
+        lines.append(Utterance("Its answer", example["answer"]))
+    return [*lines, Utterance("The question", context["question"])]
 
 
 _STORED = "Your answer is stored. Whether it is right, you are not told here."

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.core.problems import FileRefused, Problems, Said, text_fault
+from benchmarks.core.problems import FileRefused, Problems, Unquoted, text_fault
 from benchmarks.formats.source import File
 from benchmarks.systems.acpbench_hard.tasks import BY_GROUP
 
@@ -76,7 +76,9 @@ def read_questions(paths: Sequence[Path]) -> list[Question]:
     problems = Problems()
     found: dict[tuple[str, int], Question] = {}
     if not paths:
-        problems.add("files of questions", "at least one, such as app.dev.gen.json", Said("none"))
+        problems.add(
+            "files of questions", "at least one, such as app.dev.gen.json", Unquoted("none")
+        )
     for path in paths:
         try:
             _read_file(path, found, problems)
@@ -92,10 +94,10 @@ def _read_file(path: Path, found: dict[tuple[str, int], Question], problems: Pro
     for field, index, item in File(path).entries():
         empty = False
         if field or index is None:
-            problems.add(path.name, "a JSON list of questions", Said("an object"))
+            problems.add(path.name, "a JSON list of questions", Unquoted("an object"))
             return
         if len(found) >= MOST_QUESTIONS:
-            problems.add(path.name, f"at most {MOST_QUESTIONS} questions", Said("more"))
+            problems.add(path.name, f"at most {MOST_QUESTIONS} questions", Unquoted("more"))
             return
         where = f"{path.name}, row {index + 1}"
         if not isinstance(item, dict):
@@ -108,7 +110,7 @@ def _read_file(path: Path, found: dict[tuple[str, int], Question], problems: Pro
         if found.setdefault(key, question) != question:
             problems.add(f"{where}, id", "an id of its own", question.question_id)
     if empty:
-        problems.add(path.name, "at least one question", Said("none"))
+        problems.add(path.name, "at least one question", Unquoted("none"))
 
 
 def split_of(path: Path) -> str:

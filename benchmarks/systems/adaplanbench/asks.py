@@ -43,7 +43,7 @@ def _told(constraint: Constraint) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Memory:
+class RevealedByTurn:
     """What was revealed to the agent by turn: the constraints, in order."""
 
     turns: tuple[tuple[Constraint, ...], ...] = ()
@@ -61,12 +61,12 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Said:
+class EarlierDialogue:
     """What the agent and its user said before the current plan, and what was revealed in it."""
 
     plans: Sequence[str] = ()
     dialogue: Sequence[Message] = ()
-    memory: Memory = Memory()
+    memory: RevealedByTurn = RevealedByTurn()
 
     @property
     def turn(self) -> int:
@@ -79,7 +79,7 @@ class Said:
         return [message.text for message in self.dialogue if message.speaker == "user"]
 
 
-class Asks:
+class AdaPlanAsks:
     """Builds the asks of one episode; the constant messages are made once.
 
     ``version`` is that of the prompts, empty for the newest.
@@ -120,7 +120,7 @@ class Asks:
         self.rubric_expect = Expect("scores", {"dimensions": keys})
         self.told = {kind: [_told(c) for c in constraints[kind]] for kind in KINDS}
 
-    def agent(self, said: Said, tracking: bool) -> Ask:
+    def agent(self, said: EarlierDialogue, tracking: bool) -> Ask:
         """The next plan. With tracking, one current block stands before the newest message."""
         messages = (*self.opening, *said.dialogue)
         told = said.memory.distinct()
@@ -163,7 +163,9 @@ class Asks:
             context={"query": self.task.prompt, "turn": turn, "plan": plan},
         )
 
-    def simulator(self, said: Said, plan: str, points: Sequence[tuple[Constraint, bool]]) -> Ask:
+    def simulator(
+        self, said: EarlierDialogue, plan: str, points: Sequence[tuple[Constraint, bool]]
+    ) -> Ask:
         """Feedback on the revealed constraints; each point says whether it was said before."""
         lines = [f"- {c.text}{' (said before)' if again else ''}" for c, again in points]
         values = {"query": self.task.prompt, "points": "\n".join(lines)}
@@ -177,7 +179,7 @@ class Asks:
             ),
         )
 
-    def refiner(self, said: Said, plan: str, points: Sequence[Mapping[str, Any]]) -> Ask:
+    def refiner(self, said: EarlierDialogue, plan: str, points: Sequence[Mapping[str, Any]]) -> Ask:
         """Feedback on the dimensions that a valid plan failed, with the judges' reasons."""
         lines = [
             f"- {point['title']}: " + " ".join(point["reasons"] or ["no reason given"])
@@ -193,7 +195,7 @@ class Asks:
         )
 
     def _user_knows(
-        self, said: Said, plan: str, mode: str, points: list[dict[str, Any]]
+        self, said: EarlierDialogue, plan: str, mode: str, points: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """What whoever speaks for the user knows: all that was said, and the whole profile.
 

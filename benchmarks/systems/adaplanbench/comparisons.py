@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.ports.comparisons import Comparisons, Factor, Named, filled
+from benchmarks.core.ports.comparisons import Caption, Comparisons, Factor, filled
 from benchmarks.core.ports.labels import Measure
 from benchmarks.systems.adaplanbench.published import TEMPERATURES
 
@@ -28,9 +28,9 @@ FACTORS: tuple[Factor, ...] = (
         "Level of the profile",
         "level",
         {
-            "low": Named("Low", "Constraints of the first round."),
-            "mid": Named("Mid", "Constraints of the first two rounds."),
-            "high": Named("High", "Constraints of the first three rounds."),
+            "low": Caption("Low", "Constraints of the first round."),
+            "mid": Caption("Mid", "Constraints of the first two rounds."),
+            "high": Caption("High", "Constraints of the first three rounds."),
         },
         steps=True,
         where="Figure 2",
@@ -41,9 +41,9 @@ FACTORS: tuple[Factor, ...] = (
         "Kinds of constraints",
         "setting",
         {
-            "both": Named("Both kinds", "World and user constraints."),
-            "world_only": Named("World only", "The user wants nothing in particular."),
-            "user_only": Named("User only", "Nothing in the world is missing."),
+            "both": Caption("Both kinds", "World and user constraints."),
+            "world_only": Caption("World only", "The user wants nothing in particular."),
+            "user_only": Caption("User only", "Nothing in the world is missing."),
         },
         pairs=(("world_only", "user_only"),),
         where="Figure 6",
@@ -55,8 +55,8 @@ FACTORS: tuple[Factor, ...] = (
         "Tracking of constraints",
         "setting",
         {
-            False: Named("Without", "The agent has the dialogue alone."),
-            True: Named("With", "All disclosed constraints stand in front of its input."),
+            False: Caption("Without", "The agent has the dialogue alone."),
+            True: Caption("With", "All disclosed constraints stand in front of its input."),
         },
         where="Figure 4",
         said="accuracy gains less than 3 points for three of four models, the valid plan rate "
@@ -81,11 +81,11 @@ FACTORS: tuple[Factor, ...] = (
         "Who speaks for the user",
         "people",
         {
-            "": Named("Script or model", "No person takes part beside the agent."),
-            filled([SIMULATOR]): Named(
+            "": Caption("Script or model", "No person takes part beside the agent."),
+            filled([SIMULATOR]): Caption(
                 "Person", "Scripts or models judge; a person words the feedback."
             ),
-            filled([*JUDGES, SIMULATOR]): Named(
+            filled([*JUDGES, SIMULATOR]): Caption(
                 "Person who judges", "A person judges what is violated, and words the feedback."
             ),
         },
@@ -97,9 +97,9 @@ FACTORS: tuple[Factor, ...] = (
         "Who judges",
         "people",
         {
-            "": Named("Script or model", "No person judges."),
-            filled(JUDGES): Named("Person", "A person judges what is violated."),
-            filled([*JUDGES, RUBRIC]): Named(
+            "": Caption("Script or model", "No person judges."),
+            filled(JUDGES): Caption("Person", "A person judges what is violated."),
+            filled([*JUDGES, RUBRIC]): Caption(
                 "Person, rubric too", "A person judges what is violated, and scores the plan."
             ),
         },

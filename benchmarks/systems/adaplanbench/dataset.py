@@ -30,7 +30,7 @@ FIELDS = (("tools", "world", "w"), ("prefs", "user", "u"))
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedQueries:
     """What the first pass found in a sound file.
 
     ``repeated`` counts constraints that stand twice in the same list and are taken once.
@@ -43,7 +43,7 @@ class Checked:
     repeated: int
 
 
-def check_file(path: Path) -> Checked:
+def check_file(path: Path) -> CheckedQueries:
     """Go through the whole file; raise ``FileRefused`` with its faults, if it has any."""
     problems = Problems()
     ids: set[str] = set()
@@ -63,7 +63,7 @@ def check_file(path: Path) -> Checked:
     if not counts["tasks"] and not problems.total:
         problems.add(f"{path.name}, data", "at least one query", [])
     problems.check()
-    return Checked(checksum=checksum, **counts)
+    return CheckedQueries(checksum=checksum, **counts)
 
 
 def read_about(path: Path) -> dict[str, str]:

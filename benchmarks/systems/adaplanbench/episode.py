@@ -18,7 +18,12 @@ from benchmarks.core.types import (
     Turn,
     Violation,
 )
-from benchmarks.systems.adaplanbench.asks import Asks, Memory, Said, split_constraints
+from benchmarks.systems.adaplanbench.asks import (
+    AdaPlanAsks,
+    EarlierDialogue,
+    RevealedByTurn,
+    split_constraints,
+)
 from benchmarks.systems.adaplanbench.metrics import TurnRecord, outcome_metrics
 from benchmarks.systems.adaplanbench.protocol import (
     COUNTED,
@@ -27,7 +32,7 @@ from benchmarks.systems.adaplanbench.protocol import (
     Disclosed,
     Disclosure,
     Patience,
-    Rating,
+    RubricRating,
     rate,
     read_violations,
 )
@@ -38,7 +43,7 @@ UNREADABLE, EXHAUSTED, DECLINED = "agent_unreadable", "pool_exhausted", "agent_d
 
 
 @dataclass
-class _State:
+class _EpisodeState:
     """What the protocol remembers from turn to turn."""
 
     dialogue: list[Message] = field(default_factory=list)
@@ -51,27 +56,27 @@ class _State:
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
     """One trajectory: plan, judge, reveal, re-plan, until valid, stalled, or out of turns."""
-    return _play(_Table(task, settings), settings)
+    return _play(_TaskInPlay(task, settings), settings)
 
 
-class _Table:
+class _TaskInPlay:
     """The task laid out for play: its asks, and its constraints by key."""
 
     def __init__(self, task: Task, settings: Mapping[str, Any]) -> None:
         constraints = split_constraints(task, settings["constraints"])
-        self.asks = Asks(task, constraints, settings.get(PROMPTS, ""))
+        self.asks = AdaPlanAsks(task, constraints, settings.get(PROMPTS, ""))
         self.by_key = {c.key: c for kind in KINDS for c in constraints[kind]}
         self.judged = [kind for kind in KINDS if constraints[kind]]
         self.seats = tuple(str(n) for n in range(1, settings["rubric_judges"] + 1))
         self.counted = COUNTED[settings["dimensions"]]
 
 
-def _play(table: _Table, settings: Mapping[str, Any]) -> Episode:
-    state = _State()
+def _play(table: _TaskInPlay, settings: Mapping[str, Any]) -> Episode:
+    state = _EpisodeState()
     patience = Patience(settings["patience"])
     while True:
         index = len(state.plans) + 1
-        said = Said(state.plans, state.dialogue, Memory(tuple(state.told)))
+        said = EarlierDialogue(state.plans, state.dialogue, RevealedByTurn(tuple(state.told)))
         (plan,) = yield from _put([table.asks.agent(said, settings["tracking"])])
         if not plan.readable:
             return _end(_no_plan(plan), state, patience, settings, plan.reason)
@@ -127,7 +132,7 @@ def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], Seque
 
 
 def _assess(
-    table: _Table, plan: str, turn: int
+    table: _TaskInPlay, plan: str, turn: int
 ) -> Generator[Sequence[Ask], Sequence[Reply], tuple[dict[str, Reply], list[Reply]]]:
     """All judges at once: their asks do not depend on each other."""
     asks = [table.asks.constraint_judge(kind, plan, turn) for kind in table.judged]
@@ -140,7 +145,7 @@ def _assess(
 def _ending(
     index: int,
     record: TurnRecord,
-    state: _State,
+    state: _EpisodeState,
     patience: Patience,
     settings: Mapping[str, Any],
 ) -> str | None:
@@ -185,7 +190,7 @@ def _by_dimension(scores: Sequence[Score]) -> dict[str, list[float | None]]:
 
 
 def _failed(
-    table: _Table, rating: Rating, replies: Sequence[Reply], tau: float
+    table: _TaskInPlay, rating: RubricRating, replies: Sequence[Reply], tau: float
 ) -> list[dict[str, Any]]:
     """The counted dimensions below the threshold, with what the judges said of them."""
     titles = {dimension.key: dimension.title for dimension in DIMENSIONS}
@@ -199,7 +204,7 @@ def _failed(
     return failed
 
 
-def _violations(table: _Table, disclosure: Disclosure) -> tuple[Violation, ...]:
+def _violations(table: _TaskInPlay, disclosure: Disclosure) -> tuple[Violation, ...]:
     return tuple(
         Violation(
             key,
@@ -215,7 +220,7 @@ def _violations(table: _Table, disclosure: Disclosure) -> tuple[Violation, ...]:
 
 
 def _payload(
-    rating: Rating, disclosure: Disclosure | None, feedback: str, refining: bool = False
+    rating: RubricRating, disclosure: Disclosure | None, feedback: str, refining: bool = False
 ) -> dict[str, Any]:
     """The turn's record for pages: validity, means and passing; null where unknown."""
     return {
@@ -240,7 +245,7 @@ def _why(replies: Mapping[str, Reply]) -> str:
 
 def _end(
     termination: str,
-    state: _State,
+    state: _EpisodeState,
     patience: Patience,
     settings: Mapping[str, Any],
     reason: str = "",

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.core.digests import storable
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, TaskFormat
-from benchmarks.core.problems import FileRefused, Problem, Said, describe
+from benchmarks.core.problems import FileRefused, Problem, Unquoted, describe
 from benchmarks.systems.adaplanbench.dataset import check_file, read_about, read_tasks, write_tasks
 from benchmarks.systems.adaplanbench.macgyver.build import SEED, build_task, dataset_checksum
 from benchmarks.systems.adaplanbench.macgyver.judges import ROLES
@@ -82,7 +82,7 @@ def read_macgyver(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile
 def _exactly(paths: Sequence[Path], number: int, expected: str) -> Sequence[Path]:
     if len(paths) != number:
         names = ", ".join(path.name for path in paths)
-        raise FileRefused([Problem("files", expected, describe(Said(names)))])
+        raise FileRefused([Problem("files", expected, describe(Unquoted(names)))])
     return paths
 
 

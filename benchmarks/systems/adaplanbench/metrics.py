@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.core.means import mean_of
 from benchmarks.core.types import Outcome
-from benchmarks.systems.adaplanbench.protocol import COUNTED, Disclosure, Patience, Rating
+from benchmarks.systems.adaplanbench.protocol import COUNTED, Disclosure, Patience, RubricRating
 
 # Ended without an answer to "valid or not": outside every denominator, counted and shown.
 FAILURES = ("judge_failure", "simulator_failure", "agent_unreadable", "agent_declined")
@@ -32,7 +32,7 @@ class TurnRecord:
     """What the metrics need of one judged turn."""
 
     disclosure: Disclosure
-    rating: Rating
+    rating: RubricRating
 
     @property
     def valid(self) -> bool:

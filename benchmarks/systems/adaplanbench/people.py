@@ -13,12 +13,12 @@ from benchmarks.core.ports.people import (
     Dialogue,
     Fields,
     FieldsRefused,
-    Line,
     Mode,
     People,
     Place,
     ReplyForm,
     Story,
+    Utterance,
 )
 from benchmarks.core.system import Dimension
 from benchmarks.core.types import Json
@@ -33,7 +33,7 @@ KIND_TITLES = {"world": "In the world", "user": "What the person wants"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class PlanContext:
     """What every page shows: the turn, the query, and the plan it is about with the one before."""
 
     query: str
@@ -73,7 +73,7 @@ class Suggested:
 class PlanPage:
     """``told`` are constraints that stand in front of the agent's input, with tracking alone."""
 
-    shown: Shown
+    shown: PlanContext
     said: Sequence[tuple[int, str, str]]
     told: Sequence[str]
     text: Text
@@ -81,7 +81,7 @@ class PlanPage:
 
 
 @dataclass(frozen=True)
-class Point:
+class FeedbackPoint:
     """Something to tell now; ``since`` is the turn in which it was told before, else None."""
 
     text: str
@@ -107,16 +107,16 @@ class ProfileKind:
 class FeedbackPage:
     """``refines``: no constraint is told now, the points are dimensions to become better in."""
 
-    shown: Shown
+    shown: PlanContext
     refines: bool
-    points: Sequence[Point]
+    points: Sequence[FeedbackPoint]
     weak: Sequence[tuple[str, Sequence[str]]]
     profile: Sequence[ProfileKind]
     text: Text
 
 
 @dataclass(frozen=True)
-class Mark:
+class ViolationChoice:
     """A constraint to be marked as violated."""
 
     key: str
@@ -129,9 +129,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class ViolationsPage:
-    shown: Shown
+    shown: PlanContext
     kind: str
-    marks: Sequence[Mark]
+    marks: Sequence[ViolationChoice]
     none: bool
     error: str
     suggested: Suggested | None
@@ -144,7 +144,7 @@ class ViolationsPage:
 
 
 @dataclass(frozen=True)
-class Scale:
+class DimensionScale:
     """A dimension to be scored; ``choices`` are (value, label, chosen)."""
 
     dimension: Dimension
@@ -157,8 +157,8 @@ class Scale:
 
 @dataclass(frozen=True)
 class ScoresPage:
-    shown: Shown
-    scales: Sequence[Scale]
+    shown: PlanContext
+    scales: Sequence[DimensionScale]
     suggested: Suggested | None
 
 
@@ -171,7 +171,7 @@ def show_plan(context: Json, fields: Fields, errors: Mapping[str, str]) -> PlanP
     tracked = {row["key"]: row["text"] for row in rows} if context.get("tracking") else {}
     last = plans[-1] if plans else ""
     return PlanPage(
-        Shown(context["query"], context["turn"], previous=last),
+        PlanContext(context["query"], context["turn"], previous=last),
         said,
         list(tracked.values()),
         Text(text, last, errors.get(TEXT, "")),
@@ -189,7 +189,9 @@ def show_feedback(context: Json, fields: Fields, errors: Mapping[str, str]) -> F
         _shown(context),
         refines,
         [] if refines else [
-            Point(p["text"], KIND_TITLES[p["kind"]], since.get(p["key"]) if p["repeated"] else None)
+            FeedbackPoint(
+                p["text"], KIND_TITLES[p["kind"]], since.get(p["key"]) if p["repeated"] else None
+            )
             for p in context["points"]
         ],
         [(p["title"], p["reasons"]) for p in context["points"]] if refines else [],
@@ -217,7 +219,7 @@ def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) ->
         _shown(context),
         KIND_TITLES[context["kind"]],
         [
-            Mark(
+            ViolationChoice(
                 row["key"],
                 row["text"],
                 bool(fields.get(f"{VIOLATES}{row['key']}")),
@@ -243,7 +245,7 @@ def show_scores(context: Json, fields: Fields, errors: Mapping[str, str]) -> Sco
         name = f"{SCORE}{dimension.key}"
         labels = {**{str(n): str(n) for n in range(1, 6)}, UNKNOWN: "Cannot tell"}
         scales.append(
-            Scale(
+            DimensionScale(
                 dimension,
                 [(value, label, fields.get(name) == value) for value, label in labels.items()],
                 fields.get(f"{WHY}{dimension.key}", ""),
@@ -255,9 +257,9 @@ def show_scores(context: Json, fields: Fields, errors: Mapping[str, str]) -> Sco
     return ScoresPage(_shown(context), scales, suggested)
 
 
-def _shown(context: Json) -> Shown:
+def _shown(context: Json) -> PlanContext:
     plans = context.get("plans") or [""]
-    return Shown(context["query"], context.get("turn", 1), context["plan"], plans[-1])
+    return PlanContext(context["query"], context.get("turn", 1), context["plan"], plans[-1])
 
 
 def _suggested(context: Json, found: str) -> Suggested | None:
@@ -416,29 +418,32 @@ MODES = (
 _AGENT, _USER = "Agent", "User"
 
 
-def _played(context: Json) -> list[Line]:
+def _played(context: Json) -> list[Utterance]:
     """The query, and plan and feedback of every earlier turn."""
-    lines = [Line(_USER, context["query"])]
+    lines = [Utterance(_USER, context["query"])]
     said = zip(context.get("plans", ()), context.get("feedback", ()), strict=False)
     for turn, (plan, feedback) in enumerate(said, 1):
-        lines += [Line(_AGENT, plan, turn, plan=True), Line(_USER, feedback, turn)]
+        lines += [Utterance(_AGENT, plan, turn, plan=True), Utterance(_USER, feedback, turn)]
     return lines
 
 
-def _with_newest(context: Json) -> list[Line]:
+def _with_newest(context: Json) -> list[Utterance]:
     """The same, with the plan that is talked of now. Judges know no earlier turn."""
-    return [*_played(context), Line(_AGENT, context["plan"], context.get("turn", 1), plan=True)]
+    return [
+        *_played(context),
+        Utterance(_AGENT, context["plan"], context.get("turn", 1), plan=True),
+    ]
 
 
-def _tell(query: str, turns: Sequence[tuple[str, str]], plan: str) -> list[Line]:
+def _tell(query: str, turns: Sequence[tuple[str, str]], plan: str) -> list[Utterance]:
     """The query, plan and feedback of every turn, and the newest ``plan`` of a turn under way."""
-    lines = [Line(_USER, query)]
+    lines = [Utterance(_USER, query)]
     for turn, (proposed, feedback) in enumerate(turns, 1):
-        lines.append(Line(_AGENT, proposed, turn, plan=True))
+        lines.append(Utterance(_AGENT, proposed, turn, plan=True))
         if feedback:
-            lines.append(Line(_USER, feedback, turn))
+            lines.append(Utterance(_USER, feedback, turn))
     if plan:
-        lines.append(Line(_AGENT, plan, len(turns) + 1, plan=True))
+        lines.append(Utterance(_AGENT, plan, len(turns) + 1, plan=True))
     return lines
 
 

@@ -142,7 +142,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Rating:
+class RubricRating:
     """The rubric side of a turn: means by dimension, and whether the plan passes.
 
     ``passed`` is None where the quorum is missed; ``missing`` names the dimensions.
@@ -153,7 +153,7 @@ class Rating:
     missing: tuple[str, ...]
 
 
-def rate(scores: Mapping[str, Sequence[float | None]], settings: Mapping[str, Any]) -> Rating:
+def rate(scores: Mapping[str, Sequence[float | None]], settings: Mapping[str, Any]) -> RubricRating:
     """Aggregate judges' scores by dimension and hold them against the threshold.
 
     A dimension counts as scored when every judge (quorum ``all``) or at least one (``any``) gave
@@ -165,7 +165,7 @@ def rate(scores: Mapping[str, Sequence[float | None]], settings: Mapping[str, An
         enough = bool(known) and (settings["quorum"] == "any" or len(known) == len(given))
         means[dimension] = sum(known) / len(known) if enough else None
     missing = tuple(d for d, mean in means.items() if mean is None)
-    return Rating(
+    return RubricRating(
         means,
         {name: _passes(means, keys, settings["tau"]) for name, keys in COUNTED.items()},
         missing,

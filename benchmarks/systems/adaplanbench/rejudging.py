@@ -14,7 +14,7 @@ from benchmarks.core.system import PROMPTS, Dimension, Rejudging, Role, Setting,
 from benchmarks.core.types import Ask, Episode, Expect, Message, Outcome, Reply, Score, Task, Turn
 from benchmarks.systems.adaplanbench.asks import (
     ASCENDING,
-    Asks,
+    AdaPlanAsks,
     rubric_text,
     split_constraints,
 )
@@ -25,7 +25,7 @@ from benchmarks.systems.adaplanbench.protocol import (
     DIMENSIONS,
     KINDS,
     SETTINGS,
-    Rating,
+    RubricRating,
     load_dimensions,
     rate,
 )
@@ -59,7 +59,7 @@ WHAT = Setting(
 class _Verdicts:
     """What was found about one turn. ``violated`` is by kind; None where that is not known."""
 
-    rating: Rating | None
+    rating: RubricRating | None
     violated: Mapping[str, tuple[str, ...] | None]
 
 
@@ -92,7 +92,7 @@ class AdaPlanJudging(AdaPlanBenchBase, Rejudging):
     def rejudge(
         self, task: Task, stored: Stored, settings: Mapping[str, Any], rng: random.Random
     ) -> Episode:
-        return _rejudge(_Table(self, task, stored, settings), stored, settings)
+        return _rejudge(_TurnAsks(self, task, stored, settings), stored, settings)
 
     def one_ask(
         self, task: Task, stored: Stored, index: int, role: str, settings: Mapping[str, Any]
@@ -100,11 +100,11 @@ class AdaPlanJudging(AdaPlanBenchBase, Rejudging):
         turn = next((turn for turn in stored.turns if turn.index == index), None)
         if turn is None or not turn.text.strip():
             return None
-        table = _Table(self, task, stored, settings)
+        table = _TurnAsks(self, task, stored, settings)
         return next((ask for ask in table.asks(turn) if ask.role == role), None)
 
 
-class _Table:
+class _TurnAsks:
     """The asks about the turns of one trajectory; briefs are made once."""
 
     def __init__(
@@ -122,7 +122,7 @@ class _Table:
             [(dimension,) for dimension in dimensions] if each else [dimensions]
         )
         self._briefs = [self._brief(group) for group in self.groups]
-        self._constraint_asks = Asks(task, self.constraints, settings.get(PROMPTS, ""))
+        self._constraint_asks = AdaPlanAsks(task, self.constraints, settings.get(PROMPTS, ""))
 
     def _brief(self, group: Sequence[Dimension]) -> tuple[Message, Expect]:
         anchors = ASCENDING if self.settings["anchors"] == "ascending" else ASCENDING[::-1]
@@ -167,7 +167,7 @@ def _score(reply: Reply, seat: str, key: str, replicate: int) -> Score:
     return Score(seat, key, value, why, reply.step, reply.slot, replicate)
 
 
-def _rejudge(table: _Table, stored: Stored, settings: Mapping[str, Any]) -> Episode:
+def _rejudge(table: _TurnAsks, stored: Stored, settings: Mapping[str, Any]) -> Episode:
     found: dict[int, _Verdicts] = {}
     turns = [turn for turn in stored.turns if turn.text.strip()]
     for turn in turns[-1:] if settings["turns"] == LAST else turns:
@@ -218,7 +218,7 @@ def most_violated(replies: Sequence[Reply]) -> tuple[str, ...] | None:
 
 
 def _payload(
-    rating: Rating | None,
+    rating: RubricRating | None,
     violated: Mapping[str, tuple[str, ...] | None],
     votes: Mapping[str, Sequence[Reply]],
 ) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def _payload(
 
 
 def _outcome(
-    stored: Stored, table: _Table, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
+    stored: Stored, table: _TurnAsks, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
 ) -> Outcome:
     """The stored outcome with the metrics that the new verdicts decide."""
     before = stored.outcome
@@ -295,7 +295,7 @@ def _passed(turn: Turn, verdicts: _Verdicts) -> Mapping[str, bool | None]:
 
 
 def _repeated(
-    stored: Stored, table: _Table, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
+    stored: Stored, table: _TurnAsks, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """How often the new verdicts find violated again what had been told by then."""
     metrics: dict[str, float | None] = {}

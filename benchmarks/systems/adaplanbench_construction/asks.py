@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.types import Ask, Expect, Json, Message, Task
-from benchmarks.systems.adaplanbench_construction.pools import Entry, Item, Pool, new_ids
+from benchmarks.systems.adaplanbench_construction.pools import (
+    ConstraintPool,
+    PooledCandidate,
+    PooledConstraint,
+    new_ids,
+)
 from benchmarks.systems.adaplanbench_construction.prompts import fill
 from benchmarks.systems.adaplanbench_construction.protocol import CRITERIA, GROUNDS, GROUNDS_OF
 
@@ -47,7 +52,7 @@ class RoundAsks:
     place: int
     version: str = ""
 
-    def planner(self, seat: str, kind: str, pool: Pool, count: int) -> Ask:
+    def planner(self, seat: str, kind: str, pool: ConstraintPool, count: int) -> Ask:
         """Several plans in one reply, told the pool of this planner and kind alone."""
         values = {"told": _lines(item.text for item in pool.items), "count": count}
         return Ask(
@@ -79,7 +84,7 @@ class RoundAsks:
             context={**self._known(kind), "plans": list(plans)},
         )
 
-    def merger(self, kind: str, pool: Pool, new: Sequence[Item]) -> Ask:
+    def merger(self, kind: str, pool: ConstraintPool, new: Sequence[PooledConstraint]) -> Ask:
         """What is new beside what is settled in one planner's pool."""
         settled, fresh = _by_id(pool.settled_ids(), pool.items), _by_id(new_ids(new), new)
         values = {"settled": _with_ids(settled), "new": _with_ids(fresh)}
@@ -96,7 +101,9 @@ class RoundAsks:
             },
         )
 
-    def checker(self, kind: str, kept: Sequence[Entry], new: Sequence[Entry]) -> Ask:
+    def checker(
+        self, kind: str, kept: Sequence[PooledCandidate], new: Sequence[PooledCandidate]
+    ) -> Ask:
         """A decision on everything that is new, told what is kept already."""
         proposed = {f"c{number}": entry for number, entry in enumerate(new, 1)}
         grounds = {name: GROUNDS[name] for name in GROUNDS_OF[kind]}
@@ -135,7 +142,7 @@ class RoundAsks:
         }
 
 
-def _by_id(ids: Sequence[str], items: Sequence[Item]) -> dict[str, Item]:
+def _by_id(ids: Sequence[str], items: Sequence[PooledConstraint]) -> dict[str, PooledConstraint]:
     return dict(zip(ids, items, strict=True))
 
 

@@ -15,7 +15,13 @@ from benchmarks.systems.adaplanbench_construction.asks import (
     planner_seats,
 )
 from benchmarks.systems.adaplanbench_construction.metrics import outcome_metrics
-from benchmarks.systems.adaplanbench_construction.pools import Book, Entry, Item, Pool, levels_of
+from benchmarks.systems.adaplanbench_construction.pools import (
+    Book,
+    ConstraintPool,
+    PooledCandidate,
+    PooledConstraint,
+    levels_of,
+)
 from benchmarks.systems.adaplanbench_construction.protocol import (
     CONSTRUCTED,
     FILTERED_OUT,
@@ -33,7 +39,7 @@ class _Ended(Exception):
         super().__init__(reason)
 
 
-class _State:
+class _ConstructionState:
     """What is gathered: the query, a pool for each planner and kind, and the books."""
 
     def __init__(self, task: Task, settings: Mapping[str, Any]) -> None:
@@ -43,10 +49,12 @@ class _State:
         self.rounds = 0
         self.count = settings["plans_per_ask"]
         seats = planner_seats(settings["planners"])
-        self.pools: dict[Place, Pool] = {(s, kind): Pool() for s in seats for kind in KINDS}
+        self.pools: dict[Place, ConstraintPool] = {
+            (s, kind): ConstraintPool() for s in seats for kind in KINDS
+        }
         self.books = {kind: Book(kind) for kind in KINDS}
 
-    def pools_of(self, kind: str) -> dict[str, Pool]:
+    def pools_of(self, kind: str) -> dict[str, ConstraintPool]:
         return {seat: pool for (seat, of), pool in self.pools.items() if of == kind}
 
     def end(self, termination: str, **more: Any) -> Outcome:
@@ -68,14 +76,14 @@ def episode(task: Task, settings: Mapping[str, Any]) -> Episode:
 
     The payload holds the problem's ``solution``, which every profile leaves possible.
     """
-    state = _State(task, settings)
+    state = _ConstructionState(task, settings)
     try:
         return (yield from _construct(state, settings))
     except _Ended as ended:
         return state.end(ended.termination, reason=ended.reason)
 
 
-def _construct(state: _State, settings: Mapping[str, Any]) -> Episode:
+def _construct(state: _ConstructionState, settings: Mapping[str, Any]) -> Episode:
     version = settings.get(PROMPTS, "")
     (query,) = yield from _put([ask_rewriter(state.task, version)])
     state.query = query
@@ -109,20 +117,24 @@ class _Gathered:
     forgotten: Mapping[str, list[str]]
 
 
-def _round(state: _State, asks: RoundAsks) -> Generator[Sequence[Ask], Sequence[Reply], Turn]:
+def _round(
+    state: _ConstructionState, asks: RoundAsks
+) -> Generator[Sequence[Ask], Sequence[Reply], Turn]:
     gathered = yield from _gather(state, asks)
     proposed = {kind: state.books[kind].propose(asks.place, state.pools_of(kind)) for kind in KINDS}
     wanted = [kind for kind in KINDS if proposed[kind]]
     verdicts = yield from _put(
         [asks.checker(kind, state.books[kind].kept(), proposed[kind]) for kind in wanted]
     )
-    decided: dict[str, list[Entry]] = {kind: [] for kind in KINDS}
+    decided: dict[str, list[PooledCandidate]] = {kind: [] for kind in KINDS}
     for kind, verdict in zip(wanted, verdicts, strict=True):
         decided[kind] = state.books[kind].decide(proposed[kind], verdict["decisions"])
     return _turn(state, asks.place, gathered, decided)
 
 
-def _gather(state: _State, asks: RoundAsks) -> Generator[Sequence[Ask], Sequence[Reply], _Gathered]:
+def _gather(
+    state: _ConstructionState, asks: RoundAsks
+) -> Generator[Sequence[Ask], Sequence[Reply], _Gathered]:
     """Sample, extract, merge: three batches, each for all planners and both kinds at once."""
     places = list(state.pools)
     sampled = yield from _put(
@@ -133,7 +145,7 @@ def _gather(state: _State, asks: RoundAsks) -> Generator[Sequence[Ask], Sequence
         [asks.extractor(kind, plans) for (_, kind), plans in zip(places, texts, strict=True)]
     )
     new = {
-        place: [Item(row["text"], row["about"]) for row in reply["candidates"]]
+        place: [PooledConstraint(row["text"], row["about"]) for row in reply["candidates"]]
         for place, reply in zip(places, extracted, strict=True)
     }
     merging = [place for place in places if new[place]]
@@ -149,7 +161,10 @@ def _gather(state: _State, asks: RoundAsks) -> Generator[Sequence[Ask], Sequence
 
 
 def _turn(
-    state: _State, place: int, gathered: _Gathered, decided: Mapping[str, Sequence[Entry]]
+    state: _ConstructionState,
+    place: int,
+    gathered: _Gathered,
+    decided: Mapping[str, Sequence[PooledCandidate]],
 ) -> Turn:
     kept = {kind: [e.key for e in decided[kind] if e.decision == KEPT] for kind in KINDS}
     payload = {
@@ -172,7 +187,7 @@ def _turn(
 def _in_words(
     place: int,
     plans: int,
-    decided: Mapping[str, Sequence[Entry]],
+    decided: Mapping[str, Sequence[PooledCandidate]],
     kept: Mapping[str, Sequence[str]],
 ) -> str:
     (world, kept_world), (user, kept_user) = (

@@ -8,7 +8,7 @@ from benchmarks.core.candidates import REMOVED
 from benchmarks.core.means import mean_of
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adaplanbench.protocol import KINDS
-from benchmarks.systems.adaplanbench_construction.pools import Entry
+from benchmarks.systems.adaplanbench_construction.pools import PooledCandidate
 from benchmarks.systems.adaplanbench_construction.protocol import (
     CONSTRUCTED,
     FILTERED_OUT,
@@ -29,7 +29,7 @@ MEANS = (CANDIDATES, *SIZES)
 
 
 def outcome_metrics(
-    termination: str, candidates: Sequence[Entry], levels: Mapping[str, Sequence[str]]
+    termination: str, candidates: Sequence[PooledCandidate], levels: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """One problem's share in every figure, and why some are undefined.
 

@@ -21,7 +21,7 @@ DECIDE, WHY = "decide-", "why-"
 
 
 @dataclass(frozen=True)
-class Shown:
+class ProblemContext:
     """What every page shows of the problem; ``reference`` is empty for whoever may not know it."""
 
     query: str
@@ -41,7 +41,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class VerdictPage:
-    shown: Shown
+    shown: ProblemContext
     criteria: Sequence[Choice]
     fit: bool
     reason: str
@@ -59,14 +59,14 @@ class PlanField:
 class PlansPage:
     """``told`` is what the plans have to keep to."""
 
-    shown: Shown
+    shown: ProblemContext
     told: Sequence[str]
     plans: Sequence[PlanField]
 
 
 @dataclass(frozen=True)
 class CandidatesPage:
-    shown: Shown
+    shown: ProblemContext
     plans: Sequence[str]
     lines: str
     none: bool
@@ -86,7 +86,7 @@ class NewRow:
 
 @dataclass(frozen=True)
 class MergedPage:
-    shown: Shown
+    shown: ProblemContext
     settled: Sequence[str]
     rows: Sequence[NewRow]
 
@@ -102,7 +102,7 @@ class DecisionRow:
 
 @dataclass(frozen=True)
 class DecisionsPage:
-    shown: Shown
+    shown: ProblemContext
     kept: Sequence[str]
     rows: Sequence[DecisionRow]
 
@@ -169,8 +169,8 @@ def show_decisions(context: Json, fields: Fields, errors: Mapping[str, str]) -> 
     return DecisionsPage(_shown(context), kept, rows)
 
 
-def _shown(context: Json) -> Shown:
-    return Shown(
+def _shown(context: Json) -> ProblemContext:
+    return ProblemContext(
         context["query"],
         context.get("round", 0),
         context.get("reference", ""),

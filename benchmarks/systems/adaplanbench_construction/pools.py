@@ -20,7 +20,7 @@ def normal_form(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Item:
+class PooledConstraint:
     """A constraint in a pool; ``about`` names what it restricts, ``merged`` what went into it."""
 
     text: str
@@ -32,15 +32,17 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ConstraintPool:
     """The constraints of one kind that one planner's plans brought up, in their order."""
 
-    items: tuple[Item, ...] = ()
+    items: tuple[PooledConstraint, ...] = ()
 
     def settled_ids(self) -> list[str]:
         return [f"s{number}" for number in range(1, len(self.items) + 1)]
 
-    def merge(self, new: Sequence[Item], entries: Sequence[Json]) -> tuple["Pool", list[str]]:
+    def merge(
+        self, new: Sequence[PooledConstraint], entries: Sequence[Json]
+    ) -> tuple["ConstraintPool", list[str]]:
         """The pool with what a merger made of ``new``, and the texts that it forgot.
 
         ``entries`` are those of a merger's readable reply. What it forgot is kept as it is.
@@ -53,18 +55,18 @@ class Pool:
             into = next((settled[name] for name in entry["from"] if name in settled), None)
             if came:
                 text = into.text if into else entry["text"]
-                _add(found, Item(text, came[0].about), [item.text for item in came])
+                _add(found, PooledConstraint(text, came[0].about), [item.text for item in came])
         for item in fresh.values():
             _add(found, item, [item.text])
-        return Pool(tuple(found.values())), [item.text for item in fresh.values()]
+        return ConstraintPool(tuple(found.values())), [item.text for item in fresh.values()]
 
 
-def new_ids(new: Sequence[Item]) -> list[str]:
+def new_ids(new: Sequence[PooledConstraint]) -> list[str]:
     """The ids under which a merger is shown what is new."""
     return [f"n{number}" for number in range(1, len(new) + 1)]
 
 
-def _add(found: dict[str, Item], item: Item, texts: Iterable[str]) -> None:
+def _add(found: dict[str, PooledConstraint], item: PooledConstraint, texts: Iterable[str]) -> None:
     """Put an item in, or what went into it to the one of the same words."""
     here = found.setdefault(normal_form(item.text), item)
     others = {text for text in texts if normal_form(text) != normal_form(here.text)}
@@ -72,7 +74,7 @@ def _add(found: dict[str, Item], item: Item, texts: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PooledCandidate:
     """A candidate: what is proposed, by which planners, and what was decided in its round."""
 
     key: str
@@ -110,14 +112,14 @@ class Book:
     """Every candidate of one kind by its normal form, in the order in which it was decided."""
 
     kind: str
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, PooledCandidate] = field(default_factory=dict)
 
-    def propose(self, place: int, pools: Mapping[str, Pool]) -> list[Entry]:
+    def propose(self, place: int, pools: Mapping[str, ConstraintPool]) -> list[PooledCandidate]:
         """Join the pools of all planners, by seat; what is new in round ``place``, by its words.
 
         Neither the order of the planners nor that of their constraints shows in the result.
         """
-        joined: dict[str, list[tuple[str, Item]]] = {}
+        joined: dict[str, list[tuple[str, PooledConstraint]]] = {}
         for seat, pool in pools.items():
             for item in pool.items:
                 joined.setdefault(normal_form(item.text), []).append((seat, item))
@@ -132,10 +134,12 @@ class Book:
                 continue
             text, about = min((item.text, item.about) for _, item in told)
             key = candidate_key(self.kind, text)
-            new.append(Entry(key, self.kind, text, about, place, planners, merged))
+            new.append(PooledCandidate(key, self.kind, text, about, place, planners, merged))
         return new
 
-    def decide(self, new: Sequence[Entry], decisions: Sequence[Json]) -> list[Entry]:
+    def decide(
+        self, new: Sequence[PooledCandidate], decisions: Sequence[Json]
+    ) -> list[PooledCandidate]:
         """Note what the checker decided, one decision for each entry in their order."""
         decided = [
             replace(entry, decision=row["decision"], ground=row["ground"], reason=row["reason"])
@@ -144,7 +148,7 @@ class Book:
         self.entries |= {normal_form(entry.text): entry for entry in decided}
         return decided
 
-    def kept(self) -> list[Entry]:
+    def kept(self) -> list[PooledCandidate]:
         return [entry for entry in self.entries.values() if entry.decision == KEPT]
 
 

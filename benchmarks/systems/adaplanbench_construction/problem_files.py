@@ -19,7 +19,7 @@ from benchmarks.core.problems import (
     FileRefused,
     Problem,
     Problems,
-    Said,
+    Unquoted,
     json_fault,
     text_fault,
 )
@@ -144,7 +144,7 @@ def _read_rows(name: str, rows: Iterator[tuple[str, Any]]) -> tuple[Task, ...]:
     tasks: dict[str, Task] = {}
     for number, (place, row) in enumerate(rows, 1):
         if number > MOST_PROBLEMS:
-            faults.add(name, f"at most {MOST_PROBLEMS:,} problems", Said("more"))
+            faults.add(name, f"at most {MOST_PROBLEMS:,} problems", Unquoted("more"))
             break
         if not isinstance(row, Mapping):
             faults.add(place, "an object with a problem and its solution", row)
@@ -154,7 +154,7 @@ def _read_rows(name: str, rows: Iterator[tuple[str, Any]]) -> tuple[Task, ...]:
             faults.add(f"{place}, id", "an id of its own", task.id)
         tasks[task.id] = task
     if not tasks and not faults.total:
-        faults.add(name, "at least one problem", Said("none"))
+        faults.add(name, "at least one problem", Unquoted("none"))
     faults.check()
     return tuple(tasks.values())
 
@@ -162,7 +162,9 @@ def _read_rows(name: str, rows: Iterator[tuple[str, Any]]) -> tuple[Task, ...]:
 def _read_row(place: str, row: Mapping[str, Any], number: int, faults: Problems) -> Task:
     """The task of a row; what is wrong with it is noted."""
     for field in [field for field in row if field not in FIELDS]:
-        faults.add(f"{place}, {field[:40]}", f"one of {', '.join(FIELDS)}", Said("another field"))
+        faults.add(
+            f"{place}, {field[:40]}", f"one of {', '.join(FIELDS)}", Unquoted("another field")
+        )
     values = {"id": f"problem-{number}", "category": "", **row}
     if isinstance(values["id"], int) and not isinstance(values["id"], bool):
         values["id"] = str(values["id"])

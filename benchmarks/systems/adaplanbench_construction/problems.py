@@ -16,7 +16,7 @@ from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.types import Task
 from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
-from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
+from benchmarks.systems.adaplanbench.macgyver.reader import RecordedAnswer, Riddle, read_riddles
 
 FILE = Path(__file__).parent / "demo_problems.yaml"
 # Two that the filter keeps.
@@ -40,7 +40,7 @@ def _demo_task(row: dict[str, Any]) -> Task:
     return Task(row["id"], " ".join(row["problem"].split()), row.get("category", ""), payload)
 
 
-def macgyver_problem(riddle: Riddle, recorded: Sequence[Recorded]) -> Task | None:
+def macgyver_problem(riddle: Riddle, recorded: Sequence[RecordedAnswer]) -> Task | None:
     """The problem of a MacGyver riddle; None where its file holds no solution that is a plan."""
     solution = read_answer(riddle.solution)
     if not riddle.solvable or solution.kind != "plan":

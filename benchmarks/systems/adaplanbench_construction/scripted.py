@@ -10,7 +10,7 @@ from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.adaplanbench.macgyver.build import theme_of
 from benchmarks.systems.adaplanbench.macgyver.constraints import (
-    Named,
+    Mentions,
     Wording,
     goal_of,
     named_in,
@@ -233,7 +233,7 @@ def _checker(strict: bool) -> Rule:
 
 
 def _against(
-    about: str, spared: Mapping[str, Named], kept: Iterable[str], strict: bool
+    about: str, spared: Mapping[str, Mentions], kept: Iterable[str], strict: bool
 ) -> tuple[str, str]:
     """On which ground a candidate is to go, and why; empty where it stays."""
     kind, _, name = about.partition(":")

@@ -1,6 +1,6 @@
 """What runs of ADAPT are compared by: the methods, and who the person is."""
 
-from benchmarks.core.ports.comparisons import Comparisons, Factor, Grouping, Named, filled
+from benchmarks.core.ports.comparisons import Caption, Comparisons, Factor, Grouping, filled
 from benchmarks.systems.adapt.metrics import QUESTIONS_SEEN, QUESTIONS_UNSEEN, SEEN, UNSEEN
 from benchmarks.systems.adapt.settings import METHODS
 
@@ -26,8 +26,8 @@ COMPARISONS = Comparisons(
             "Who is the person",
             "people",
             {
-                "": Named("Script or model", "No person answers the agent."),
-                filled(["persona"]): Named("Person", "A person answers as the persona."),
+                "": Caption("Script or model", "No person answers the agent."),
+                filled(["persona"]): Caption("Person", "A person answers as the persona."),
             },
             advice="play sessions with the same agent on the same tasks",
             roles=("persona",),

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.core.digests import digest
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
-from benchmarks.core.problems import FileRefused, Problem, Problems, Said, describe, text_fault
+from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted, describe, text_fault
 from benchmarks.core.types import Constraint, Json, Profile, Task
 from benchmarks.core.yaml_files import Read, read_yaml
 from benchmarks.systems.adapt.household.dishes import KINDS, STYLES
@@ -97,7 +97,7 @@ def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
     Every fault is named by file, line and field in ``FileRefused``.
     """
     if not 1 <= len(paths) <= 2:
-        found = describe(Said(", ".join(path.name for path in paths)))
+        found = describe(Unquoted(", ".join(path.name for path in paths)))
         raise FileRefused([Problem("files", "PERSONAS.yaml, and HOUSEHOLD.yaml if any", found)])
     problems = Problems()
     files = [_File(path, problems) for path in paths]

@@ -13,12 +13,12 @@ from benchmarks.core.ports.people import (
     Fields,
     FieldsRefused,
     Hint,
-    Line,
     Mode,
     People,
     Place,
     ReplyForm,
     Story,
+    Utterance,
 )
 from benchmarks.core.types import Json
 from benchmarks.systems.adapt.household.actions import (
@@ -361,38 +361,39 @@ MODES = (
 _AGENT, _PERSON, _HOUSE = "Agent", "Person", "House"
 
 
-def _acted(context: Json) -> list[Line]:
+def _acted(context: Json) -> list[Utterance]:
     """Return the task, and every action with what came of it."""
-    lines = [Line(_PERSON, context["task"])]
+    lines = [Utterance(_PERSON, context["task"])]
     for event in context["events"]:
         came = _PERSON if event["kind"] == ASK else _HOUSE
         lines += [
-            Line(_AGENT, event["action"], event["t"]),
-            Line(came, event["message"], event["t"]),
+            Utterance(_AGENT, event["action"], event["t"]),
+            Utterance(came, event["message"], event["t"]),
         ]
     return lines
 
 
-def _talked(context: Json) -> list[Line]:
+def _talked(context: Json) -> list[Utterance]:
     """Return the task, questions and answers so far, and the question at hand."""
-    lines = [Line(_PERSON, context["task"])]
+    lines = [Utterance(_PERSON, context["task"])]
     for turn in context["dialogue"]:
         lines += [
-            Line(_AGENT, turn["question"], turn["t"]), Line(_PERSON, turn["answer"], turn["t"]),
-        ]  # fmt: skip
-    return [*lines, Line(_AGENT, context["question"], context["t"])]
+            Utterance(_AGENT, turn["question"], turn["t"]),
+            Utterance(_PERSON, turn["answer"], turn["t"]),
+        ]
+    return [*lines, Utterance(_AGENT, context["question"], context["t"])]
 
 
-def _tell(query: str, turns: Sequence[tuple[str, str]], newest: str) -> list[Line]:
+def _tell(query: str, turns: Sequence[tuple[str, str]], newest: str) -> list[Utterance]:
     """Return the whole episode, action by action."""
-    lines = [Line(_PERSON, query)]
+    lines = [Utterance(_PERSON, query)]
     for turn, (text, feedback) in enumerate(turns, 1):
-        lines.append(Line(_AGENT, text, turn))
+        lines.append(Utterance(_AGENT, text, turn))
         if feedback:
             came = _PERSON if parse_action(text).kind == ASK else _HOUSE
-            lines.append(Line(came, feedback, turn))
+            lines.append(Utterance(came, feedback, turn))
     if newest:
-        lines.append(Line(_AGENT, newest, len(turns) + 1))
+        lines.append(Utterance(_AGENT, newest, len(turns) + 1))
     return lines
 
 

@@ -3,22 +3,24 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.core.ports.comparisons import Named
+from benchmarks.core.ports.comparisons import Caption
 from benchmarks.core.system import PROMPTS, Setting
 from benchmarks.systems.adapt.dataset import FOLDS
 
 NEVER_ASK, BASELINE, REACT, ALWAYS_ASK = "never_ask", "baseline", "react", "always_ask"
 TEACHER, STAR_GATE, REFLECTION_DPO = "teacher", "star_gate", "reflection_dpo"
-METHODS: Mapping[str, Named] = {
-    NEVER_ASK: Named("Never ask", "The agent cannot ask: a lower bound."),
-    BASELINE: Named("Baseline", "The agent is prompted once and may ask."),
-    REACT: Named("ReAct", "As the baseline, with a thought before each action."),
-    STAR_GATE: Named("STaR-GATE", "As the baseline, for a model fine-tuned on its best rollouts."),
-    REFLECTION_DPO: Named(
+METHODS: Mapping[str, Caption] = {
+    NEVER_ASK: Caption("Never ask", "The agent cannot ask: a lower bound."),
+    BASELINE: Caption("Baseline", "The agent is prompted once and may ask."),
+    REACT: Caption("ReAct", "As the baseline, with a thought before each action."),
+    STAR_GATE: Caption(
+        "STaR-GATE", "As the baseline, for a model fine-tuned on its best rollouts."
+    ),
+    REFLECTION_DPO: Caption(
         "Reflection-DPO", "As the baseline, for a model fine-tuned by Reflection-DPO."
     ),
-    ALWAYS_ASK: Named("Always ask", "A question before every action in the household."),
-    TEACHER: Named("Teacher", "The agent is told the preferences and asks nothing."),
+    ALWAYS_ASK: Caption("Always ask", "A question before every action in the household."),
+    TEACHER: Caption("Teacher", "The agent is told the preferences and asks nothing."),
 }
 # Methods under which nobody is asked.
 SILENT = (NEVER_ASK, TEACHER)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from benchmarks.core.ports.comparisons import Comparisons, Contrasts, Grouping, Named, ToolUse
+from benchmarks.core.ports.comparisons import Caption, Comparisons, Contrasts, Grouping, ToolUse
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.environment.catalogue import world_of
 from benchmarks.systems.planbench_xl.environment.evaluation import Tally
@@ -11,17 +11,17 @@ from benchmarks.systems.planbench_xl.labels import CATEGORIES, GROUPS
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, WORDS
 
 _TITLES = {
-    "default": Named("Block-free", "Noisy siblings only; nothing is blocked."),
-    "blocker": Named("Blocked", "One path remains; all three kinds of blocking tools."),
-    "feedback": Named("Blocked, with feedback", "As blocked; wrong answers are turned down."),
-    "finegrain_long": Named("Long path remains", "As blocked; the remaining path is long."),
-    "finegrain_short": Named("Short path remains", "As blocked; the remaining path is short."),
+    "default": Caption("Block-free", "Noisy siblings only; nothing is blocked."),
+    "blocker": Caption("Blocked", "One path remains; all three kinds of blocking tools."),
+    "feedback": Caption("Blocked, with feedback", "As blocked; wrong answers are turned down."),
+    "finegrain_long": Caption("Long path remains", "As blocked; the remaining path is long."),
+    "finegrain_short": Caption("Short path remains", "As blocked; the remaining path is short."),
     **{
-        f"noise_ratio_0p{n}": Named(f"{n}0 % of paths remain", "All kinds of blocking tools.")
+        f"noise_ratio_0p{n}": Caption(f"{n}0 % of paths remain", "All kinds of blocking tools.")
         for n in (2, 4, 6, 8)
     },
     **{
-        f"noise_type_{word}": Named(f"Blocked, {word}", f"As blocked, by {word} tools alone.")
+        f"noise_type_{word}": Caption(f"Blocked, {word}", f"As blocked, by {word} tools alone.")
         for word in WORDS
     },
 }
@@ -47,10 +47,10 @@ def path_datatypes(task: Task) -> frozenset[str]:
     return frozenset(Tally(world_of(task.shared), task.payload["paths"]).ground_truth)
 
 
-PUBLISHED: Mapping[str, Named] = {
-    "accurate@blocking=none": Named("no blocking"),
-    "accurate@blocking=most severe": Named("most severe blocking"),
-    "accurate@condition=default": Named("no blocking"),
+PUBLISHED: Mapping[str, Caption] = {
+    "accurate@blocking=none": Caption("no blocking"),
+    "accurate@blocking=most severe": Caption("most severe blocking"),
+    "accurate@condition=default": Caption("no blocking"),
 }
 
 CONTRASTS = Contrasts(

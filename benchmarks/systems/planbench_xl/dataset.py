@@ -13,14 +13,14 @@ from typing import Any
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, TaskFormat
-from benchmarks.core.problems import Problems, Said, text_fault
+from benchmarks.core.problems import Problems, Unquoted, text_fault
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.environment.catalogue import (
     BLOCKER_TYPES,
     NOISY_TYPES,
     TOOL_TYPES,
 )
-from benchmarks.systems.planbench_xl.files import NAMES, Source, read_files
+from benchmarks.systems.planbench_xl.files import NAMES, DataFile, read_files
 
 # --- Checks ---------------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ class Checker:
     ``warnings`` are oddities that do not keep the data from being used.
     """
 
-    def __init__(self, files: Mapping[str, Source], problems: Problems) -> None:
+    def __init__(self, files: Mapping[str, DataFile], problems: Problems) -> None:
         self.files, self.problems = files, problems
         self.warnings = Problems()
         self.where = ""
@@ -78,7 +78,7 @@ class Checker:
                 self._fault("", "an object", row)
                 continue
             for missing in sorted(self.datatypes - set(row)):
-                self._fault(missing, "a value or null", Said("no such field"))
+                self._fault(missing, "a value or null", Unquoted("no such field"))
             for name, value in row.items():
                 if isinstance(value, dict | list):
                     self._fault(name, "a text, a number, true, false or null", value)
@@ -96,7 +96,7 @@ class Checker:
                 continue
             self._one_of(entry, "noise_type", _NOISE[kind])
             if "return_value" not in entry:
-                self._fault("return_value", "a value or null", Said("no such field"))
+                self._fault("return_value", "a value or null", Unquoted("no such field"))
             base = self.baseline.get(str(entry.get("baseline_tool_name")))
             if base is None:
                 found = entry.get("baseline_tool_name")
@@ -114,7 +114,7 @@ class Checker:
         for name in self.baseline:
             for missing in sorted(set(_NOISE[kind]) - seen.get(name, set())):
                 self.where = self.files[file].name
-                self._fault("", f"a tool of type {missing!r} for {name}", Said("none"))
+                self._fault("", f"a tool of type {missing!r} for {name}", Unquoted("none"))
 
     def _tool(self, entry: Entry, kind: str) -> None:
         self._text(entry, "description")
@@ -167,7 +167,7 @@ class Checker:
         self.where = self.files["queries"].name
         for task_id in self.tasks:
             if task_id not in asked:
-                self._fault("", f"a query for task {task_id}", Said("none"))
+                self._fault("", f"a query for task {task_id}", Unquoted("none"))
 
     def _catalogue(self) -> None:
         file = self.files["paths_set_catalog"]
@@ -193,7 +193,7 @@ class Checker:
         self.where = file.name
         for task_id in self.tasks:
             if task_id not in content:
-                self._fault("", f"the paths of task {task_id}", Said("none"))
+                self._fault("", f"the paths of task {task_id}", Unquoted("none"))
 
     # --- parts of entries --------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class Checker:
                 self._fault(f"{field}[{number}]", f"one of the known {what}", name)
                 return []
         if not empty and len(set(value)) < len(value):
-            self._fault(field, f"different {what}", Said("one of them twice"))
+            self._fault(field, f"different {what}", Unquoted("one of them twice"))
             return []
         return sorted(value)
 
@@ -306,7 +306,7 @@ FULL_CATALOGUE = (185, 1665)
 
 
 @dataclass(frozen=True)
-class Dataset:
+class LoadedDataset:
     """A loaded dataset. ``shared`` is what all tasks have in common; every task refers to it.
 
     ``checksums`` are the SHA-256 of the unpacked files by name, ``checksum`` stands for all.
@@ -329,7 +329,7 @@ class Dataset:
 
 def load_dataset(
     folder: Path, domain: str = DOMAIN, checksums: Mapping[str, str] | None = None
-) -> Dataset:
+) -> LoadedDataset:
     """Load a folder; raise ``FileRefused`` with its faults, if it has any.
 
     Where ``checksums`` are given, by name of a file, the files must have them.
@@ -346,7 +346,7 @@ def load_dataset(
     return _dataset(files, domain, checker.warnings.lines())
 
 
-def _dataset(files: Mapping[str, Source], domain: str, warnings: Sequence[str]) -> Dataset:
+def _dataset(files: Mapping[str, DataFile], domain: str, warnings: Sequence[str]) -> LoadedDataset:
     checksums = {name: files[name].sha256 for name in NAMES}
     checksum = digest([domain, checksums])
     shared = {
@@ -361,7 +361,7 @@ def _dataset(files: Mapping[str, Source], domain: str, warnings: Sequence[str]) 
     }
     tasks = {entry["task_id"]: entry for entry in files["tasks"].content}
     paths = files["paths_set_catalog"].content
-    return Dataset(
+    return LoadedDataset(
         domain,
         shared,
         tuple(
@@ -413,7 +413,7 @@ def read_folder(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
     return task_file(loaded, source=folder.resolve().name if alone else "uploaded files")
 
 
-def task_file(loaded: Dataset, source: str) -> TaskFile:
+def task_file(loaded: LoadedDataset, source: str) -> TaskFile:
     """Return a loaded dataset as it is stored."""
     tools = {kind: len(entries) for kind, entries in loaded.shared["tools"].items()}
     notes = (

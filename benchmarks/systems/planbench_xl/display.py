@@ -8,9 +8,9 @@ from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.types import Task
 from benchmarks.systems.planbench_xl.environment.blockers import UNBLOCKED, Plan, plan_for
-from benchmarks.systems.planbench_xl.environment.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.environment.catalogue import ToolWorld, world_of
 from benchmarks.systems.planbench_xl.environment.query import DETAILS
-from benchmarks.systems.planbench_xl.graph import Graph, draw
+from benchmarks.systems.planbench_xl.graph import ToolGraph, draw
 from benchmarks.systems.planbench_xl.labels import (
     CATEGORIES,
     CONDITION_WORDS,
@@ -19,10 +19,10 @@ from benchmarks.systems.planbench_xl.labels import (
     GROUPS,
 )
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
-from benchmarks.systems.planbench_xl.walk import Step, Walk, read_walk
+from benchmarks.systems.planbench_xl.walk import ToolWalk, WalkStep, read_walk
 
 
-def _world(task: Task) -> World:
+def _world(task: Task) -> ToolWorld:
     return world_of(task.shared)
 
 
@@ -35,7 +35,7 @@ def _plan(task: Task, settings: Mapping[str, Any]) -> Plan:
     return plan_for(task.payload["task_id"], paths, rules)
 
 
-def walk_of(subject: Subject) -> Walk:
+def walk_of(subject: Subject) -> ToolWalk:
     """Return the steps of a trajectory."""
     payload = subject.task.payload
     return subject.once(
@@ -49,7 +49,7 @@ def walk_of(subject: Subject) -> Walk:
     )
 
 
-def step_of(subject: Subject, index: int) -> Step | None:
+def step_of(subject: Subject, index: int) -> WalkStep | None:
     """Return what the turn with this index was."""
     return walk_of(subject).at(index)
 
@@ -58,8 +58,8 @@ def step_of(subject: Subject, index: int) -> Step | None:
 class WalkGraph:
     """The graph as it was after a step, with the steps beside it; ``whole`` is the end."""
 
-    graph: Graph
-    step: Step | None
+    graph: ToolGraph
+    step: WalkStep | None
     previous: int | None
     next: int | None
     whole: bool
@@ -114,7 +114,7 @@ class TaskView:
     lengths: list[tuple[int, int]]
     blockings: list[Blocking]
     chosen: Blocking
-    graph: Graph
+    graph: ToolGraph
 
 
 def task_view(subject: Subject, condition: str = "") -> TaskView:

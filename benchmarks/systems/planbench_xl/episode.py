@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Any
 
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task, Turn
-from benchmarks.systems.planbench_xl.environment.actions import FUNCTIONS, Action
+from benchmarks.systems.planbench_xl.environment.actions import FUNCTIONS, AgentAction
 from benchmarks.systems.planbench_xl.environment.blockers import plan_record
-from benchmarks.systems.planbench_xl.environment.catalogue import Tool, world_of
+from benchmarks.systems.planbench_xl.environment.catalogue import CatalogueTool, world_of
 from benchmarks.systems.planbench_xl.environment.feedback import say
 from benchmarks.systems.planbench_xl.environment.query import (
     AMBIGUOUS,
@@ -117,7 +117,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
     """One trajectory. ``rng`` is not used: what looks like chance is derived from the task."""
     conditions = resolve(settings)
     query = Query(world_of(task.shared), task, conditions)
-    table = _Table(task, query, conditions)
+    table = _Dialogue(task, query, conditions)
     trace = Trace(query.tally.ground_truth, query.target)
     while True:
         reply = yield from _put(table.ask())
@@ -128,7 +128,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
                 {"reason": reply.reason, "groups": _groups(task)},
             )
         held = set(query.holdings.held)
-        seen = query.step(Action(reply.value["kind"], reply.value["content"]))
+        seen = query.step(AgentAction(reply.value["kind"], reply.value["content"]))
         gained = sorted(query.holdings.held - held)
         payload = _payload(reply, seen, gained)
         trace.add(payload, query.steps)
@@ -144,7 +144,7 @@ def _put(ask: Ask) -> Generator[Sequence[Ask], Sequence[Reply], Reply]:
     return reply
 
 
-class _Table:
+class _Dialogue:
     """The dialogue with the agent, in messages and in structured form."""
 
     def __init__(self, task: Task, query: Query, conditions: Conditions) -> None:
@@ -208,7 +208,7 @@ class _Table:
             self.messages.append(Message("tool", text, tool_call_id=call["id"]))
 
 
-def _told_tool(tool: Tool, tool_id: str | None) -> Json:
+def _told_tool(tool: CatalogueTool, tool_id: str | None) -> Json:
     """A tool as the agent was shown it, for those who do not read messages."""
     told: dict[str, Any] = {
         "name": tool.name,

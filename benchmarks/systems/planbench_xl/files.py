@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from benchmarks.core.json_files import load
-from benchmarks.core.problems import Problems, Said, json_fault
+from benchmarks.core.problems import Problems, Unquoted, json_fault
 
 NAMES = (
     "datatypes", "database", "baseline_tools", "noisy_tools", "blocker_tools", "tasks", "queries",
@@ -19,7 +19,7 @@ _GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
-class Source:
+class DataFile:
     """One file as read: its name as it stands in the folder, its content and its checksum."""
 
     name: str
@@ -27,14 +27,14 @@ class Source:
     sha256: str
 
 
-def read_files(folder: Path, problems: Problems) -> dict[str, Source]:
+def read_files(folder: Path, problems: Problems) -> dict[str, DataFile]:
     """The eight files of a folder, each as ``NAME.json`` or ``NAME.json.gz``.
 
     Checksums are those of the unpacked bytes: packing changes nothing. What cannot be read is
     noted as a problem and left out.
     """
     if not folder.is_dir():
-        problems.add(str(folder), "a folder", Said("none"))
+        problems.add(str(folder), "a folder", Unquoted("none"))
         return {}
     found = {}
     for name in NAMES:
@@ -42,7 +42,7 @@ def read_files(folder: Path, problems: Problems) -> dict[str, Source]:
             (p for p in (folder / f"{name}.json", folder / f"{name}.json.gz") if p.is_file()), None
         )
         if path is None:
-            problems.add(folder.name, f"a file {name}.json or {name}.json.gz", Said("none"))
+            problems.add(folder.name, f"a file {name}.json or {name}.json.gz", Unquoted("none"))
         elif source := _read(path, problems):
             found[name] = source
     return found
@@ -61,22 +61,22 @@ def read_json(path: Path, problems: Problems) -> Any:
     return source.content if source else None
 
 
-def _read(path: Path, problems: Problems) -> Source | None:
+def _read(path: Path, problems: Problems) -> DataFile | None:
     try:
         with open_plain_or_packed(path) as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        problems.add(path.name, "a file that can be read", Said(reason_of(error)))
+        problems.add(path.name, "a file that can be read", Unquoted(reason_of(error)))
         return None
     if len(data) > MOST_BYTES:
-        problems.add(path.name, f"at most {MOST_BYTES >> 20} MB", Said("more"))
+        problems.add(path.name, f"at most {MOST_BYTES >> 20} MB", Unquoted("more"))
         return None
     try:
         content = load(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        problems.add(path.name, "JSON in UTF-8", Said(json_fault(error)))
+        problems.add(path.name, "JSON in UTF-8", Unquoted(json_fault(error)))
         return None
-    return Source(path.name, content, hashlib.sha256(data).hexdigest())
+    return DataFile(path.name, content, hashlib.sha256(data).hexdigest())
 
 
 def reason_of(error: Exception) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.core.types import Json
-from benchmarks.systems.planbench_xl.environment.catalogue import Tool, World
-from benchmarks.systems.planbench_xl.walk import MISLEADING, NOTHING, REFUSED, RELIABLE, Walk
+from benchmarks.systems.planbench_xl.environment.catalogue import CatalogueTool, ToolWorld
+from benchmarks.systems.planbench_xl.walk import MISLEADING, NOTHING, REFUSED, RELIABLE, ToolWalk
 
 # --- Parts ----------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ _WORDS = {
 
 
 @dataclass
-class Node:
+class TypeNode:
     """A data type. ``found`` is the step that found it, ``misled`` those with a false value."""
 
     name: str
@@ -126,10 +126,10 @@ _STRONGEST = (RELIABLE, MISLEADING, NOTHING, REFUSED)
 
 
 @dataclass(frozen=True)
-class Graph:
+class ToolGraph:
     """Everything with its place; ``width`` and ``height`` are the size of the drawing."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[TypeNode, ...]
     edges: tuple[Edge, ...]
     width: float
     height: float
@@ -140,8 +140,8 @@ class Graph:
 
 
 def draw(
-    world: World, payload: Json, blocked: Collection[str] = (), walk: Walk | None = None
-) -> Graph:
+    world: ToolWorld, payload: Json, blocked: Collection[str] = (), walk: ToolWalk | None = None
+) -> ToolGraph:
     """The catalogued tools of a task, and those that a walk called, with what became of them."""
     given, target = list(payload["input_datatypes"]), payload["target_datatype"]
     names = sorted({name for path in payload["paths"] for name in path if name in world.tools})
@@ -157,20 +157,20 @@ def draw(
         _edge(number, tool, became.get(tool.name, {}), blocked) for number, tool in enumerate(tools)
     ]
     width, height = place(list(nodes.values()), _drawn(edges), nodes)
-    return Graph(tuple(nodes.values()), tuple(edges), width, height)
+    return ToolGraph(tuple(nodes.values()), tuple(edges), width, height)
 
 
 def _nodes(
-    tools: Sequence[Tool], names: Collection[str], given: Sequence[str], target: str,
-    walk: Walk | None,
-) -> dict[str, Node]:  # fmt: skip
+    tools: Sequence[CatalogueTool], names: Collection[str], given: Sequence[str], target: str,
+    walk: ToolWalk | None,
+) -> dict[str, TypeNode]:  # fmt: skip
     catalogued = set(given) | {target}
     for tool in tools:
         if tool.name in names:
             catalogued.update((*tool.inputs, tool.output))
     every = dict.fromkeys([*given, target, *(n for t in tools for n in (*t.inputs, t.output))])
     nodes = {
-        name: Node(name, name in given, name == target, catalogued=name in catalogued)
+        name: TypeNode(name, name in given, name == target, catalogued=name in catalogued)
         for name in every
     }
     for step in walk.steps if walk else ():
@@ -182,7 +182,9 @@ def _nodes(
     return nodes
 
 
-def _layers(nodes: Mapping[str, Node], tools: Sequence[Tool], given: Iterable[str]) -> None:
+def _layers(
+    nodes: Mapping[str, TypeNode], tools: Sequence[CatalogueTool], given: Iterable[str]
+) -> None:
     """The least number of tools to each data type; what is out of reach stands before its use."""
     distance = dict.fromkeys(given, 0)
     changed = True
@@ -197,7 +199,9 @@ def _layers(nodes: Mapping[str, Node], tools: Sequence[Tool], given: Iterable[st
         node.layer = distance.get(name, 1)
 
 
-def _edge(number: int, tool: Tool, calls: Mapping[int, str], blocked: Collection[str]) -> Edge:
+def _edge(
+    number: int, tool: CatalogueTool, calls: Mapping[int, str], blocked: Collection[str]
+) -> Edge:
     key = chr(65 + number) if number < 26 else f"{chr(64 + number // 26)}{chr(65 + number % 26)}"
     is_blocked = tool.name in blocked
     state = next((s for s in _STRONGEST if s in calls.values()), BLOCKED if is_blocked else OPEN)
@@ -230,7 +234,7 @@ _Spot = tuple[str, ...]  # (data type) or (tool, input, layer) of a passing edge
 
 
 def place(
-    nodes: Sequence[Node], edges: Sequence[Edge], by_name: Mapping[str, Node]
+    nodes: Sequence[TypeNode], edges: Sequence[Edge], by_name: Mapping[str, TypeNode]
 ) -> tuple[float, float]:
     """Give every node its place and every edge its lines; the size of the whole."""
     layers: dict[int, list[_Spot]] = defaultdict(list)
@@ -307,7 +311,7 @@ def _lines(
     edges: Sequence[Edge],
     chains: Mapping[tuple[str, str], Sequence[_Spot]],
     centres: Mapping[_Spot, float],
-    by_name: Mapping[str, Node],
+    by_name: Mapping[str, TypeNode],
 ) -> float:
     """Draw the edges; how much room those need that lead back, at the right."""
     twins: dict[tuple[str, str], int] = defaultdict(int)
@@ -352,7 +356,9 @@ def _curve(a: _Point, b: _Point, c: _Point, d: _Point, t: float) -> _Point:
     return round(sum(w * p[0] for w, p in parts), 1), round(sum(w * p[1] for w, p in parts), 1)
 
 
-def _down(edge: Edge, start: Node, end: Node, xs: Sequence[float], shift: float) -> list[_Point]:
+def _down(
+    edge: Edge, start: TypeNode, end: TypeNode, xs: Sequence[float], shift: float
+) -> list[_Point]:
     """From the lower side of a node to the upper side of one below; where a label may stand."""
     spots, text = [], ""
     at: _Point = (start.x + shift, start.y + HEIGHT / 2)
@@ -375,7 +381,7 @@ def _down(edge: Edge, start: Node, end: Node, xs: Sequence[float], shift: float)
     return spots
 
 
-def _beneath(edge: Edge, start: Node, end: Node, shift: float) -> list[_Point]:
+def _beneath(edge: Edge, start: TypeNode, end: TypeNode, shift: float) -> list[_Point]:
     """Between two nodes of a layer, in a bow beneath both."""
     side = 30 if end.x > start.x else -30
     y = start.y + HEIGHT / 2
@@ -386,7 +392,7 @@ def _beneath(edge: Edge, start: Node, end: Node, shift: float) -> list[_Point]:
     return [_curve(a, b, c, d, t) for t in (0.5, 0.3, 0.7, 0.15, 0.85)]
 
 
-def _up(edge: Edge, start: Node, end: Node, shift: float) -> list[_Point]:
+def _up(edge: Edge, start: TypeNode, end: TypeNode, shift: float) -> list[_Point]:
     """Back to the layer above, between the two."""
     a = (start.x + 40 + shift, start.y - HEIGHT / 2)
     d = (end.x + 40 + shift, end.y + HEIGHT / 2 + 7)
@@ -397,7 +403,7 @@ def _up(edge: Edge, start: Node, end: Node, shift: float) -> list[_Point]:
     return [_curve(a, b, c, d, t) for t in (0.5, 0.2, 0.8, 0.35, 0.65)]
 
 
-def _back(edge: Edge, start: Node, end: Node, x: float) -> list[_Point]:
+def _back(edge: Edge, start: TypeNode, end: TypeNode, x: float) -> list[_Point]:
     """Back to an earlier layer, round the right side."""
     a = (start.x + WIDTH / 2, start.y)
     d = (end.x + WIDTH / 2 + 7, end.y)

@@ -17,7 +17,7 @@ from benchmarks.systems.planbench_xl.environment.actions import (
     ANSWER,
     CALL,
     RETRIEVE,
-    Action,
+    AgentAction,
     call_text,
     tagged,
 )
@@ -30,7 +30,7 @@ _NUMBERED = re.compile(r"(?<![\w-])[\w.:@#/-]*\d[\w.:@#/-]*(?![\w-])")
 
 
 @dataclass(frozen=True)
-class Field:
+class FormField:
     """A field of the form with what was filled in; ``id`` is its own in the whole page."""
 
     name: str
@@ -43,14 +43,14 @@ class Field:
 
 
 @dataclass(frozen=True)
-class ShownTool:
+class ToolFields:
     """A tool that a search has shown, with a field for each of its parameters."""
 
     number: int
     name: str
     tool_id: str
     description: str
-    fields: Sequence[Field]
+    fields: Sequence[FormField]
     latest: bool
     chosen: bool
     calls: int
@@ -87,7 +87,7 @@ class Mistakes:
 
 
 @dataclass(frozen=True)
-class Page:
+class ReplyPage:
     """The form and what is known beside it."""
 
     query: str
@@ -98,11 +98,11 @@ class Page:
     mistakes: Sequence[Mistakes]
     values: Sequence[Value]
     suggestions: Sequence[str]
-    latest: Sequence[ShownTool]
-    earlier: Sequence[ShownTool]
-    search: Sequence[Field]
-    answer: Field
-    sure: Field
+    latest: Sequence[ToolFields]
+    earlier: Sequence[ToolFields]
+    search: Sequence[FormField]
+    answer: FormField
+    sure: FormField
 
     @property
     def shown(self) -> int:
@@ -113,13 +113,13 @@ class Page:
         return any(tool.chosen for tool in self.earlier)
 
 
-def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
+def show(context: Json, given: Fields, errors: Mapping[str, str]) -> ReplyPage:
     """The page of an ask; ``given`` and ``errors`` come of a form that was refused."""
     events, step = context["events"], context["step"]
     past = [_past(number, event) for number, event in enumerate(events, 1)]
     values = _values(events)
     latest, earlier = _tools(context, given, errors)
-    return Page(
+    return ReplyPage(
         query=context["query"],
         step=step,
         steps=step - 1 + context["steps_left"],
@@ -136,23 +136,23 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
     )
 
 
-def _field(name: str, id: str, given: Fields, errors: Mapping[str, str], **more: str) -> Field:
-    return Field(name, id, given.get(name, ""), errors.get(name, ""), **more)
+def _field(name: str, id: str, given: Fields, errors: Mapping[str, str], **more: str) -> FormField:
+    return FormField(name, id, given.get(name, ""), errors.get(name, ""), **more)
 
 
 def _tools(
     context: Json, given: Fields, errors: Mapping[str, str]
-) -> tuple[list[ShownTool], list[ShownTool]]:
+) -> tuple[list[ToolFields], list[ToolFields]]:
     """The tools of the last search in the order that it showed, then all others, newest first."""
     searches = [event["tools"] for event in context["events"] if _searched(event)]
     order = {name: place for place, name in enumerate(searches[-1] if searches else ())}
     called = [event["request"]["name"] for event in context["events"] if _carried_out(event)]
-    latest: list[ShownTool] = []
-    earlier: list[ShownTool] = []
+    latest: list[ToolFields] = []
+    earlier: list[ToolFields] = []
     for number, told in enumerate(context["tools"], 1):
         chosen = given.get("tool") == told["name"]
         mine = (given, errors) if chosen else ({}, {})
-        tool = ShownTool(
+        tool = ToolFields(
             number,
             told["name"],
             told.get("tool_id", ""),
@@ -287,7 +287,7 @@ def compose(native: bool, context: Json, fields: Fields) -> str:
         inside = canonical_json(content).replace("<", "\\u003c")
         return f"<{kind}>\n{inside}\n</{kind}>"
     text = f"<{kind}>\n{content}\n</{kind}>"
-    if tagged(text) != [Action(kind, content)]:
+    if tagged(text) != [AgentAction(kind, content)]:
         raise FieldsRefused({"answer": "An answer cannot hold the tags in which replies stand."})
     return text
 

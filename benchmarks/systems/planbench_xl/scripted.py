@@ -16,7 +16,12 @@ from benchmarks.core.digests import canonical_json
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.planbench_xl.environment.actions import ANSWER, CALL, RETRIEVE, call_text
-from benchmarks.systems.planbench_xl.environment.catalogue import BASELINE, Tool, World, world_of
+from benchmarks.systems.planbench_xl.environment.catalogue import (
+    BASELINE,
+    CatalogueTool,
+    ToolWorld,
+    world_of,
+)
 from benchmarks.systems.planbench_xl.environment.paths import in_order
 from benchmarks.systems.planbench_xl.environment.values import text_of
 
@@ -27,11 +32,11 @@ from benchmarks.systems.planbench_xl.environment.values import text_of
 class Briefing:
     """What the question says, as a reader would understand it, and the catalogued paths."""
 
-    world: World
+    world: ToolWorld
     given: Mapping[str, Any]
     target: str
-    paths: tuple[tuple[Tool, ...], ...]
-    example: tuple[Tool, ...]
+    paths: tuple[tuple[CatalogueTool, ...], ...]
+    example: tuple[CatalogueTool, ...]
 
     @classmethod
     def of(cls, task: Task) -> "Briefing":
@@ -50,7 +55,7 @@ class Briefing:
         )
 
 
-def given_values(task: Task, world: World) -> dict[str, Any]:
+def given_values(task: Task, world: ToolWorld) -> dict[str, Any]:
     """The values that a question gives, by data type.
 
     Questions give them in prose. Of the records whose values stand in it the one with the right
@@ -81,8 +86,8 @@ class Notes:
     all tools that did not report an error. Values that a later call was refused for are dropped.
     """
 
-    world: World
-    shown: dict[str, Tool] = field(default_factory=dict)
+    world: ToolWorld
+    shown: dict[str, CatalogueTool] = field(default_factory=dict)
     reliable: dict[str, Any] = field(default_factory=dict)
     plausible: dict[str, Any] = field(default_factory=dict)
     believed: dict[str, Any] = field(default_factory=dict)
@@ -93,7 +98,7 @@ class Notes:
     _refused: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
-    def of(cls, world: World, context: Json) -> "Notes":
+    def of(cls, world: ToolWorld, context: Json) -> "Notes":
         notes = cls(world)
         for told in context["tools"]:
             notes.shown[told["name"]] = world.tools[told["name"]]
@@ -124,7 +129,7 @@ class Notes:
             elif event["success"]:
                 self._take(tool, event["value"])
 
-    def _take(self, tool: Tool, value: Any) -> None:
+    def _take(self, tool: CatalogueTool, value: Any) -> None:
         if (tool.output, text_of(value)) in self._refused:
             return
         self.believed.setdefault(tool.output, value)
@@ -133,7 +138,7 @@ class Notes:
         if tool.kind == BASELINE:
             self.reliable.setdefault(tool.output, value)
 
-    def _drop(self, tool: Tool, arguments: Json) -> None:
+    def _drop(self, tool: CatalogueTool, arguments: Json) -> None:
         for surface, value in arguments.items():
             datatype = tool.arguments.get(surface, "")
             self._refused.add((datatype, text_of(value)))
@@ -141,12 +146,12 @@ class Notes:
                 if text_of(values.get(datatype)) == text_of(value):
                     del values[datatype]
 
-    def in_vain(self, tool: Tool) -> bool:
+    def in_vain(self, tool: CatalogueTool) -> bool:
         """Whether a tool was looked for and not shown, or called and found nothing."""
         sought = tool.output in self.outputs_searched and tool.name not in self.shown
         return sought or tool.name in self.called_in_vain
 
-    def call(self, tool: Tool, held: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, tool: CatalogueTool, held: Mapping[str, Any]) -> dict[str, Any]:
         """A call of a tool with values that are held."""
         arguments = {surface: held[datatype] for surface, datatype in tool.arguments.items()}
         return {"name": tool.name, "arguments": arguments}

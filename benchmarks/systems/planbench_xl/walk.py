@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.core.ports.labels import Tone
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.environment.actions import ANSWER, CALL, RETRIEVE
-from benchmarks.systems.planbench_xl.environment.catalogue import BASELINE, NOISY, World
+from benchmarks.systems.planbench_xl.environment.catalogue import BASELINE, NOISY, ToolWorld
 from benchmarks.systems.planbench_xl.environment.tools import TRUSTED, UNTRUSTED
 
 # Kinds of steps, and what became of a call.
@@ -74,7 +74,7 @@ class Counters:
 
 
 @dataclass(frozen=True)
-class Step:
+class WalkStep:
     """One reply of the agent and what came of it."""
 
     index: int
@@ -137,24 +137,27 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Walk:
+class ToolWalk:
     """The steps of a trajectory by index of their turn."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[WalkStep, ...]
 
-    def at(self, index: int) -> Step | None:
+    def at(self, index: int) -> WalkStep | None:
         if 0 < index <= len(self.steps) and self.steps[index - 1].index == index:
             return self.steps[index - 1]
         return next((step for step in self.steps if step.index == index), None)
 
-    def until(self, index: int) -> "Walk":
+    def until(self, index: int) -> "ToolWalk":
         """The walk up to and with a step."""
-        return Walk(tuple(step for step in self.steps if step.index <= index))
+        return ToolWalk(tuple(step for step in self.steps if step.index <= index))
 
 
 def read_walk(
-    world: World, on_paths: Iterable[str], turns: Iterable[tuple[int, Json]], given: Sequence[str]
-) -> Walk:
+    world: ToolWorld,
+    on_paths: Iterable[str],
+    turns: Iterable[tuple[int, Json]],
+    given: Sequence[str],
+) -> ToolWalk:
     """The walk that payloads of turns tell of; what they do not hold is left out."""
     paths, shown, known = set(on_paths), set[str](), set(given)
     searches = calls = refused = 0
@@ -180,7 +183,7 @@ def read_walk(
         if kind == ANSWERED:
             badge, tone, sentence = _answered(payload, badge, tone, sentence)
         steps.append(
-            Step(
+            WalkStep(
                 index, kind, category, badge, tone, sentence, payload.get("request"), tools,
                 _matched(payload.get("matched") or {}), name,
                 _shown(world, name, paths, False) if name in world.tools else None,
@@ -188,10 +191,10 @@ def read_walk(
                 Counters(searches, calls, refused, len(known), len(shown)),
             )
         )  # fmt: skip
-    return Walk(tuple(steps))
+    return ToolWalk(tuple(steps))
 
 
-def _shown(world: World, name: str, paths: Iterable[str], fresh: bool) -> ShownTool:
+def _shown(world: ToolWorld, name: str, paths: Iterable[str], fresh: bool) -> ShownTool:
     tool = world.tools.get(name)
     if tool is None:
         return ShownTool(name, "", "", (), "", False, fresh)

@@ -1,6 +1,6 @@
 """What runs of SDA-Planner are varied in: planner, ablations, injected errors, knowledge."""
 
-from benchmarks.core.ports.comparisons import Comparisons, Factor, Grouping, Named
+from benchmarks.core.ports.comparisons import Caption, Comparisons, Factor, Grouping
 from benchmarks.systems.sda_planner.labels import GROUP_VALUES, GROUPS
 
 FACTORS: tuple[Factor, ...] = (
@@ -9,10 +9,14 @@ FACTORS: tuple[Factor, ...] = (
         "Planner",
         "setting",
         {
-            "sda": Named("SDA-Planner", "Repairs the part of the plan that the failure concerns."),
-            "local": Named("Local", "Writes the rest of the plan anew after each failure."),
-            "global": Named("Global", "Starts over with a new plan; the house is put back."),
-            "tree": Named("Tree Planner", "Goes to another branch of plans sampled at the start."),
+            "sda": Caption(
+                "SDA-Planner", "Repairs the part of the plan that the failure concerns."
+            ),
+            "local": Caption("Local", "Writes the rest of the plan anew after each failure."),
+            "global": Caption("Global", "Starts over with a new plan; the house is put back."),
+            "tree": Caption(
+                "Tree Planner", "Goes to another branch of plans sampled at the start."
+            ),
         },
         where="Table 1",
         said="SDA-Planner succeeds most often; Global corrects least often, Local most often",
@@ -22,8 +26,8 @@ FACTORS: tuple[Factor, ...] = (
         "Adaptation",
         "setting",
         {
-            True: Named("With", "The plan is repaired when a step fails."),
-            False: Named("Without", "A failed step is skipped."),
+            True: Caption("With", "The plan is repaired when a step fails."),
+            False: Caption("Without", "A failed step is skipped."),
         },
         where="Figure 4",
         said="without adaptation success and goal conditions fall, more so with a weaker model",
@@ -33,8 +37,8 @@ FACTORS: tuple[Factor, ...] = (
         "Search tree",
         "setting",
         {
-            True: Named("With", "The subtree is searched."),
-            False: Named("Without", "The agent writes the window anew, told what was missing."),
+            True: Caption("With", "The subtree is searched."),
+            False: Caption("Without", "The agent writes the window anew, told what was missing."),
         },
         where="Figure 5",
         said="without the search tree success and goal conditions fall",
@@ -44,12 +48,12 @@ FACTORS: tuple[Factor, ...] = (
         "Injected error",
         "setting",
         {
-            "none": Named("None", "Only the plan can be wrong."),
-            "relocate": Named("Moved", "A needed thing is somewhere else."),
-            "occlude": Named("Hidden", "A needed thing cannot be seen from one side."),
-            "slip": Named("Slip", "A skill has no effect once."),
-            "drop": Named("Fall", "A thing falls down when it is taken."),
-            "mixed": Named("Mixed", "One of the four at random."),
+            "none": Caption("None", "Only the plan can be wrong."),
+            "relocate": Caption("Moved", "A needed thing is somewhere else."),
+            "occlude": Caption("Hidden", "A needed thing cannot be seen from one side."),
+            "slip": Caption("Slip", "A skill has no effect once."),
+            "drop": Caption("Fall", "A thing falls down when it is taken."),
+            "mixed": Caption("Mixed", "One of the four at random."),
         },
     ),
     Factor(
@@ -57,9 +61,9 @@ FACTORS: tuple[Factor, ...] = (
         "Knowledge at the start",
         "setting",
         {
-            "full": Named("Full", "Where everything is."),
-            "visible": Named("Visible", "What is not closed away."),
-            "none": Named("None", "Nothing."),
+            "full": Caption("Full", "Where everything is."),
+            "visible": Caption("Visible", "What is not closed away."),
+            "none": Caption("None", "Nothing."),
         },
     ),
     Factor(
@@ -67,9 +71,9 @@ FACTORS: tuple[Factor, ...] = (
         "State-dependency graph",
         "setting",
         {
-            "builtin": Named("Shipped", "The graph that the product ships."),
-            "dataset": Named("Dataset’s", "The graph kept with the dataset."),
-            "model": Named("Agent’s", "The agent writes the graph at the start."),
+            "builtin": Caption("Shipped", "The graph that the product ships."),
+            "dataset": Caption("Dataset’s", "The graph kept with the dataset."),
+            "model": Caption("Agent’s", "The agent writes the graph at the start."),
         },
     ),
 )

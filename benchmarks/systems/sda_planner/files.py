@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from benchmarks.core.digests import storable
 from benchmarks.core.json_files import load
-from benchmarks.core.problems import FileRefused, Problem, Problems, Said, json_fault
+from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted, json_fault
 
 MOST_MEMBERS = 40_000
 LARGEST_MEMBER = 8 << 20
@@ -62,7 +62,7 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
                 try:
                     yield place, load(line.decode("utf-8-sig" if count == 1 else "utf-8"))
                 except (ValueError, RecursionError) as error:
-                    problems.add(place, "JSON in UTF-8", Said(json_fault(error)))
+                    problems.add(place, "JSON in UTF-8", Unquoted(json_fault(error)))
     except _BROKEN as error:
         raise refuse(path.name, "a file that can be read", _reason(error)) from None
 
@@ -191,7 +191,7 @@ def read_json(name: str, data: bytes, problems: Problems) -> Any:
     try:
         return storable(load(data.decode("utf-8-sig")))
     except (ValueError, RecursionError) as error:
-        problems.add(name, "JSON in UTF-8", Said(json_fault(error)))
+        problems.add(name, "JSON in UTF-8", Unquoted(json_fault(error)))
         return None
 
 

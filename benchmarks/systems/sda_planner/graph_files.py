@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.json_files import load
-from benchmarks.core.problems import FileRefused, Problems, Said, describe, json_fault
+from benchmarks.core.problems import FileRefused, Problems, Unquoted, describe, json_fault
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.affordances import TYPES
 from benchmarks.systems.sda_planner.graph import (
@@ -37,14 +37,14 @@ def read_graph_file(paths: Iterable[Path]) -> dict[str, Any] | None:
             with path.open("rb") as file:
                 data = file.read(LARGEST + 1)
             if len(data) > LARGEST:
-                problems.add(path.name, f"at most {LARGEST:,} bytes", Said("more"))
+                problems.add(path.name, f"at most {LARGEST:,} bytes", Unquoted("more"))
                 problems.check()
             value = load(data.decode("utf-8-sig"))
         except OSError as error:
-            problems.add(path.name, "a file that can be read", Said(error.strerror or "none"))
+            problems.add(path.name, "a file that can be read", Unquoted(error.strerror or "none"))
             problems.check()
         except (ValueError, RecursionError) as error:
-            problems.add(path.name, "JSON in UTF-8", Said(json_fault(error)))
+            problems.add(path.name, "JSON in UTF-8", Unquoted(json_fault(error)))
             problems.check()
         return check_graph(path.name, value, problems).to_json()
     return None
@@ -78,7 +78,7 @@ def check_graph(where: str, value: Any, problems: Problems) -> Graph:
     problems.check()
     graph = Graph.of({"version": version, "skills": {skill: skills[skill] for skill in SKILLS}})
     if len(graph.states) > MOST_STATES:
-        problems.add(where, f"at most {MOST_STATES} states", Said(str(len(graph.states))))
+        problems.add(where, f"at most {MOST_STATES} states", Unquoted(str(len(graph.states))))
     _check_reachable(where, graph, problems)
     problems.check()
     return graph
@@ -98,7 +98,9 @@ def _check_edge(where: str, edge: Any, kind: str, problems: Problems) -> None:
         problems.add(f"{where}.of", "$o or $r where a state is set", of)
     unknown = set(edge) - {"state", "of", "value", "type", "for"}
     if unknown:
-        problems.add(where, "the fields state, of, value, type and for", Said(sorted(unknown)[0]))
+        problems.add(
+            where, "the fields state, of, value, type and for", Unquoted(sorted(unknown)[0])
+        )
     if "type" in edge and kind == "needs" and "value" not in edge:
         _check_types(f"{where}.type", edge["type"], problems)
     elif not isinstance(value, bool) and not (isinstance(value, str) and 0 < len(value) <= 40):
@@ -147,7 +149,7 @@ def _check_reachable(where: str, graph: Graph, problems: Problems) -> None:
             problems.add(
                 f"{where}, {skill}, {need.state} = {wanted}",
                 "a state that has this value at the start or is set to it by another skill",
-                Said(found),
+                Unquoted(found),
             )
 
 

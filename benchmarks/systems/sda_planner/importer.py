@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, TaskFormat
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.sda_planner.files import (
     LARGEST_MEMBER,
@@ -127,7 +127,9 @@ def _read_scenes(paths: Sequence[Path], problems: Problems) -> dict[str, Json]:
             if scene is None:
                 continue
             if scene["floor_plan"] in found:
-                problems.add(where, "each floor plan once", Said(f"{scene['floor_plan']} again"))
+                problems.add(
+                    where, "each floor plan once", Unquoted(f"{scene['floor_plan']} again")
+                )
             found[scene["floor_plan"]] = scene
     return found
 
@@ -147,7 +149,7 @@ def _add(found: Trials, where: str, row: Json | None, problems: Problems) -> Non
     if row is None:
         return
     if row["task_id"] in found.rows:
-        problems.add(where, "each task_id once", Said(f"{row['task_id']} again"))
+        problems.add(where, "each task_id once", Unquoted(f"{row['task_id']} again"))
         return
     found.rows[row["task_id"]] = row
     if why := replay_demonstration(row, found.scenes[row["scene"]["floor_plan"]]):

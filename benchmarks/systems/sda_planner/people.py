@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from benchmarks.core.ports.people import (
     Fields,
     FieldsRefused,
-    Line,
     Mode,
     People,
     Place,
     ReplyForm,
+    Utterance,
 )
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.affordances import read_type, type_words
@@ -223,15 +223,15 @@ END_MESSAGES: Mapping[str, str] = {
 }
 
 
-def dialogue(context: Json) -> list[Line]:
+def dialogue(context: Json) -> list[Utterance]:
     """Return what was said so far: the task, what was done, and what failed."""
-    lines = [Line("Task", context["instruction"])]
+    lines = [Utterance("Task", context["instruction"])]
     if failure := context["failure"]:
         executed = [Step.of(one) for one in context["executed"]]
         if executed:
-            lines.append(Line("Robot", f"Done so far:\n{number_plan(executed)}", 1))
+            lines.append(Utterance("Robot", f"Done so far:\n{number_plan(executed)}", 1))
         lines.append(
-            Line(
+            Utterance(
                 "Robot", f"Step {failure['t']}, {failure['text']}, failed: {failure['message']}", 1
             )
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from benchmarks.core.problems import Problems, Said
+from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.affordances import (
     CONTAINERS,
@@ -293,7 +293,7 @@ def as_row(trial: Original, scene: Json | None) -> tuple[dict[str, Any], list[st
     return {**trial.row, "objects": list(objects.values()), "gold_skills": trial.gold}, odd
 
 
-def counted(trials: Iterable[Json]) -> Said:
+def counted(trials: Iterable[Json]) -> Unquoted:
     """Return how many objects were placed how, in words."""
     counts: dict[str, int] = {}
     for trial in trials:
@@ -302,4 +302,4 @@ def counted(trials: Iterable[Json]) -> Said:
             counts[how] = counts.get(how, 0) + 1
     total = sum(counts.values())
     parts = ", ".join(f"{n:,} {how}" for how, n in sorted(counts.items(), key=lambda p: -p[1]))
-    return Said(f"{total:,} objects placed: {parts}")
+    return Unquoted(f"{total:,} objects placed: {parts}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.core.problems import Problems, Said, text_fault
+from benchmarks.core.problems import Problems, Unquoted, text_fault
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.affordances import (
     FIXED_RECEPTACLES,
@@ -81,7 +81,7 @@ def check_scene(where: str, row: Any, problems: Problems) -> Json | None:
         points = []
     ids = [one["id"] for one in receptacles if one]
     for id in sorted({id for id in ids if ids.count(id) > 1}):
-        check.fault("receptacles", "each id once", Said(f"{id} twice"))
+        check.fault("receptacles", "each id once", Unquoted(f"{id} twice"))
     if problems.total > before:
         return None
     uses = [0] * len(receptacles)
@@ -211,7 +211,7 @@ def _objects(check: "_Checker", place: Json | None) -> list[dict[str, Any]]:
             check.fault(f"{where}.parent", "the id of what it is in, or Floor", one.get("parent"))
             continue
         if one["id"] in found:
-            check.fault(f"{where}.id", "each object in one place", Said(f"{one['id']} twice"))
+            check.fault(f"{where}.id", "each object in one place", Unquoted(f"{one['id']} twice"))
             continue
         keys = ("id", "type", "pos", "parent", "parent_src")
         found[one["id"]] = {key: one[key] for key in keys if key in one}
@@ -228,7 +228,7 @@ def _check_parents(check: "_Checker", objects: Mapping[str, Json], places: set[s
         seen, at = {id}, one["parent"]
         while at in objects:
             if at in seen:
-                check.fault(f"object {id[:60]}, parent", "no circle of objects", Said("one"))
+                check.fault(f"object {id[:60]}, parent", "no circle of objects", Unquoted("one"))
                 break
             seen.add(at)
             at = objects[at]["parent"]
@@ -243,7 +243,7 @@ def _annotations(check: "_Checker") -> list[dict[str, Any]]:
         else:
             found.append({"task_desc": " ".join(str(text).split())})
     if not found:
-        check.fault("anns", "at least one annotation", Said("none"))
+        check.fault("anns", "at least one annotation", Unquoted("none"))
     return found
 
 

@@ -17,7 +17,7 @@ from benchmarks.construction.services import (
 )
 from benchmarks.datasets.files import export_published, import_dataset
 from benchmarks.datasets.selectors import level_sizes
-from benchmarks.exports.services import ExportRefused
+from benchmarks.exports.services import ExportWouldOverwrite
 from benchmarks.models import Candidate, Constraint, Dataset, Run, Task, Trajectory
 from benchmarks.systems.adaplanbench_construction.making import MAKING
 from tests.benchmarks.constructions import (
@@ -103,7 +103,7 @@ class TestFiles:
             call_command("export_adaplanbench", dataset="A", out=path)
 
     def test_only_what_the_format_can_hold(self) -> None:
-        with pytest.raises(ExportRefused, match="has no published format"):
+        with pytest.raises(ExportWouldOverwrite, match="has no published format"):
             export_published(dataset=make_construction().dataset, file=io.StringIO())
 
 

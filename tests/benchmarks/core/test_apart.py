@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.core import apart
-from benchmarks.core.apart import LimitReached, Limits, check_apart
+from benchmarks.core.apart import LimitReached, ProcessLimits, check_apart
 from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused, Problem
 
 HERE = "tests.benchmarks.core.test_apart"
-LIMITS = Limits(seconds=1, megabytes=256)
+LIMITS = ProcessLimits(seconds=1, megabytes=256)
 
 
 def sound(path: str) -> None:
@@ -49,7 +49,7 @@ def secrets() -> None:
         raise CoreError(f"{leaked}")
 
 
-def run(name: str, *arguments: str, limits: Limits = LIMITS) -> None:
+def run(name: str, *arguments: str, limits: ProcessLimits = LIMITS) -> None:
     check_apart(f"{HERE}:{name}", arguments, file="evil.xlsx", limits=limits)
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_read_for_ever_is_named_with_the_limit() -> None:
 
 def test_a_file_that_fills_the_memory_is_named_with_the_limit() -> None:
     with pytest.raises(LimitReached, match="evil.xlsx: .* more than 256 MB of memory"):
-        run("swelling", limits=Limits(seconds=20, megabytes=256))
+        run("swelling", limits=ProcessLimits(seconds=20, megabytes=256))
 
 
 def test_a_mistake_of_ours_is_no_fault_of_the_file() -> None:
@@ -101,7 +101,9 @@ def test_whoever_waits_may_give_up() -> None:
         raise GivenUp
 
     with pytest.raises(GivenUp):
-        check_apart(f"{HERE}:endless", [], file="x", limits=Limits(100, 256), goes_on=goes_on)
+        check_apart(
+            f"{HERE}:endless", [], file="x", limits=ProcessLimits(100, 256), goes_on=goes_on
+        )
 
 
 def test_a_child_that_only_waits_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.core.answerers import Answer, Cast, Identity
 from benchmarks.core.driver import Finished
 from benchmarks.core.errors import AnswererFailed
-from benchmarks.core.log import Call, MemoryLog, Settled, Verdict
+from benchmarks.core.log import Call, CallResult, MemoryLog, Settled
 from benchmarks.core.types import Ask, Outcome
 from tests.benchmarks.core.toys import (
     Actor,
@@ -167,7 +167,7 @@ class TestConcurrency:
         writers = set()
 
         class Watched(MemoryLog):
-            def record_verdict(self, call: Call, verdict: Verdict) -> None:
+            def record_verdict(self, call: Call, verdict: CallResult) -> None:
                 writers.add(threading.current_thread())
                 super().record_verdict(call, verdict)
 
@@ -229,7 +229,7 @@ class TestWhatIsStored:
         kept = []
 
         class Watched(MemoryLog):
-            def record_verdict(self, call: Call, verdict: Verdict) -> None:
+            def record_verdict(self, call: Call, verdict: CallResult) -> None:
                 kept.append(verdict)
                 super().record_verdict(call, verdict)
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.core.answerers import Answer, Human
 from benchmarks.core.driver import Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AnswererFailed
-from benchmarks.core.log import MemoryLog, Verdict
+from benchmarks.core.log import CallResult, MemoryLog
 from tests.benchmarks.core.toys import Actor, ask, batches, driver, raising, saying, states
 
 MIXED = [ask("person", "what now?"), ask("machine"), ask("person", "and here?")]
@@ -17,7 +17,7 @@ def post(log: MemoryLog, step: int, slot: int, text: str) -> None:
     """What the page of a person does when a reply is posted."""
     call = log.waiting.pop((step, slot))
     log.record_sent([call])
-    log.record_verdict(call, Verdict("answered", Answer(text), value=text))
+    log.record_verdict(call, CallResult("answered", Answer(text), value=text))
 
 
 def test_the_episode_waits_for_every_open_ask():

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.errors import TurnMismatch
-from benchmarks.core.log import Call, MemoryLog, Verdict, check_same_turn
+from benchmarks.core.log import Call, CallResult, MemoryLog, check_same_turn
 from benchmarks.core.types import Score, Turn, Violation
 from tests.benchmarks.core.toys import ask
 
@@ -66,7 +66,7 @@ def test_a_verdict_settles_its_exchange():
     call = Call(0, 0, 1, ask("a"), Identity("scripted", "x", "1"), 0)
     log.record_sent([call])
 
-    log.record_verdict(call, Verdict("answered", Answer("7"), 7))
+    log.record_verdict(call, CallResult("answered", Answer("7"), 7))
 
     (row,) = log.exchanges()
     assert (row.state, row.text, row.value) == ("answered", "7", 7)

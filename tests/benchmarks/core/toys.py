@@ -10,7 +10,7 @@ from benchmarks.core.answerers import Answer, Answerer, Cast, Identity
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.log import Call, MemoryLog, Settled, Verdict
+from benchmarks.core.log import Call, CallResult, MemoryLog, Settled
 from benchmarks.core.types import Ask, Episode, Expect, Message, Outcome, Reply, Turn
 
 
@@ -119,7 +119,7 @@ class DyingLog(MemoryLog):
         super().record_sent(calls, settled)
         self._written()
 
-    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+    def record_verdict(self, call: Call, verdict: CallResult) -> None:
         super().record_verdict(call, verdict)
         self._written()
 
@@ -141,7 +141,7 @@ class SignallingLog(MemoryLog):
         super().__init__()
         self.text, self.seen = text, threading.Event()
 
-    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+    def record_verdict(self, call: Call, verdict: CallResult) -> None:
         super().record_verdict(call, verdict)
         if verdict.answer.text == self.text:
             self.seen.set()

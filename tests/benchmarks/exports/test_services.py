@@ -16,7 +16,7 @@ from benchmarks.core.errors import UnknownName
 from benchmarks.exports import ratings
 from benchmarks.exports.ratings import PersonRating, rating_source
 from benchmarks.exports.selectors import exported
-from benchmarks.exports.services import ExportRefused, export_run
+from benchmarks.exports.services import ExportWouldOverwrite, export_run
 from benchmarks.formats.registry import FORMATS, check_file, read_file
 from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
 from benchmarks.imports.services import import_trajectories
@@ -221,7 +221,7 @@ def test_a_trajectory_without_a_turn_goes_round(played: Run, tmp_path: Path) -> 
 def test_nothing_is_overwritten(played: Run, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     target.write_text("mine")
-    with pytest.raises(ExportRefused, match="exists"):
+    with pytest.raises(ExportWouldOverwrite, match="exists"):
         export_run(run=played, format="openai-chat", target=target)
     assert target.read_text() == "mine"
     with pytest.raises(UnknownName, match="atif, huggingface, huggingface-parquet, openai-chat"):

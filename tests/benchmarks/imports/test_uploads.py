@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from benchmarks.imports import uploads
 from benchmarks.imports.uploads import (
-    TooLarge,
+    UploadTooLarge,
     enqueue_import,
     forget_uploads,
     safe_name,
@@ -144,7 +144,7 @@ def test_what_no_job_needs_is_forgotten_after_an_hour() -> None:
 
 def test_a_file_above_the_bound_is_not_kept(settings: Any) -> None:
     settings.UPLOAD_BYTES = 10
-    with pytest.raises(TooLarge, match="gzip it"):
+    with pytest.raises(UploadTooLarge, match="gzip it"):
         store_upload(upload=chat_file(), created_by=None)
     assert not Upload.objects.exists()
 

@@ -43,19 +43,19 @@ def body(*texts, model="fake", seed=1):
 
 def asks_of_an_episode():
     """One ask for each role of AdaPlanBench, as its own episode puts them."""
-    from benchmarks.systems.adaplanbench.asks import Asks, Said, split_constraints
+    from benchmarks.systems.adaplanbench.asks import AdaPlanAsks, EarlierDialogue, split_constraints
 
     task = Play().task
     constraints = split_constraints(task, "both")
-    asks = Asks(task, constraints)
+    asks = AdaPlanAsks(task, constraints)
     point = {"title": "Safety", "reasons": ["It may burn."]}
     return [
-        asks.agent(Said(), False),
+        asks.agent(EarlierDialogue(), False),
         asks.constraint_judge("world", PLAN, 1),
         asks.constraint_judge("user", PLAN, 1),
         asks.rubric_judge("1", PLAN, 1),
-        asks.simulator(Said(), PLAN, [(constraints["world"][0], False)]),
-        asks.refiner(Said(), PLAN, [point]),
+        asks.simulator(EarlierDialogue(), PLAN, [(constraints["world"][0], False)]),
+        asks.refiner(EarlierDialogue(), PLAN, [point]),
     ]
 
 

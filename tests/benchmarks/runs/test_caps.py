@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.errors import CapReached, SettingError
-from benchmarks.core.log import Call, Verdict
+from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Ask, Expect, Message
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake.server import FakeServer
@@ -187,7 +187,7 @@ class TestReservations:
     ) -> None:
         call = self.call(0, 0.6)
         log.record_sent([call])
-        log.record_verdict(call, Verdict(state, Answer("text", cost=cost), "value"))
+        log.record_verdict(call, CallResult(state, Answer("text", cost=cost), "value"))
         assert self.committed() == pytest.approx(counted)
         assert recomputed(Run.objects.get()) == pytest.approx(counted)
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks.core.answerers import Answer, Identity
-from benchmarks.core.log import Call, Verdict
+from benchmarks.core.log import Call, CallResult
 from benchmarks.core.types import Ask, Expect, Message, Outcome, Turn
 from benchmarks.models import Exchange, OpenAsk, Run, StoredMessage, Trajectory
 from benchmarks.models import Turn as TurnRow
@@ -176,7 +176,7 @@ class TestFencing:
         heir.exchanges()
         heir.record_sent([call(attempt=2, repeats=1)])
         with pytest.raises(LeaseLost):
-            taken_over.record_verdict(call(), Verdict("answered", Answer("late"), value="late"))
+            taken_over.record_verdict(call(), CallResult("answered", Answer("late"), value="late"))
         assert list(Exchange.objects.values_list("attempt", "state", "text")) == [
             (1, "lost", ""), (2, "sent", ""),
         ]  # fmt: skip
@@ -187,7 +187,7 @@ class TestFencing:
         """The heir had read the log before the reply came in, so what it read is out of date."""
         heir = DatabaseLog(taken_over.trajectory, "heir")
         heir.exchanges()
-        taken_over.record_verdict(call(), Verdict("answered", Answer("in time"), value="x"))
+        taken_over.record_verdict(call(), CallResult("answered", Answer("in time"), value="x"))
         with pytest.raises(LeaseLost):
             heir.record_sent([call(attempt=2, repeats=1)])
         assert list(Exchange.objects.values_list("attempt", "state", "text")) == [

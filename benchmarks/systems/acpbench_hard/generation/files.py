@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.problems import FileRefused, Problems, Said
+from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.systems.acpbench_hard.dataset import row_of
 from benchmarks.systems.acpbench_hard.generation.making import (
     Difficulty,
@@ -146,9 +146,9 @@ def _load(
         except FileRefused as refused:
             faults.extend(refused)
         except (PddlError, TextError, UnicodeDecodeError) as error:
-            faults.add(path.name, "PDDL and templates without a fault", Said(str(error)))
+            faults.add(path.name, "PDDL and templates without a fault", Unquoted(str(error)))
         except OSError as error:
-            faults.add(path.name, "files to read", Said(error.strerror or "none"))
+            faults.add(path.name, "files to read", Unquoted(error.strerror or "none"))
         else:
             try:
                 solvable = source.space.solvable

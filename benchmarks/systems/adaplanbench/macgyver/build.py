@@ -13,7 +13,7 @@ from benchmarks.core.types import Profile, Task
 from benchmarks.systems.adaplanbench.macgyver import lexicon, vocabulary
 from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS, read_answer
 from benchmarks.systems.adaplanbench.macgyver.constraints import (
-    Named,
+    Mentions,
     derive_profiles,
     goal_of,
     named_in,
@@ -21,7 +21,7 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
     phrases,
 )
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
-from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle
+from benchmarks.systems.adaplanbench.macgyver.reader import RecordedAnswer, Riddle
 from benchmarks.systems.adaplanbench.macgyver.words import sentences
 
 BUILD_VERSION = "2"
@@ -29,7 +29,7 @@ SEED = 1
 
 
 def build_task(
-    riddle: Riddle, recorded: Sequence[Recorded], seed: int = SEED
+    riddle: Riddle, recorded: Sequence[RecordedAnswer], seed: int = SEED
 ) -> tuple[Task, tuple[Profile, ...]]:
     """The task of a problem; the same problem, answers and seed give the same task."""
     problem = read_problem(riddle.problem, riddle.id)
@@ -96,7 +96,7 @@ def slug(author: str) -> str:
 
 
 def _plans(
-    recorded: Sequence[Recorded], listed: Sequence[str]
+    recorded: Sequence[RecordedAnswer], listed: Sequence[str]
 ) -> tuple[list[PoolPlan], dict[str, list[str]], list[dict[str, str]]]:
     """Plans, the verdicts on each by its key, and the answers that are no plans.
 
@@ -142,7 +142,7 @@ def _plan_row(plan: PoolPlan, verdicts: Sequence[str]) -> dict[str, Any]:
 
 def _reference(
     riddle: Riddle, plans: Sequence[PoolPlan], listed: Sequence[str]
-) -> tuple[Named, str]:
+) -> tuple[Mentions, str]:
     """What the reference names, and which text it is: the solution, a plan's key, or none.
 
     Where the recorded solution says that there is none, the plan that names fewest tools stands
@@ -154,4 +154,4 @@ def _reference(
     if plans:
         plan = min(plans, key=lambda p: (len(p.tools) + len(p.attributes), p.key))
         return named_in(plan.text, listed), plan.key
-    return Named(frozenset(), frozenset()), ""
+    return Mentions(frozenset(), frozenset()), ""

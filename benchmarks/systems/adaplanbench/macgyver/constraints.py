@@ -31,14 +31,14 @@ def phrases() -> Any:
 
 
 @dataclass(frozen=True)
-class Named:
+class Mentions:
     """The tools and attributes that a text names and does not rule out."""
 
     tools: frozenset[str]
     attributes: frozenset[str]
 
 
-def named_in(text: str, listed: Sequence[str] = ()) -> Named:
+def named_in(text: str, listed: Sequence[str] = ()) -> Mentions:
     """What a text names, however it is meant, unless it is ruled out."""
     found = [m for m in mentions(text, listed) if m.status != "ruled_out"]
     tools = {m.name for m in found if m.kind == "tool"}
@@ -47,17 +47,17 @@ def named_in(text: str, listed: Sequence[str] = ()) -> Named:
     # A general word that no kind explains may mean any of its kinds.
     loose = {name for name in tools if name in lexicon.general and name not in kinds}
     tools |= {tool.name for tool in lexicon.tools.values() if tool.of in loose}
-    return Named(frozenset(tools), frozenset(m.name for m in found if m.kind == "attribute"))
+    return Mentions(frozenset(tools), frozenset(m.name for m in found if m.kind == "attribute"))
 
 
-def goal_of(query: str, theme: str) -> Named:
+def goal_of(query: str, theme: str) -> Mentions:
     """What a query is about: every tool that one of its words may mean, with its attributes."""
     known = load_lexicon()
     found = named_in(query)
     tools = found.tools | set(tools_of_words(query))
     deeds = {name for tool in tools for name in known.tools[tool].attributes}
     deeds |= {known.attributes[key].name for key in phrases()["spared"].get(theme, ())}
-    return Named(frozenset(tools), found.attributes | deeds)
+    return Mentions(frozenset(tools), found.attributes | deeds)
 
 
 @cache
@@ -96,7 +96,7 @@ class Derived:
 def derive_profiles(
     plans: Sequence[PoolPlan],
     listed: Sequence[str],
-    spared: Iterable[Named],
+    spared: Iterable[Mentions],
     rng: random.Random,
     needed: Mapping[str, str],
 ) -> Derived:

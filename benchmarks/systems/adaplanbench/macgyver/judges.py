@@ -164,7 +164,7 @@ CHARACTERS: Mapping[str, tuple[str, Character]] = {
 
 
 @dataclass(frozen=True)
-class Signs:
+class PlanSigns:
     """What the words of a plan show."""
 
     steps: int
@@ -177,14 +177,14 @@ class Signs:
     help: str
 
 
-def read_signs(plan: str, listed: tuple[str, ...] = ()) -> Signs:
+def read_signs(plan: str, listed: tuple[str, ...] = ()) -> PlanSigns:
     known = vocabulary.load_lexicon()
     found = lexicon.uses(plan, listed)
     steps = split_steps(plan)
     text = "\n".join(steps)
     outside = _HELP.search(text)
     names = {known.attributes[key].name for key in _HAZARDS}
-    return Signs(
+    return PlanSigns(
         steps=len(steps),
         quantities=len(_QUANTITY.findall(text)),
         specific=sum(tool not in known.general for tool in found.tools),
@@ -196,7 +196,7 @@ def read_signs(plan: str, listed: tuple[str, ...] = ()) -> Signs:
     )
 
 
-def score(signs: Signs, character: Character) -> dict[str, tuple[int | None, str]]:
+def score(signs: PlanSigns, character: Character) -> dict[str, tuple[int | None, str]]:
     """(score, reason) by dimension; no score where words are no evidence."""
     clear = (signs.steps > 1) + (signs.steps > 3) + (signs.quantities > 0) + (signs.specific > 1)
     danger = character.danger * len(signs.hazards)

@@ -16,7 +16,7 @@ _FORMS = ("solutions_gpt4", "gpt4-prompt-2", "gpt4-prompt-3", "gpt4-prompt-4")
 
 
 @dataclass(frozen=True)
-class Pool:
+class AnswerPool:
     """Whose answers a recorded agent proposes: these authors, or all but those."""
 
     title: str
@@ -29,25 +29,25 @@ class Pool:
         return bool(author) and author not in self.without
 
 
-POOLS: Mapping[str, Pool] = {
-    "gpt4": Pool("Recorded GPT-4, all prompts", _FORMS),
-    "llama2": Pool(
+POOLS: Mapping[str, AnswerPool] = {
+    "gpt4": AnswerPool("Recorded GPT-4, all prompts", _FORMS),
+    "llama2": AnswerPool(
         "Recorded Llama 2, all sizes",
         ("llama2_7b_solutions", "llama2_13b_solutions", "llama2_70b_solutions"),
     ),
-    "people": Pool("Recorded people", (PEOPLE,)),
-    "all-models": Pool("Recorded models, all together", without=(PEOPLE,)),
-    "everyone": Pool("Recorded people and models"),
-    "gpt4-prompt-1": Pool("Recorded GPT-4, first prompt", ("solutions_gpt4",)),
-    "gpt4-prompt-2": Pool("Recorded GPT-4, second prompt", ("gpt4-prompt-2",)),
-    "gpt4-prompt-3": Pool("Recorded GPT-4, third prompt", ("gpt4-prompt-3",)),
-    "gpt4-prompt-4": Pool("Recorded GPT-4, fourth prompt", ("gpt4-prompt-4",)),
-    "gpt35": Pool("Recorded GPT-3.5", ("solutions_gpt35",)),
-    "claude2": Pool("Recorded Claude 2", ("solutions_claude2",)),
-    "bard": Pool("Recorded Bard", ("solutions_bard",)),
-    "llama2-7b": Pool("Recorded Llama 2 7B", ("llama2_7b_solutions",)),
-    "llama2-13b": Pool("Recorded Llama 2 13B", ("llama2_13b_solutions",)),
-    "llama2-70b": Pool("Recorded Llama 2 70B", ("llama2_70b_solutions",)),
+    "people": AnswerPool("Recorded people", (PEOPLE,)),
+    "all-models": AnswerPool("Recorded models, all together", without=(PEOPLE,)),
+    "everyone": AnswerPool("Recorded people and models"),
+    "gpt4-prompt-1": AnswerPool("Recorded GPT-4, first prompt", ("solutions_gpt4",)),
+    "gpt4-prompt-2": AnswerPool("Recorded GPT-4, second prompt", ("gpt4-prompt-2",)),
+    "gpt4-prompt-3": AnswerPool("Recorded GPT-4, third prompt", ("gpt4-prompt-3",)),
+    "gpt4-prompt-4": AnswerPool("Recorded GPT-4, fourth prompt", ("gpt4-prompt-4",)),
+    "gpt35": AnswerPool("Recorded GPT-3.5", ("solutions_gpt35",)),
+    "claude2": AnswerPool("Recorded Claude 2", ("solutions_claude2",)),
+    "bard": AnswerPool("Recorded Bard", ("solutions_bard",)),
+    "llama2-7b": AnswerPool("Recorded Llama 2 7B", ("llama2_7b_solutions",)),
+    "llama2-13b": AnswerPool("Recorded Llama 2 13B", ("llama2_13b_solutions",)),
+    "llama2-70b": AnswerPool("Recorded Llama 2 70B", ("llama2_70b_solutions",)),
 }
 
 
@@ -88,7 +88,7 @@ def _counter(name: str) -> Callable[[Task], int]:
     return lambda task: len(pool_for(task, name))
 
 
-def _holder(pool: Pool) -> Callable[[Task], bool]:
+def _holder(pool: AnswerPool) -> Callable[[Task], bool]:
     return lambda task: any(
         pool.holds(row.get("author", "")) for row in task.payload.get("plans", ())
     )

@@ -11,7 +11,7 @@ from benchmarks.core.problems import (
     FileRefused,
     Problem,
     Problems,
-    Said,
+    Unquoted,
     text_fault,
 )
 from benchmarks.core.workbooks import workbook_rows
@@ -36,7 +36,7 @@ class Riddle:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedAnswer:
     """One recorded answer of RESULTS.json; ``verdict`` is empty where nobody gave one."""
 
     author: str
@@ -45,7 +45,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedProblems:
     """What the first pass found in two sound files."""
 
     checksum: str
@@ -55,7 +55,7 @@ class Checked:
     without_answers: int
 
 
-def check_files(problems_file: Path, results_file: Path | None = None) -> Checked:
+def check_files(problems_file: Path, results_file: Path | None = None) -> CheckedProblems:
     """Go through both files; raise ``FileRefused`` with their faults, if they have any.
 
     Without a file of results no problem has recorded answers.
@@ -68,11 +68,11 @@ def check_files(problems_file: Path, results_file: Path | None = None) -> Checke
     except FileRefused as refused:
         faults.extend(refused)
     if not ids and not faults.total:
-        faults.add(problems_file.name, "at least one problem", Said("none"))
+        faults.add(problems_file.name, "at least one problem", Unquoted("none"))
     results = _check_results(results_file, ids, faults) if results_file else _Results()
     faults.check()
     both = hashlib.sha256(f"{_digest(problems_file)} {results.checksum}".encode()).hexdigest()
-    return Checked(
+    return CheckedProblems(
         both, len(ids), results.answers, results.without_verdict, len(ids - results.answered)
     )
 
@@ -103,13 +103,13 @@ def _check_results(results_file: Path, ids: set[int], faults: Problems) -> _Resu
     except FileRefused as refused:
         faults.extend(refused)
     except OSError as error:
-        faults.add(results_file.name, "a file to read", Said(error.strerror or "none"))
+        faults.add(results_file.name, "a file to read", Unquoted(error.strerror or "none"))
     return found
 
 
 def read_riddles(
     problems_file: Path, results_file: Path | None = None
-) -> Iterator[tuple[Riddle, tuple[Recorded, ...]]]:
+) -> Iterator[tuple[Riddle, tuple[RecordedAnswer, ...]]]:
     """Every problem with its recorded answers; problems without any come last.
 
     The problems are held in memory (their file is small by its limits), the answers are not.
@@ -124,14 +124,14 @@ def read_riddles(
 
 def _answered(
     riddles: dict[int, Riddle], results_file: Path, faults: Problems
-) -> Iterator[tuple[Riddle, tuple[Recorded, ...]]]:
+) -> Iterator[tuple[Riddle, tuple[RecordedAnswer, ...]]]:
     """The problems that have answers; they are taken out of ``riddles``."""
     with results_file.open("rb") as raw:
         for key, rows in JsonFile(results_file, raw).members():
             recorded = _recorded(results_file.name, key, rows, faults)
             riddle = riddles.pop(_whole(key) or 0, None)
             if riddle is None:
-                faults.add(results_file.name, "the files that were checked", Said("others"))
+                faults.add(results_file.name, "the files that were checked", Unquoted("others"))
             faults.check()
             if riddle is not None:
                 yield riddle, recorded
@@ -173,7 +173,7 @@ def _riddle(
     if number is None:
         faults.add(f"{where}, ID", "a whole number", _shown(given))
     elif number in seen:
-        faults.add(f"{where}, ID", "an id of its own", Said(f"{number}, which stands above"))
+        faults.add(f"{where}, ID", "an id of its own", Unquoted(f"{number}, which stands above"))
     else:
         seen.add(number)
     for name in ("Problem", "Solution"):
@@ -222,11 +222,11 @@ def _number(file: str, key: str, ids: set[int], answered: set[int], faults: Prob
     elif ids and number not in ids:
         faults.add(where, "an ID that the workbook holds", key)
     elif number in answered:
-        faults.add(where, "each problem once", Said("its number a second time"))
+        faults.add(where, "each problem once", Unquoted("its number a second time"))
     return number
 
 
-def _recorded(file: str, key: str, rows: Any, faults: Problems) -> tuple[Recorded, ...]:
+def _recorded(file: str, key: str, rows: Any, faults: Problems) -> tuple[RecordedAnswer, ...]:
     """The sound answers to one problem; faults of the others are noted."""
     where = f"{file}, problem {key[:40]!r}"
     if not isinstance(rows, list) or len(rows) > MOST_ANSWERS:
@@ -235,7 +235,7 @@ def _recorded(file: str, key: str, rows: Any, faults: Problems) -> tuple[Recorde
     return tuple(_sound(where, rows, faults))
 
 
-def _sound(where: str, rows: Iterable[Any], faults: Problems) -> Iterator[Recorded]:
+def _sound(where: str, rows: Iterable[Any], faults: Problems) -> Iterator[RecordedAnswer]:
     for index, row in enumerate(rows):
         place = f"{where}[{index}]"
         if not isinstance(row, dict):
@@ -251,4 +251,4 @@ def _sound(where: str, rows: Iterable[Any], faults: Problems) -> Iterator[Record
         if text != "" and (fault := text_fault(text, LONGEST_TEXT)):
             faults.add(f"{place}.solution", fault, text)
         if faults.total == before:
-            yield Recorded(str(model).strip(), str(verdict or ""), str(text))
+            yield RecordedAnswer(str(model).strip(), str(verdict or ""), str(text))

@@ -25,7 +25,7 @@ Kind = Literal["tool", "attribute"]
 
 
 @dataclass(frozen=True)
-class Tool:
+class LexiconTool:
     """A canonical tool; ``of`` is the general word for it.
 
     ``number``: one, mass (some water), plural (scissors) or many (cookies).
@@ -63,7 +63,7 @@ class Form:
 class Lexicon:
     """The data files, ready for look-up: surface forms by their first token, longest first."""
 
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, LexiconTool]
     attributes: Mapping[str, Attribute]
     general: frozenset[str]
     forms: Mapping[str, tuple[Form, ...]]
@@ -130,11 +130,11 @@ def load_lexicon() -> Lexicon:
     """The shipped lexicon."""
     groups, deeds = _read("tools.yaml"), _read("attributes.yaml")
     names = {key: row["name"] for key, row in deeds.items()}
-    tools: dict[str, Tool] = {}
+    tools: dict[str, LexiconTool] = {}
     forms: list[Form] = []
     for rows in groups.values():
         for name, row in rows.items():
-            tools[name] = Tool(
+            tools[name] = LexiconTool(
                 name,
                 row.get("of", ""),
                 tuple(names[key] for key in row.get("is", ())),

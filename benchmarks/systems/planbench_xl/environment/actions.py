@@ -24,14 +24,14 @@ _DEEPEST = 50
 
 
 @dataclass(frozen=True)
-class Action:
+class AgentAction:
     """What a reply asks for: a kind and the text inside it."""
 
     kind: str
     content: str = ""
 
 
-def tagged(text: str) -> list[Action]:
+def tagged(text: str) -> list[AgentAction]:
     """Every complete pair of tags with its trimmed content, by kind; pairs may lie in each other.
 
     One pass over the marks: a regular expression for pairs would take quadratic time over a reply
@@ -44,7 +44,7 @@ def tagged(text: str) -> list[Action]:
             if not place[1] and start is None:
                 start = place.end()
             elif place[1] and start is not None:
-                found.append(Action(tag, text[start : place.start()].strip()))
+                found.append(AgentAction(tag, text[start : place.start()].strip()))
                 start = None
     return found
 
@@ -79,7 +79,7 @@ def _finite(text: str) -> float | str:
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class ParsedCall:
     """A call that is well formed: what names its tool, and its arguments."""
 
     name: str | None
@@ -87,7 +87,7 @@ class ToolCall:
     arguments: Mapping[str, Any]
 
 
-def read_call(content: str) -> ToolCall | None:
+def read_call(content: str) -> ParsedCall | None:
     """The tool call in a text; None where it is not well formed."""
     value = read_object(content)
     if value is None or not isinstance(value.get("arguments"), dict):
@@ -97,7 +97,7 @@ def read_call(content: str) -> ToolCall | None:
     tool_id = value.get("tool_id") if isinstance(value.get("tool_id"), str) else None
     if name is None and tool_id is None:
         return None
-    return ToolCall(name, tool_id, value["arguments"])
+    return ParsedCall(name, tool_id, value["arguments"])
 
 
 def read_request(content: str) -> dict[str, Any] | None:

@@ -10,7 +10,11 @@ from operator import or_
 from random import Random
 from typing import Any
 
-from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER_TYPES, Tool, World
+from benchmarks.systems.planbench_xl.environment.catalogue import (
+    BLOCKER_TYPES,
+    CatalogueTool,
+    ToolWorld,
+)
 
 EXACT, REMAINING, RATIO = (
     "exact_blocked_paths", "target_remaining_paths", "target_remaining_ratio",
@@ -63,7 +67,7 @@ class Plan:
     pick: int | None = None
     remaining_mean: float | None = None
 
-    def standing_in(self, world: World) -> dict[str, tuple[Tool, ...]]:
+    def standing_in(self, world: ToolWorld) -> dict[str, tuple[CatalogueTool, ...]]:
         """By blocked tool, the tools that are shown in its place."""
         return {
             name: tuple(world.blockers[name, kind] for kind in kinds)

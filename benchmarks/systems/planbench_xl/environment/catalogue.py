@@ -27,7 +27,7 @@ KEPT = 4
 
 
 @dataclass(frozen=True)
-class Tool:
+class CatalogueTool:
     """One tool. ``arguments`` maps the names that the agent sees to data types, which it does not.
 
     ``source`` is the baseline tool that it stands beside or in place of (itself, for a baseline
@@ -80,16 +80,16 @@ class Ambiguous(Exception):
 
 
 @dataclass(frozen=True)
-class World:
+class ToolWorld:
     """Data types, records and tools of one domain, with the indexes that episodes need."""
 
     domain: str
     datatypes: tuple[DataType, ...]
     rows: tuple[Mapping[str, Any], ...]
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, CatalogueTool]
     _columns: dict[str, dict[str, int]] = field(default_factory=dict, compare=False, repr=False)
 
-    def of_kind(self, kind: str) -> Iterator[Tool]:
+    def of_kind(self, kind: str) -> Iterator[CatalogueTool]:
         return (tool for tool in self.tools.values() if tool.kind == kind)
 
     @cached_property
@@ -97,7 +97,7 @@ class World:
         return Matcher(self.datatypes)
 
     @cached_property
-    def by_output(self) -> Mapping[str, tuple[Tool, ...]]:
+    def by_output(self) -> Mapping[str, tuple[CatalogueTool, ...]]:
         """The baseline tools that give a data type, sorted by name."""
         found = defaultdict(list)
         for tool in sorted(self.of_kind(BASELINE), key=lambda tool: tool.name):
@@ -105,7 +105,7 @@ class World:
         return {key: tuple(tools) for key, tools in found.items()}
 
     @cached_property
-    def by_inputs(self) -> Mapping[tuple[str, ...], tuple[Tool, ...]]:
+    def by_inputs(self) -> Mapping[tuple[str, ...], tuple[CatalogueTool, ...]]:
         """The baseline tools with one or two inputs, by these (sorted), sorted by name."""
         found = defaultdict(list)
         for tool in sorted(self.of_kind(BASELINE), key=lambda tool: tool.name):
@@ -114,7 +114,7 @@ class World:
         return {key: tuple(tools) for key, tools in found.items()}
 
     @cached_property
-    def siblings(self) -> Mapping[str, tuple[Tool, ...]]:
+    def siblings(self) -> Mapping[str, tuple[CatalogueTool, ...]]:
         """The noisy tools beside each baseline tool, sorted by name."""
         found = defaultdict(list)
         for tool in sorted(self.of_kind(NOISY), key=lambda tool: tool.name):
@@ -122,11 +122,11 @@ class World:
         return {key: tuple(tools) for key, tools in found.items()}
 
     @cached_property
-    def blockers(self) -> Mapping[tuple[str, str], Tool]:
+    def blockers(self) -> Mapping[tuple[str, str], CatalogueTool]:
         """The tool that blocks a baseline tool, by this and its type of noise."""
         return {(tool.source, tool.noise): tool for tool in self.of_kind(BLOCKER)}
 
-    def look_up(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    def look_up(self, tool: CatalogueTool, arguments: Mapping[str, Any]) -> Any:
         """What a baseline tool finds: None for nothing, ``Ambiguous`` for several values."""
         rows = (1 << len(self.rows)) - 1
         for name, datatype in tool.arguments.items():
@@ -155,12 +155,12 @@ class World:
         return column
 
 
-def read_world(shared: Json) -> World:
+def read_world(shared: Json) -> ToolWorld:
     """The world of a dataset from what its tasks share."""
     tools = {}
     for kind in KINDS:
         for entry in shared["tools"][kind]:
-            tools[entry["name"]] = Tool(
+            tools[entry["name"]] = CatalogueTool(
                 name=entry["name"],
                 kind=kind,
                 inputs=tuple(entry["input_datatypes"]),
@@ -180,14 +180,14 @@ def read_world(shared: Json) -> World:
     )
     # Sorted, because not every store keeps the order of an object's fields.
     rows = tuple(row for _, row in sorted(shared["rows"].items()))
-    return World(shared["domain"], datatypes, rows, tools)
+    return ToolWorld(shared["domain"], datatypes, rows, tools)
 
 
-_worlds: OrderedDict[str, World] = OrderedDict()
+_worlds: OrderedDict[str, ToolWorld] = OrderedDict()
 _lock = Lock()
 
 
-def world_of(shared: Json) -> World:
+def world_of(shared: Json) -> ToolWorld:
     """The world of a dataset; the indexes are made once per process and content.
 
     The checksum stands for the content: a store may hand out a new object for every trajectory.

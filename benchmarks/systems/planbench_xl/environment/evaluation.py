@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.systems.planbench_xl.environment.catalogue import NOISY, World
+from benchmarks.systems.planbench_xl.environment.catalogue import NOISY, ToolWorld
 
 
 class Tally:
@@ -11,7 +11,7 @@ class Tally:
     other calls that were not carried out.
     """
 
-    def __init__(self, world: World, paths: Sequence[Sequence[str]]) -> None:
+    def __init__(self, world: ToolWorld, paths: Sequence[Sequence[str]]) -> None:
         self._world = world
         self.searches = self.searches_run = self.calls = self.calls_run = 0
         self.invalid = self.rejected = self.noisy = 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.digests import canonical_json
-from benchmarks.systems.planbench_xl.environment.catalogue import Tool
+from benchmarks.systems.planbench_xl.environment.catalogue import CatalogueTool
 from benchmarks.systems.planbench_xl.environment.retrieval import INPUTS, OUTPUT, Found
 from benchmarks.systems.planbench_xl.prompts import load_feedback
 
@@ -22,7 +22,7 @@ def told_request(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def found_text(
-    found: Found, tools: Sequence[Tool], ids: Mapping[str, str], version: str = ""
+    found: Found, tools: Sequence[CatalogueTool], ids: Mapping[str, str], version: str = ""
 ) -> str:
     """The tools that a search brought, or that it brought none and what that may mean."""
     request = canonical_json(told_request(found.request))
@@ -33,7 +33,7 @@ def found_text(
     return say("retrieve_ok", version, request=request, count=len(tools), tools=listed)
 
 
-def _shown(tool: Tool, tool_id: str | None) -> str:
+def _shown(tool: CatalogueTool, tool_id: str | None) -> str:
     if tool_id is None:
         return tool.shown_json
     return f'{{"tool_id":{canonical_json(tool_id)},{tool.shown_json[1:]}'

@@ -11,13 +11,17 @@ from benchmarks.systems.planbench_xl.environment.actions import (
     ANSWER,
     CALL,
     RETRIEVE,
-    Action,
-    ToolCall,
+    AgentAction,
+    ParsedCall,
     read_call,
     read_request,
 )
 from benchmarks.systems.planbench_xl.environment.blockers import UNBLOCKED, Plan, plan_for
-from benchmarks.systems.planbench_xl.environment.catalogue import Ambiguous, Tool, World
+from benchmarks.systems.planbench_xl.environment.catalogue import (
+    Ambiguous,
+    CatalogueTool,
+    ToolWorld,
+)
 from benchmarks.systems.planbench_xl.environment.evaluation import Tally
 from benchmarks.systems.planbench_xl.environment.feedback import (
     called_text,
@@ -35,7 +39,7 @@ from benchmarks.systems.planbench_xl.environment.tools import (
     NOTHING,
     TRUSTED,
     UNTRUSTED,
-    Result,
+    ToolResult,
     execute,
 )
 from benchmarks.systems.planbench_xl.environment.values import is_correct, normalise, text_of
@@ -111,10 +115,10 @@ class Reach:
     def __init__(self, given: Iterable[str]) -> None:
         self.start = frozenset(given)
         self.reached = set(self.start)
-        self._waiting: dict[str, list[Tool]] = defaultdict(list)
+        self._waiting: dict[str, list[CatalogueTool]] = defaultdict(list)
         self._known: set[str] = set()
 
-    def show(self, tools: Iterable[Tool]) -> None:
+    def show(self, tools: Iterable[CatalogueTool]) -> None:
         for tool in tools:
             if tool.name not in self._known:
                 self._known.add(tool.name)
@@ -133,13 +137,13 @@ class Reach:
                 else:
                     fresh.append(tool.output)
 
-    def _try(self, tool: Tool) -> None:
+    def _try(self, tool: CatalogueTool) -> None:
         if missing := self._missing(tool):
             self._waiting[missing].append(tool)
         else:
             self.add(tool.output)
 
-    def _missing(self, tool: Tool) -> str:
+    def _missing(self, tool: CatalogueTool) -> str:
         """An input of a tool that is out of reach, or ''."""
         return next((datatype for datatype in tool.inputs if datatype not in self.reached), "")
 
@@ -189,7 +193,7 @@ class Query:
     Nothing here looks back over what has happened: each step costs what its own action costs.
     """
 
-    def __init__(self, world: World, task: Task, conditions: Conditions) -> None:
+    def __init__(self, world: ToolWorld, task: Task, conditions: Conditions) -> None:
         self.world, self.conditions = world, conditions
         self.version: str = conditions.prompts
         payload = task.payload
@@ -211,7 +215,7 @@ class Query:
         self.holdings = Holdings(self.given, payload.get("input_values") or {})
         self.reach = Reach(self.given)
         # By name, the tools shown so far; by name, their ids; by id, their names.
-        self.shown: dict[str, Tool] = {}
+        self.shown: dict[str, CatalogueTool] = {}
         self.ids: dict[str, str] = {}
         self.named: dict[str, str] = {}
         self.errors = {LABEL_ERRORS: 0, RETRIEVAL_ERRORS: 0, CALL_ERRORS: 0}
@@ -220,7 +224,7 @@ class Query:
         self.checked = False
         self.tally = Tally(world, paths)
 
-    def step(self, action: Action) -> Seen:
+    def step(self, action: AgentAction) -> Seen:
         """Carry out one reply's action."""
         self.steps += 1
         steps: dict[str, Callable[[str], Seen]] = {
@@ -321,7 +325,7 @@ class Query:
             told,
         )
 
-    def _execute(self, name: str, call: ToolCall) -> Result:
+    def _execute(self, name: str, call: ParsedCall) -> ToolResult:
         tool = self.shown.get(name)
         if tool is None:
             shown = name if len(name) <= 200 else name[:199] + "…"
@@ -346,9 +350,11 @@ class Query:
         except Ambiguous:
             if self.conditions["ambiguous_record"] == "leave_out":
                 raise
-            return Result(tool, None, NOTHING, False)
+            return ToolResult(tool, None, NOTHING, False)
 
-    def _unheld(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    def _unheld(
+        self, tool: CatalogueTool, arguments: Mapping[str, Any]
+    ) -> tuple[list[str], list[str]]:
         """The data types of which a call brings unreliable values, and those not held at all."""
         untrusted, missing = [], []
         surfaces = {datatype: surface for surface, datatype in tool.arguments.items()}

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from random import Random
 from typing import Any
 
-from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER, Tool, World
+from benchmarks.systems.planbench_xl.environment.catalogue import BLOCKER, CatalogueTool, ToolWorld
 
 # So many siblings does a group get before the groups that are blocked get any.
 _FIRST = 2
@@ -18,9 +18,9 @@ class _Group:
     """The tools found for one baseline tool, the siblings that it may get, and those it got."""
 
     source: str
-    primaries: list[Tool] = field(default_factory=list)
-    pool: list[Tool] = field(default_factory=list)
-    chosen: list[Tool] = field(default_factory=list)
+    primaries: list[CatalogueTool] = field(default_factory=list)
+    pool: list[CatalogueTool] = field(default_factory=list)
+    chosen: list[CatalogueTool] = field(default_factory=list)
 
     @property
     def blocked(self) -> bool:
@@ -32,7 +32,9 @@ class _Group:
         return f"{self.source}:{state}:{len(self.primaries)}"
 
 
-def with_siblings(world: World, found: Iterable[Tool], most: int | None) -> list[Tool]:
+def with_siblings(
+    world: ToolWorld, found: Iterable[CatalogueTool], most: int | None
+) -> list[CatalogueTool]:
     """The tools found, each followed by siblings, ``most`` tools in all (None: without limit).
 
     The draw depends on the tools alone, not on the query. Tools that were found are never dropped.
@@ -135,13 +137,13 @@ class Found:
     request: Mapping[str, Any]
     matched: Mapping[str, Any]
     note: str | None
-    tools: tuple[Tool, ...]
+    tools: tuple[CatalogueTool, ...]
 
 
-def select(world: World, request: Mapping[str, Any]) -> Found:
+def select(world: ToolWorld, request: Mapping[str, Any]) -> Found:
     """The baseline tools that a checked request means, sorted by name."""
     matched: dict[str, Any] = {}
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[CatalogueTool, ...] = ()
     if OUTPUT in request:
         matched[OUTPUT] = world.matcher.match(request[OUTPUT]).name
         tools = world.by_output.get(matched[OUTPUT], ())
@@ -166,16 +168,16 @@ def select(world: World, request: Mapping[str, Any]) -> Found:
 class Arrangement:
     """What a run does with the tools that a search finds: blocks, siblings, order."""
 
-    blocked: Mapping[str, Sequence[Tool]]
+    blocked: Mapping[str, Sequence[CatalogueTool]]
     noisy: bool
     most: int | None
     seed: int
     task_id: str
     query_id: str
 
-    def arrange(self, world: World, found: Found) -> tuple[Tool, ...]:
+    def arrange(self, world: ToolWorld, found: Found) -> tuple[CatalogueTool, ...]:
         """The tools as the agent gets to see them."""
-        tools: list[Tool] = []
+        tools: list[CatalogueTool] = []
         for tool in found.tools:
             tools += self.blocked.get(tool.name, (tool,))
         if self.noisy:
@@ -184,7 +186,7 @@ class Arrangement:
             self._rng(found.request, tools).shuffle(tools)
         return tuple(tools)
 
-    def _rng(self, request: Mapping[str, Any], tools: Sequence[Tool]) -> Random:
+    def _rng(self, request: Mapping[str, Any], tools: Sequence[CatalogueTool]) -> Random:
         """The same request in the same query gives the same order."""
         about = {
             "global_seed": self.seed,

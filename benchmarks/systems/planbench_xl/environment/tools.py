@@ -7,18 +7,18 @@ from typing import Any
 from benchmarks.systems.planbench_xl.environment.catalogue import (
     BASELINE,
     SHOWN_AS_ERROR,
-    Tool,
-    World,
+    CatalogueTool,
+    ToolWorld,
 )
 
 TRUSTED, UNTRUSTED, NOTHING = "trusted", "untrusted", "none"
 
 
 @dataclass(frozen=True)
-class Result:
+class ToolResult:
     """What a tool returned. The agent sees ``value`` and ``success``, nothing of the rest."""
 
-    tool: Tool
+    tool: CatalogueTool
     value: Any
     provenance: str
     success: bool
@@ -40,7 +40,7 @@ class Result:
         }
 
 
-def execute(world: World, tool: Tool, arguments: Mapping[str, Any]) -> Result:
+def execute(world: ToolWorld, tool: CatalogueTool, arguments: Mapping[str, Any]) -> ToolResult:
     """Call a tool. Baseline tools look records up; the others say what they always say.
 
     Raises ``Ambiguous`` where a lookup fits records with different values.
@@ -48,7 +48,7 @@ def execute(world: World, tool: Tool, arguments: Mapping[str, Any]) -> Result:
     if tool.kind == BASELINE:
         value = world.look_up(tool, arguments)
         if value is None:
-            return Result(tool, None, NOTHING, False)
-        return Result(tool, value, TRUSTED, True)
+            return ToolResult(tool, None, NOTHING, False)
+        return ToolResult(tool, value, TRUSTED, True)
     value = tool.description if tool.value is None else tool.value
-    return Result(tool, value, UNTRUSTED, tool.noise not in SHOWN_AS_ERROR)
+    return ToolResult(tool, value, UNTRUSTED, tool.noise not in SHOWN_AS_ERROR)

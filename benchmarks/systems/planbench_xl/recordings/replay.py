@@ -17,7 +17,7 @@ from benchmarks.core.digests import storable
 from benchmarks.core.json_files import ODD_ESCAPE
 from benchmarks.core.problems import FileRefused, Problem, Problems, describe, text_fault
 from benchmarks.core.types import Json, Outcome, Reply, Task, Turn
-from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset
+from benchmarks.systems.planbench_xl.dataset import LoadedDataset, load_dataset
 from benchmarks.systems.planbench_xl.environment.actions import parse_tagged
 from benchmarks.systems.planbench_xl.episode import episode
 from benchmarks.systems.planbench_xl.files import open_plain_or_packed, read_json, reason_of
@@ -46,7 +46,7 @@ _FIELDS: tuple[tuple[str, type, str], ...] = (
 
 
 @dataclass(frozen=True)
-class Difference:
+class ReplayDifference:
     """Where a recording and its replay part: which episode, which step, what."""
 
     episode: str
@@ -66,12 +66,12 @@ class Replayed:
 
     recording: Json
     reason: str = ""
-    differences: Sequence[Difference] = ()
+    differences: Sequence[ReplayDifference] = ()
     outcome: Outcome | None = None
 
 
 @dataclass
-class Report:
+class ReplayReport:
     """What a replay of many recordings came to. An episode that parts is counted once."""
 
     episodes: int = 0
@@ -79,7 +79,7 @@ class Report:
     matches: int = 0
     mismatches: int = 0
     not_replayable: Counter[str] = field(default_factory=Counter)
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[ReplayDifference] = field(default_factory=list)
     warnings: Sequence[str] = ()
 
     def add(self, one: Replayed) -> None:
@@ -110,7 +110,7 @@ class Report:
 
 def replay_recordings(
     runs: Path, data: Path, *, tool_index: Path | None = None, conditions: Path | None = None
-) -> Report:
+) -> ReplayReport:
     """Play every recording of a file (JSON lines, plain or packed) on the data of a folder.
 
     ``tool_index`` lists the names that whole numbers in the recordings stand for, ``conditions``
@@ -119,14 +119,14 @@ def replay_recordings(
     dataset = load_dataset(data)
     names = read_tool_index(tool_index) if tool_index else None
     known = read_conditions(conditions) if conditions else PUBLISHED
-    report = Report(warnings=dataset.warnings)
+    report = ReplayReport(warnings=dataset.warnings)
     for one in replayed(read_recordings(runs, names), dataset, known):
         report.add(one)
     return report
 
 
 def replayed(
-    recordings: Iterator[Json], dataset: Dataset, known: NamedConditions = PUBLISHED
+    recordings: Iterator[Json], dataset: LoadedDataset, known: NamedConditions = PUBLISHED
 ) -> Iterator[Replayed]:
     """Recording after recording with what its replay came to."""
     tasks = {task.id: task for task in dataset.tasks}
@@ -250,7 +250,7 @@ def _index_fault(tool: Any, names: Sequence[str] | None) -> str:
 
 def why_not(
     recording: Json,
-    dataset: Dataset,
+    dataset: LoadedDataset,
     tasks: Mapping[str, Task],
     known: NamedConditions = PUBLISHED,
 ) -> str:
@@ -274,7 +274,7 @@ def group_of(recording: Json) -> str:
 
 def replay(
     recording: Json, task: Task, settings: Mapping[str, Any] | None = None
-) -> tuple[list[Difference], Outcome | None]:
+) -> tuple[list[ReplayDifference], Outcome | None]:
     """The first difference of a recording from its replay, if any, and how the replay ended.
 
     Without ``settings`` the recording's setting is one of the twelve conditions.
@@ -291,25 +291,27 @@ def replay(
         for key, recorded in step["o"].items():
             replayed = turn.payload.get("category" if key == "cat" else key)
             if not _same(recorded, replayed, key):
-                return [Difference(name, number, key, recorded, replayed)], None
+                return [ReplayDifference(name, number, key, recorded, replayed)], None
         try:
             next(played)
         except StopIteration as end:
             outcome = end.value
             if number < len(steps):
-                return [Difference(name, number, "end", "goes on", outcome.termination)], outcome
+                return [
+                    ReplayDifference(name, number, "end", "goes on", outcome.termination)
+                ], outcome
     if outcome is None:
-        return [Difference(name, len(steps), "end", "ends", "goes on")], None
+        return [ReplayDifference(name, len(steps), "end", "ends", "goes on")], None
     return list(_differences_at_end(name, recording, outcome)), outcome
 
 
-def _differences_at_end(name: str, recording: Json, outcome: Outcome) -> Iterator[Difference]:
+def _differences_at_end(name: str, recording: Json, outcome: Outcome) -> Iterator[ReplayDifference]:
     for part, own in (("result", "result"), ("eval", "evaluation")):
         for key, recorded in recording[part].items():
             replayed = outcome.payload[own].get(key)
             if recorded != replayed:
                 where = f"{part}.{key}"
-                yield Difference(name, len(recording["steps"]), where, recorded, replayed)
+                yield ReplayDifference(name, len(recording["steps"]), where, recorded, replayed)
 
 
 def _same(recorded: Any, replayed: Any, key: str) -> bool:

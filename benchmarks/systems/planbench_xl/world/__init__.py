@@ -3,13 +3,13 @@
 from functools import cache
 from pathlib import Path
 
-from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset
+from benchmarks.systems.planbench_xl.dataset import LoadedDataset, load_dataset
 
 DATA = Path(__file__).parent / "data"
 DOMAIN = "nursery"
 
 
 @cache
-def load_world() -> Dataset:
+def load_world() -> LoadedDataset:
     """The shipped dataset, loaded as any other."""
     return load_dataset(DATA, DOMAIN)

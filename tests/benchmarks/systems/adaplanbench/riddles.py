@@ -6,7 +6,7 @@ from typing import Any
 
 import openpyxl
 
-from benchmarks.systems.adaplanbench.macgyver.reader import COLUMNS, Recorded, Riddle
+from benchmarks.systems.adaplanbench.macgyver.reader import COLUMNS, RecordedAnswer, Riddle
 
 PROBLEM = (
     "17 A paper kite of your niece hangs in an apple tree and you cannot reach it from the ground. "
@@ -21,27 +21,29 @@ QUERY = (
 SOLUTION = "Step1: Tape the rope to the rake with the duct tape.<br>\nStep2: Hook the kite with it."
 RIDDLE = Riddle(17, PROBLEM, True, "unconventional", SOLUTION, "efficient")
 ANSWERS = (
-    Recorded(
+    RecordedAnswer(
         "solutions_gpt4",
         "correct_efficient",
         "Step1: Tape the rope to the rake.<br>Step2: Lift the kite off. Tools used: rope, rake.",
     ),
-    Recorded(
+    RecordedAnswer(
         "solutions_gpt4",
         "wrong_partial_correct",
         "Step 1: Tape the rope to the rake.\nStep 2: Lift the kite off.",
     ),
-    Recorded(
+    RecordedAnswer(
         "gpt4-prompt-2",
         "correct_inefficient",
         "<br>\nStep1: Lean the ladder against the tree.<br>\nStep2: Climb up and cut the branch "
         "with the kitchen knife.<br>\nThis solution needs a steady hand.",
     ),
-    Recorded("gpt4-prompt-3", "", "It is not possible to reach the kite with these items."),
-    Recorded("Prolific", "correct_efficient", "Throw the tennis ball at the kite"),
-    Recorded("Prolific", "wrong_fail_solvability_status", "Unsolvable. The tree is too tall"),
-    Recorded("Prolific", "", "no"),
-    Recorded("solutions_bard", "wrong_entire_wrong_solution", "1. Wrap the towel round the ball."),
+    RecordedAnswer("gpt4-prompt-3", "", "It is not possible to reach the kite with these items."),
+    RecordedAnswer("Prolific", "correct_efficient", "Throw the tennis ball at the kite"),
+    RecordedAnswer("Prolific", "wrong_fail_solvability_status", "Unsolvable. The tree is too tall"),
+    RecordedAnswer("Prolific", "", "no"),
+    RecordedAnswer(
+        "solutions_bard", "wrong_entire_wrong_solution", "1. Wrap the towel round the ball."
+    ),
 )
 
 

@@ -18,7 +18,7 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
     named_in,
     needed_by,
 )
-from benchmarks.systems.adaplanbench.macgyver.reader import Recorded, Riddle, read_riddles
+from benchmarks.systems.adaplanbench.macgyver.reader import RecordedAnswer, Riddle, read_riddles
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
 from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, QUERY, RIDDLE
 from tests.shared_data import shared_data
@@ -111,7 +111,7 @@ def test_where_the_reference_gives_up_a_plan_stands_in() -> None:
     task, profiles = build_task(hopeless, ANSWERS)
     kept = next(plan for plan in pool_of(task) if plan.key == "prolific-1")
     assert not any(kept.uses(c.about) for c in profiles[-1].constraints)
-    none = build_task(hopeless, (Recorded("Prolific", "", "Unsolvable."),))[0]
+    none = build_task(hopeless, (RecordedAnswer("Prolific", "", "Unsolvable."),))[0]
     assert none.payload["reference"] == ""
 
 
@@ -160,7 +160,10 @@ BOAT = Riddle(
 def test_a_constraint_that_the_task_cannot_do_without_is_left_out_and_named(
     riddle: Riddle, answer: str, about: str, word: str
 ) -> None:
-    recorded = (Recorded("m", "", answer), Recorded("n", "", "1. Wind the rope round a sock."))
+    recorded = (
+        RecordedAnswer("m", "", answer),
+        RecordedAnswer("n", "", "1. Wind the rope round a sock."),
+    )
     task, profiles = build_task(riddle, recorded)
     assert about not in {c.about for c in profiles[-1].constraints}
     needed = needed_by(task.prompt)
@@ -174,7 +177,7 @@ def test_a_constraint_that_the_task_cannot_do_without_is_left_out_and_named(
 
 
 def test_what_is_left_out_is_told_with_the_task() -> None:
-    recorded = (Recorded("m", "", "1. Soak the sponge.\n2. Wet the towel and wave it."),)
+    recorded = (RecordedAnswer("m", "", "1. Soak the sponge.\n2. Wet the towel and wave it."),)
     task, profiles = build_task(BOAT, recorded)
     assert task.payload["contradictory"]["tool:water"] == "boat"
     assert {c.about for c in profiles[-1].constraints} & {"tool:sponge", "tool:towel"}

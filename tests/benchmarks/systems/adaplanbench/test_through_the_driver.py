@@ -5,7 +5,7 @@ import pytest
 from benchmarks.core.answerers import Cast, Human
 from benchmarks.core.driver import Finished, Suspended
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.core.log import MemoryLog, Verdict
+from benchmarks.core.log import CallResult, MemoryLog
 from tests.benchmarks.core.toys import Death, DyingLog
 from tests.contracts.episodes import Case, settled, through_json, watch
 
@@ -76,7 +76,7 @@ def _post(played, log, call, scripts):
     answer = scripts.filler(call.ask).answer(call.ask, call.seed)
     value = played.system.parsers[call.ask.expect.kind](answer.text, call.ask.expect.params)
     log.record_sent([call])
-    log.record_verdict(call, Verdict("answered", answer, value))
+    log.record_verdict(call, CallResult("answered", answer, value))
 
 
 def test_what_a_person_may_post_is_what_the_parser_reads():

@@ -12,7 +12,7 @@ from benchmarks.core.answerers import Cast
 from benchmarks.core.candidates import KEPT, REMOVED
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished
-from benchmarks.core.log import Call, MemoryLog, Verdict
+from benchmarks.core.log import Call, CallResult, MemoryLog
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Outcome
@@ -45,9 +45,9 @@ class Protocol(MemoryLog):
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[tuple[str, Verdict]] = []
+        self.said: list[tuple[str, CallResult]] = []
 
-    def record_verdict(self, call: Call, verdict: Verdict) -> None:
+    def record_verdict(self, call: Call, verdict: CallResult) -> None:
         super().record_verdict(call, verdict)
         self.said.append((call.ask.role, verdict))
 

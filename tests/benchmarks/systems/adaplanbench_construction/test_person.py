@@ -10,14 +10,19 @@ from benchmarks.core.types import Ask
 from benchmarks.systems.adaplanbench_construction.asks import RoundAsks, ask_filter
 from benchmarks.systems.adaplanbench_construction.parsers import PARSERS
 from benchmarks.systems.adaplanbench_construction.people import REPLY_FORMS
-from benchmarks.systems.adaplanbench_construction.pools import Entry, Item, Pool
+from benchmarks.systems.adaplanbench_construction.pools import (
+    ConstraintPool,
+    PooledCandidate,
+    PooledConstraint,
+)
 
 NOBODY: frozenset[str] = frozenset()
 ROUND = RoundAsks("How can I dry it?", "1. Use a towel.", 2)
-POOL = Pool((Item("There is no rope.", "tool:rope"),))
-NEW = [Item(text, "tool:x") for text in ("No cord.", "No saw.", "No saws.")]
+POOL = ConstraintPool((PooledConstraint("There is no rope.", "tool:rope"),))
+NEW = [PooledConstraint(text, "tool:x") for text in ("No cord.", "No saw.", "No saws.")]
 ENTRIES = [
-    Entry("k", "user", text, "attribute:x", 2, NOBODY, NOBODY) for text in ("No noise.", "No heat.")
+    PooledCandidate("k", "user", text, "attribute:x", 2, NOBODY, NOBODY)
+    for text in ("No noise.", "No heat.")
 ]
 ASKS = {
     "verdict": ask_filter("How can I dry it?"),

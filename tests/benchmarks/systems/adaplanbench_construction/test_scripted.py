@@ -17,7 +17,7 @@ from benchmarks.systems.adaplanbench.macgyver.lexicon import named, uses
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
 from benchmarks.systems.adaplanbench_construction.asks import RoundAsks
 from benchmarks.systems.adaplanbench_construction.labels import ENDINGS, MEASURES, explain
-from benchmarks.systems.adaplanbench_construction.pools import Item, Pool
+from benchmarks.systems.adaplanbench_construction.pools import ConstraintPool, PooledConstraint
 from benchmarks.systems.adaplanbench_construction.problems import (
     load_demo_problems,
     macgyver_problem,
@@ -98,7 +98,7 @@ def test_a_strict_checker_removes_more():
 
 
 def plans_of(name: str, kind: str, *abouts: str, task: Task = KITE) -> list[str]:
-    pool = Pool(tuple(Item(f"Not this: {about}", about) for about in abouts))
+    pool = ConstraintPool(tuple(PooledConstraint(f"Not this: {about}", about) for about in abouts))
     ask = RoundAsks("How?", "", 1).planner("1", kind, pool, 3)
     reply = json.loads(scripted(name, task).answer(ask, 1).text)
     return [row["plan"] for row in reply["plans"]]

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.systems.planbench_xl.dataset import Dataset, load_dataset
-from benchmarks.systems.planbench_xl.environment.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.dataset import LoadedDataset, load_dataset
+from benchmarks.systems.planbench_xl.environment.catalogue import ToolWorld, world_of
 from tests.shared_data import shared_data
 
 FOLDER = "planbench_xl"
@@ -18,15 +18,15 @@ def folder() -> Path:
 
 
 @cache
-def _dataset(path: Path) -> Dataset:
+def _dataset(path: Path) -> LoadedDataset:
     return load_dataset(path)
 
 
-def dataset() -> Dataset:
+def dataset() -> LoadedDataset:
     return _dataset(folder())
 
 
-def world() -> World:
+def world() -> ToolWorld:
     return world_of(dataset().shared)
 
 

@@ -10,7 +10,7 @@ from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Task, Turn
-from benchmarks.systems.planbench_xl.environment.catalogue import World, world_of
+from benchmarks.systems.planbench_xl.environment.catalogue import ToolWorld, world_of
 from benchmarks.systems.planbench_xl.scripted import given_values
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import load_world
@@ -25,7 +25,7 @@ class Stage:
 
     def __init__(self, key: str = "grower-of-entry", task: Task | None = None, **given: Any):
         self.task = task or task_named(key)
-        self.world: World = world_of(self.task.shared)
+        self.world: ToolWorld = world_of(self.task.shared)
         self.settings = read_settings(SYSTEM.settings, given)
         self.given = given_values(self.task, self.world)
         self.episode = SYSTEM.episode(self.task, self.settings, random.Random(0))

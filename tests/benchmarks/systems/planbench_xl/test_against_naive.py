@@ -19,8 +19,8 @@ from benchmarks.systems.planbench_xl.environment.blockers import (
 from benchmarks.systems.planbench_xl.environment.catalogue import (
     BASELINE,
     Ambiguous,
-    Tool,
-    World,
+    CatalogueTool,
+    ToolWorld,
     world_of,
 )
 from benchmarks.systems.planbench_xl.environment.query import Reach
@@ -105,7 +105,7 @@ def test_plans_for_the_shipped_world():
 
 def tool(name, inputs, output):
     arguments = {f"the_{one}": one for one in inputs}
-    return Tool(name, BASELINE, tuple(inputs), output, arguments, "", {})
+    return CatalogueTool(name, BASELINE, tuple(inputs), output, arguments, "", {})
 
 
 some_types = [f"d{n}" for n in range(7)]
@@ -145,7 +145,7 @@ values = st.sampled_from(["a", "b", None, 1, 1.0, True])
 )
 def test_lookups(rows, inputs, output, given_values):
     one = tool("t", inputs, output)
-    world = World("test", (), tuple(rows), {"t": one})
+    world = ToolWorld("test", (), tuple(rows), {"t": one})
     arguments = dict(zip(one.arguments, given_values, strict=False))
     wanted = naive.look_up(rows, one, arguments)
 

@@ -7,27 +7,27 @@ from typing import Any
 import pytest
 
 from benchmarks.systems.planbench_xl.environment.blockers import plan_for
-from benchmarks.systems.planbench_xl.environment.catalogue import Tool, World, world_of
+from benchmarks.systems.planbench_xl.environment.catalogue import CatalogueTool, ToolWorld, world_of
 from benchmarks.systems.planbench_xl.environment.similarity import DataType
-from benchmarks.systems.planbench_xl.graph import HEIGHT, WIDTH, Graph, draw
+from benchmarks.systems.planbench_xl.graph import HEIGHT, WIDTH, ToolGraph, draw
 from benchmarks.systems.planbench_xl.settings import resolve
-from benchmarks.systems.planbench_xl.walk import Walk, read_walk
+from benchmarks.systems.planbench_xl.walk import ToolWalk, read_walk
 from benchmarks.systems.planbench_xl.world import load_world
 
 TASKS = load_world().tasks
 
 
-def small_world(*tools: tuple[str, str, str], kinds: str = "") -> World:
+def small_world(*tools: tuple[str, str, str], kinds: str = "") -> ToolWorld:
     """A world of tools as (name, inputs apart by spaces, output); noisy ones end on ``~``."""
     made = {}
     for name, inputs, output in tools:
         noisy = name.endswith("~")
-        made[name] = Tool(
+        made[name] = CatalogueTool(
             name, "noisy" if noisy else "baseline", tuple(inputs.split()), output, {}, "", {},
             source=name.rstrip("~"), noise="stale" if noisy else "",
         )  # fmt: skip
     names = {word for _, inputs, output in tools for word in (*inputs.split(), output)}
-    return World("d", tuple(DataType(name, (), "") for name in names), (), made)
+    return ToolWorld("d", tuple(DataType(name, (), "") for name in names), (), made)
 
 
 def payload(given: str, target: str, *paths: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def call(tool: str, **facts: Any) -> dict[str, Any]:
     return {"action": "tool_call", "category": "tool_ok", "tool": tool, "request": request, **facts}
 
 
-def layers(graph: Graph) -> dict[str, int]:
+def layers(graph: ToolGraph) -> dict[str, int]:
     return {node.name: node.layer for node in graph.nodes}
 
 
@@ -162,7 +162,7 @@ class TestWalk:
              "reached": False, "datatype_check": False, "untrusted_sources": ["noisy"]}),
     )  # fmt: skip
 
-    def walk(self) -> Walk:
+    def walk(self) -> ToolWalk:
         return read_walk(self.world, ["ab", "bc"], self.turns, ["a"])
 
     def test_steps_and_counters(self) -> None:

@@ -13,7 +13,7 @@ from benchmarks.systems.planbench_xl.environment.query import Query
 from benchmarks.systems.planbench_xl.environment.retrieval import check_request, select
 from benchmarks.systems.planbench_xl.metrics import evaluation_report, summarise
 from benchmarks.systems.planbench_xl.recordings.replay import (
-    Report,
+    ReplayReport,
     group_of,
     read_recordings,
     read_tool_index,
@@ -33,7 +33,7 @@ def recordings():
 
 @pytest.fixture(scope="module")
 def played():
-    report, outcomes = Report(), {}
+    report, outcomes = ReplayReport(), {}
     for one in replayed(read_recordings(recordings()), slice.dataset()):
         report.add(one)
         if one.outcome is not None:
@@ -296,7 +296,7 @@ def test_odd_characters_in_actions_do_no_harm(tmp_path):
 
 
 def test_reasons_are_counted_apart_up_to_a_limit():
-    report = Report()
+    report = ReplayReport()
     recordings = ({"setting": f"s{n}", "query_id": "", "steps": []} for n in range(500))
     dataset = slice.dataset()
     known = dataset.tasks[0].id
