@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.urls import include, path
 
 from analysis.api import router as analysis
-from annotation.api import router as studies
+from annotation.api import desk, ratings, sessions, studies
+from annotation.api.errors import HANDLERS
 from benchmarks.api.build import make_api
 
 # The admin's own login page would let people in past their second factor.
@@ -23,7 +24,16 @@ admin.site.site_title = "PlanJury"
 handler429 = "config.accounts.too_many_requests"
 handler500 = "benchmarks.outages.server_error"
 
-api = make_api([("/studies", studies), ("", analysis)])
+api = make_api(
+    [
+        ("/studies", studies.router),
+        ("/studies", ratings.router),
+        ("/studies", desk.router),
+        ("", sessions.router),
+        ("", analysis),
+    ],
+    handlers=HANDLERS,
+)
 
 urlpatterns = [
     path("admin/", admin.site.urls),

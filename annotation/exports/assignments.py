@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, TextField
+from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from annotation.exports.scope import Scope
@@ -130,6 +130,29 @@ def iterate_assignments(
             if len(chunk) < CHUNK:
                 break
             after = chunk[-1].part, chunk[-1].position
+
+
+def assignments_in(scope: Scope) -> QuerySet[Assignment]:
+    """The assignments whose answers are in an export, for those who read it in pages."""
+    people = [person.user_id for person in scope.people]
+    rows = Assignment.objects.filter(study=scope.study, annotator__in=people)
+    return rows.exclude(part=BACKGROUND) if scope.names else rows
+
+
+def read_assignments(
+    scope: Scope, ids: Sequence[int], *, clients: Sequence[str] = ()
+) -> list[ExportedAssignment]:
+    """These of the assignments with their edits, by id; ``clients`` as for all of them."""
+    people = {person.user_id: person for person in scope.people}
+    rows = assignments_in(scope).filter(pk__in=ids).order_by("pk")
+    found = [
+        ExportedAssignment(people[user], *row)
+        for user, *row in rows.values_list("annotator", *_FIELDS)
+    ]
+    _add_edits(found, clients)
+    if not scope.blind and _is_adjudicated(scope):
+        _add_adjudications(found)
+    return found
 
 
 def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[ExportedAssignment]:

@@ -238,11 +238,12 @@ def refuse_unless_possible(wish: ExportRequest, format: str) -> None:
 def export_stream(*, wish: ExportRequest, format: str, by: User) -> Iterator[str] | Iterator[bytes]:
     """A file of a study while it is written. That somebody took it is put on record first."""
     refuse_unless_possible(wish, format)
-    _record(wish, [format], by)
+    record_export(wish, [format], by)
     return FORMATS[format].write(wish)
 
 
-def _record(wish: ExportRequest, formats: list[str], by: User | None) -> None:
+def record_export(wish: ExportRequest, formats: list[str], by: User | None) -> None:
+    """Put on record that somebody took a part of a study, and in which form."""
     scope = wish.scope
     record_event(
         study=scope.study, kind=StudyEvent.Kind.EXPORTED, by=by,
@@ -266,7 +267,7 @@ def write_study(
     with _file_errors(target):
         target.mkdir(parents=True)
         made = [_write(wish, format, target) for format in wanted]
-    _record(wish, wanted, by)
+    record_export(wish, wanted, by)
     return made
 
 

@@ -9,9 +9,11 @@ from ninja.operation import Operation
 
 from benchmarks.api import (
     catalogue,
+    endpoints,
     errors,
     exports,
     imports,
+    judgings,
     runs,
     scores,
     trajectories,
@@ -44,8 +46,11 @@ class Api(NinjaAPI):
         return operation.view_func.__name__
 
 
-def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
-    """The API with the routers of this app and those handed in, by the prefix of each."""
+def make_api(more: Iterable[tuple[str, Router]] = (), handlers: errors.Handlers = ()) -> NinjaAPI:
+    """The API with the routers of this app and those handed in, by the prefix of each.
+
+    ``handlers`` turn exceptions of other apps into answers.
+    """
     api = Api(
         title="PlanJury",
         version="1",
@@ -55,13 +60,15 @@ def make_api(more: Iterable[tuple[str, Router]] = ()) -> NinjaAPI:
         auth=Token(),
         parser=StrictParser(),
     )
-    errors.register(api)
+    errors.register(api, handlers)
     api.add_decorator(know_fields, mode="view")
     own = [
         ("", catalogue.systems_router),
         ("", catalogue.datasets_router),
         ("", catalogue.agents_router),
+        ("", endpoints.router),
         ("", runs.router),
+        ("", judgings.router),
         ("", trajectories.router),
         ("", scores.router),
         ("", imports.router),

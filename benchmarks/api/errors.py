@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -156,7 +156,8 @@ def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 Handler = Callable[[HttpRequest, Any], HttpResponse]
-_HANDLERS: list[tuple[type[Exception], Handler]] = [
+Handlers = Sequence[tuple[type[Exception], Handler]]
+_HANDLERS: Handlers = [
     (ApiError, _api_error),
     (CoreError, _core_error),
     (Http404, _not_found),
@@ -173,9 +174,9 @@ _HANDLERS: list[tuple[type[Exception], Handler]] = [
 ]
 
 
-def register(api: NinjaAPI) -> None:
-    """Have the API answer with the one shape whatever is raised."""
-    for kind, handler in _HANDLERS:
+def register(api: NinjaAPI, more: Handlers = ()) -> None:
+    """Have the API answer with the one shape whatever is raised; ``more`` are other apps' own."""
+    for kind, handler in (*_HANDLERS, *more):
         api.add_exception_handler(kind, handler)
 
 

@@ -226,7 +226,7 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
             "agents": _agents(request, dataset, wanted.agents),
             "levels": wanted.levels,
             "settings": wanted.settings,
-            "roles": _roles(request, wanted.roles),
+            "roles": check_fillers(request, wanted.roles),
         }
         if not wanted.accept_undefined:
             refuse_unfit_judges(remedy=REMEDY, **given)
@@ -268,7 +268,7 @@ def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Ag
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def _roles(request: HttpRequest, roles: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
+def check_fillers(request: HttpRequest, roles: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
     """The roles as they are wanted; an endpoint that is closed is not known to its asker."""
     named = {
         filler.removeprefix(AT)

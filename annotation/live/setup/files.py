@@ -14,7 +14,7 @@ from annotation.live.setup.sessions import mode_of
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import read_yaml
 from benchmarks.models import Dataset
-from benchmarks.visibility import EVERYTHING
+from benchmarks.visibility import EVERYTHING, Visibility
 
 # What stands in a file of its own accord, or under another name than in the form.
 OWN = {"dataset", "mode", "players", "roles", "settings"}
@@ -37,19 +37,28 @@ def read_live_file(text: str) -> LiveStudyForm:
         read = read_yaml(text)
     except FileRefused as refused:
         raise LiveFileRefused([str(fault) for fault in refused.problems]) from None
-    given = read.value
+    try:
+        return read_live_document(read.value)
+    except LiveFileRefused as refused:
+        lines = {f"{path[0]}": line for path, line in read.lines.items() if len(path) == 1}
+        raise LiveFileRefused(
+            [_with_line(problem, lines) for problem in refused.problems]
+        ) from None
+
+
+def read_live_document(given: Any, *, seen: Visibility = EVERYTHING) -> LiveStudyForm:
+    """The same from the fields of a file, as far as the reader may see datasets and agents."""
     if not isinstance(given, Mapping):
         raise LiveFileRefused(["a file holds fields and their values"])
-    dataset = _dataset(str(given.get("dataset", "")))
+    dataset = _dataset(str(given.get("dataset", "")), seen)
     mode = mode_of(dataset.system, str(given.get("mode", "")))
-    blank = LiveStudyForm(None, dataset=dataset, mode=mode, seen=EVERYTHING)
+    blank = LiveStudyForm(None, dataset=dataset, mode=mode, seen=seen)
     data, problems = _data(blank, given)
-    form = LiveStudyForm(data, dataset=dataset, mode=mode, seen=EVERYTHING)
+    form = LiveStudyForm(data, dataset=dataset, mode=mode, seen=seen)
     form.is_valid()
     problems += [f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()]
     if problems:
-        lines = {f"{path[0]}": line for path, line in read.lines.items() if len(path) == 1}
-        raise LiveFileRefused([_with_line(problem, lines) for problem in problems])
+        raise LiveFileRefused(problems)
     return form
 
 
@@ -59,12 +68,13 @@ def _with_line(problem: str, lines: Mapping[str, int]) -> str:
     return problem if line is None else f"line {line}, {problem}"
 
 
-def _dataset(name: str) -> Dataset:
-    rows = list(Dataset.objects.filter(name=name).order_by("-pk")[:2])
+def _dataset(name: str, seen: Visibility) -> Dataset:
+    visible = seen.of(Dataset.objects.all())
+    rows = list(visible.filter(name=name).order_by("-pk")[:2])
     if name.isdecimal() and not rows:
-        rows = list(Dataset.objects.filter(pk=int(name[:18])))
+        rows = list(visible.filter(pk=int(name[:18])))
     if not rows:
-        known = ", ".join(Dataset.objects.order_by("name").values_list("name", flat=True)[:20])
+        known = ", ".join(visible.order_by("name").values_list("name", flat=True)[:20])
         raise LiveFileRefused([f"dataset: there is no {name!r}; known are {known or 'none'}"])
     if len(rows) > 1:
         raise LiveFileRefused([f"dataset: several are named {name!r}; give its number"])

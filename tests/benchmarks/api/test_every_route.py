@@ -1,5 +1,6 @@
 """What holds for every route, found by looping over the description."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import resolve
 
-from benchmarks.models import Run
+from benchmarks.models import Endpoint, Run
 from config.urls import api as app
 from tests.benchmarks.api.conftest import Caller, bearer
 from tests.benchmarks.api.files import chat_file
@@ -23,7 +24,34 @@ WRITES = {
     ("post", "/api/v1/runs/{run_id}/pause"),
     ("post", "/api/v1/runs/{run_id}/resume"),
     ("post", "/api/v1/runs/{run_id}/cancel"),
+    ("post", "/api/v1/runs/{run_id}/judging"),
     ("post", "/api/v1/imports"),
+    ("post", "/api/v1/judgings"),
+    ("post", "/api/v1/judgings/plan"),
+    ("post", "/api/v1/endpoints"),
+    ("post", "/api/v1/sessions"),
+    ("post", "/api/v1/sessions/plan"),
+    ("post", "/api/v1/studies"),
+    ("post", "/api/v1/studies/plan"),
+}
+# What is done in a study goes by one's part in it; tests/annotation/api has these.
+OF_STUDIES = {
+    ("post", path) for method, path in ROUTES if method == "post" and "/studies/{" in path
+}
+ASSIGNMENT = "/api/v1/studies/{study_id}/assignments/{part}/{position}"
+# A body that is complete, so that the right to send it is asked first.
+BODIES = {
+    "/api/v1/judgings": {"roles": {}},
+    "/api/v1/judgings/plan": {"roles": {}},
+    "/api/v1/endpoints": {"title": "New", "base_url": "http://localhost:1/v1", "model": "m"},
+    "/api/v1/sessions": {"sessions": {}},
+    "/api/v1/sessions/plan": {"sessions": {}},
+    "/api/v1/studies": {"plan": {}},
+    "/api/v1/studies/plan": {"plan": {}},
+    "/api/v1/runs/{run_id}/judging": {"judging": None},
+    "/api/v1/studies/{study_id}/status": {"status": "open"},
+    f"{ASSIGNMENT}/ratings": {"edits": [{"id": "00000000-0000-0000-0000-000000000000"}]},
+    f"{ASSIGNMENT}/skip": {"reason": "unclear"},
 }
 # These have a report computed, which reading is enough for.
 COMPUTES = {("post", "/api/v1/analysis/{page}/later"), ("post", "/api/v1/failure-groups")}
@@ -34,6 +62,9 @@ FOR_STARTERS = {("get", "/api/v1/imports"), ("get", "/api/v1/imports/{job_id}")}
 def ids_of(run: Run) -> dict[str, str]:
     row = run.trajectories.first()
     assert row is not None
+    endpoint, _ = Endpoint.objects.get_or_create(
+        name="local", defaults={"base_url": "http://localhost:1/v1", "model": "m"}
+    )
     return {
         "run_id": str(run.pk),
         "trajectory_id": str(row.pk),
@@ -42,6 +73,8 @@ def ids_of(run: Run) -> dict[str, str]:
         "agent_id": str(run.agent_id),
         "key": "adaplanbench",
         "page": "dispersion",
+        "part": "main",
+        "endpoint_id": str(endpoint.pk),
     }
 
 
@@ -49,33 +82,36 @@ def filled(path: str, ids: dict[str, str]) -> str:
     return re.sub(r"{(\w+)}", lambda found: ids.get(found.group(1), "999999"), path)
 
 
-def send(method: str, url: str, **headers: str) -> Any:
-    client = Client()
+def send(method: str, path: str, ids: dict[str, str], query: str = "", **headers: str) -> Any:
+    """A request to a route, with a body that it takes where there is one."""
+    client, url = Client(), filled(path, ids) + query
     if method == "post" and url.endswith("/imports"):
         return client.post(url, {"name": "x"}, headers=headers)
-    return client.generic(method.upper(), url, "{}" if method == "post" else "",
-                          content_type="application/json", headers=headers)  # fmt: skip
+    body = json.dumps(BODIES.get(path, {})) if method == "post" else ""
+    return client.generic(
+        method.upper(), url, body, content_type="application/json", headers=headers
+    )
 
 
 def test_routes_that_write_are_known() -> None:
-    assert {route for route in ROUTES if route[0] != "get"} == WRITES | COMPUTES
+    assert {route for route in ROUTES if route[0] != "get"} == WRITES | COMPUTES | OF_STUDIES
     assert len(ROUTES) > 25
 
 
 def test_nothing_without_a_token(played: Run, error_of: Any) -> None:
     for method, path in ROUTES:
-        response = send(method, filled(path, ids_of(played)))
+        response = send(method, path, ids_of(played))
         assert error_of(response) == (401, "unauthorized", ""), path
 
 
 def test_a_stranger_gets_nothing(played: Run, outside: Caller, error_of: Any) -> None:
     for method, path in ROUTES:
         if (method, path) in WRITES:
-            continue  # below, with bodies that are complete
-        response = send(method, filled(path, ids_of(played)), **outside.headers)
+            continue  # below, with all that they need
+        response = send(method, path, ids_of(played), **outside.headers)
         if path == "/api/v1/studies":
             assert response.json() == {"items": [], "next": None}
-        elif "/studies/" in path:
+        elif "/studies/" in path or "/sessions/" in path:
             assert error_of(response) == (404, "not_found", ""), path
         else:
             assert error_of(response) == (403, "forbidden", ""), path
@@ -94,17 +130,17 @@ def test_who_may_not_start_writes_nothing(
             body = {"dataset": played.dataset_id, "agents": ["explorer"]}
             response = caller.post("/runs", body)
         else:
-            response = send(method, filled(path, ids_of(played)), **caller.headers)
+            response = send(method, path, ids_of(played), **caller.headers)
         assert error_of(response) == (403, "forbidden", ""), path
     assert list(Run.objects.values("pk", "status")) == before
 
 
 def test_a_viewer_reads_what_the_pages_show(played: Run, viewing: Caller, error_of: Any) -> None:
     for method, path in ROUTES:
-        if method != "get" or "/studies/" in path:
+        if method != "get" or "/studies/" in path or "/sessions/" in path:
             continue  # writes stand above; studies have tests of their own
         query = f"?run={played.pk}" if "/scores" in path else ""
-        response = send(method, filled(path, ids_of(played)) + query, **viewing.headers)
+        response = send(method, path, ids_of(played), query, **viewing.headers)
         if (method, path) in FOR_STARTERS:
             assert error_of(response) == (403, "forbidden", ""), path
         else:
@@ -113,7 +149,7 @@ def test_a_viewer_reads_what_the_pages_show(played: Run, viewing: Caller, error_
 
 def test_unknown_query_fields_are_named(played: Run, api: Caller, error_of: Any) -> None:
     for method, path in ROUTES:
-        response = send(method, filled(path, ids_of(played)) + "?colour=red", **api.headers)
+        response = send(method, path, ids_of(played), "?colour=red", **api.headers)
         assert error_of(response) == (422, "unknown", "colour"), path
 
 
@@ -121,7 +157,8 @@ def test_unknown_query_fields_are_named(played: Run, api: Caller, error_of: Any)
 def test_what_does_not_exist_is_not_found(key: str, api: Caller, error_of: Any) -> None:
     for method, path in ROUTES:
         if "{" in path:
-            response = send(method, re.sub(r"{\w+}", key, path), **api.headers)
+            ids = {**dict.fromkeys(re.findall(r"{(\w+)}", path), key), "part": "main"}
+            response = send(method, path, ids, **api.headers)
             assert error_of(response) == (404, "not_found", ""), path
 
 

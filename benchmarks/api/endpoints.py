@@ -1,0 +1,112 @@
+"""Model endpoints: the list for those who see results; new ones for those who may make them."""
+
+import json
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from benchmarks.access import ENDPOINTS, VIEW, allow, fetch, visibility
+from benchmarks.api.auth import user_of
+from benchmarks.api.errors import ApiError, refusals
+from benchmarks.api.repeats import DESCRIPTION, Answer, once
+from benchmarks.api.requests import Paged, PageOut, Strict, one_page
+from benchmarks.endpoints.forms import EndpointForm
+from benchmarks.endpoints.services import create_endpoint
+from benchmarks.models import Endpoint
+
+
+class EndpointOut(Schema):
+    """An endpoint. Roles name it as `endpoint:NAME`, runs as the agent NAME."""
+
+    id: int
+    name: str
+    title: str
+    base_url: str
+    model: str
+    parameters: dict[str, Any]
+    structured: str = Field(description="How replies are held to JSON.")
+    native_tools: bool
+    price_in: float | None = Field(description="Price of a million tokens in; null: unknown.")
+    price_out: float | None
+    currency: str
+    timeout: float
+    concurrency: int
+    requests_per_minute: int | None
+    simulated: bool
+    retired: bool
+    created_at: datetime
+
+
+class NewEndpoint(Strict):
+    """An endpoint, as its form takes it. The key is never sent: it is in the environment."""
+
+    title: str = Field(min_length=1, max_length=120)
+    name: str = Field("", max_length=60, description="Made of the title if left empty.")
+    base_url: str = Field(max_length=300, description="Up to and with `/v1`.")
+    model: str = Field(min_length=1, max_length=120)
+    parameters: dict[str, Any] = Field(
+        {}, description="Sent with every request; a cost cap needs `max_tokens`."
+    )
+    structured: Literal["none", "json_object", "json_schema"] = "none"
+    native_tools: bool = False
+    key_variable: str = Field(
+        "", max_length=80, description="Name of the environment variable that holds the key."
+    )
+    price_in: float | None = Field(None, ge=0)
+    price_out: float | None = Field(None, ge=0)
+    currency: str = Field("USD", max_length=8)
+    timeout: float = Field(120, ge=0.1, le=3600, description="Seconds for one try.")
+    concurrency: int = Field(32, ge=1, le=1000, description="Calls at once.")
+    requests_per_minute: int | None = Field(None, ge=1, le=1_000_000)
+    simulated: bool = Field(False, description="A program answers in place of a model.")
+
+
+router = Router(tags=["Endpoints"])
+
+
+@router.get("/endpoints", response={200: PageOut[EndpointOut], **refusals()})
+def list_endpoints(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
+    """Endpoints, the newest first."""
+    allow(request, VIEW)
+    rows = visibility(request).of(Endpoint.objects.all())
+    found, following = one_page(request, rows, page.limit, newest=True)
+    return {"items": [_row(row) for row in found.rows], "next": following}
+
+
+@router.get("/endpoints/{int:endpoint_id}", response={200: EndpointOut, **refusals(404)})
+def get_endpoint(request: HttpRequest, endpoint_id: int) -> dict[str, Any]:
+    """One endpoint."""
+    return _row(fetch(request, Endpoint.objects.all(), pk=endpoint_id))
+
+
+@router.post(
+    "/endpoints", response={201: EndpointOut, **refusals(400, 409, 413)}, openapi_extra=DESCRIPTION
+)
+def create_one_endpoint(request: HttpRequest, wanted: NewEndpoint) -> Status[Any]:
+    """Make an endpoint and the agent of its name, with the checks of the page."""
+    allow(request, ENDPOINTS)
+
+    def act() -> Answer:
+        form = EndpointForm({**wanted.model_dump(), "parameters": json.dumps(wanted.parameters)})
+        if not form.is_valid():
+            field, faults = next(iter(form.errors.items()))
+            raise ApiError(422, " ".join(map(str, faults)), "" if field == "__all__" else field)
+        return 201, _row(create_endpoint(created_by=user_of(request), **form.cleaned_data))
+
+    return once(request, act, content=wanted.model_dump_json())
+
+
+def _row(found: Endpoint) -> dict[str, Any]:
+    names = (
+        "name", "title", "base_url", "model", "parameters", "structured", "native_tools",
+        "price_in", "price_out", "currency", "timeout", "concurrency", "requests_per_minute",
+        "simulated", "retired",
+    )  # fmt: skip
+    return {
+        "id": found.pk,
+        **{name: getattr(found, name) for name in names},
+        "created_at": found.created_at.isoformat(),
+    }

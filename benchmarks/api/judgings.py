@@ -1,0 +1,174 @@
+"""Re-judging: what it would take, starting it, and which judging of a run counts."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Schema, Status
+from pydantic import Field
+
+from benchmarks.access import START, allow, fetch, visibility
+from benchmarks.api.auth import user_of
+from benchmarks.api.errors import ApiError, refusals
+from benchmarks.api.repeats import DESCRIPTION, Answer, once
+from benchmarks.api.requests import LARGEST_ID, Id, Strict
+from benchmarks.api.runs import Name, RunStatus, check_fillers, fetch_run
+from benchmarks.judging.plans import plan_judging
+from benchmarks.judging.selectors import TrajectoryChoice
+from benchmarks.judging.services import choose_judging, start_judging
+from benchmarks.models import Judging, Run
+
+MOST_RUNS, MOST_TRAJECTORIES = 1000, 10_000
+
+
+class NewJudging(Strict):
+    """Which stored trajectories judges look at again, and which judges."""
+
+    runs: list[Id] = Field([], max_length=MOST_RUNS, description="All ended trajectories of these.")
+    trajectories: list[Id] = Field(
+        [], max_length=MOST_TRAJECTORIES, description="Only these; with `runs`, those of both."
+    )
+    roles: dict[Name, list[Name]] = Field(
+        description="Who judges, by role, such as `rubric_judge`: for each seat the name of a "
+        "script, `endpoint:NAME` for a model, `human` for a person."
+    )
+    settings: dict[Name, bool | int | float | str] = Field(
+        {}, description="Settings of the re-judging that differ from the defaults."
+    )
+    name: str = Field("", max_length=120, description="Shown with its scores.")
+    seed: int = Field(0, ge=0, le=LARGEST_ID)
+    cost_cap: float | None = Field(None, description="What the judging of each run may cost.")
+
+
+class JudgingPlanOut(Schema):
+    """What a re-judging would take; null where nobody can tell."""
+
+    runs: int
+    trajectories: int
+    left_out: int = Field(description="Chosen trajectories that cannot be re-judged.")
+    turns: int
+    calls: dict[str, int] = Field(description="The most calls by role, if all are readable.")
+    likely_cost: float | None
+    most_cost: float | None
+    currency: str
+
+
+class JudgingOut(Schema):
+    """One pass of judges over the turns of a run."""
+
+    id: int
+    name: str
+    run: int = Field(description="The run whose turns were judged.")
+    made_by: int | None = Field(description="The run that carries it; null if judged live.")
+    status: RunStatus
+    primary: bool = Field(description="Its scores and metrics count for the run.")
+
+
+class JudgingsOut(Schema):
+    """The judgings that a request started, one for each run."""
+
+    judgings: list[JudgingOut]
+    trajectories: int
+
+
+class PrimaryIn(Strict):
+    """Which judging is to count; null for none, where none was made live."""
+
+    judging: Id | None
+
+
+router = Router(tags=["Judgings"])
+
+
+@router.post("/judgings/plan", response={200: JudgingPlanOut, **refusals(400, 413)})
+def preview_judging(request: HttpRequest, wanted: NewJudging) -> dict[str, Any]:
+    """Count what a re-judging would take. Nothing is started."""
+    allow(request, START)
+    check_fillers(request, wanted.roles)
+    plan = plan_judging(
+        chosen=_chosen(request, wanted), roles=wanted.roles, settings=wanted.settings
+    )
+    return {
+        "runs": len(plan.found.shares),
+        "trajectories": plan.found.trajectories,
+        "left_out": plan.found.left_out,
+        "turns": plan.turns,
+        "calls": dict(plan.calls),
+        "likely_cost": plan.likely,
+        "most_cost": plan.most,
+        "currency": plan.currency,
+    }
+
+
+@router.post(
+    "/judgings", response={201: JudgingsOut, **refusals(400, 409, 413)}, openapi_extra=DESCRIPTION
+)
+def start_new_judging(request: HttpRequest, wanted: NewJudging) -> Status[Any]:
+    """Have judges look at stored trajectories again: one judging for each run, all or none.
+
+    What was said before stays; the new scores count when you make the judging the primary one.
+    """
+    allow(request, START)
+
+    def act() -> Answer:
+        check_fillers(request, wanted.roles)
+        runs = start_judging(
+            name=wanted.name,
+            chosen=_chosen(request, wanted),
+            roles=wanted.roles,
+            settings=wanted.settings,
+            seed=wanted.seed,
+            cost_cap=wanted.cost_cap,
+            created_by=user_of(request),
+        )
+        rows = Judging.objects.filter(made_by__in=runs).select_related("run", "made_by")
+        return 201, {
+            "judgings": [_row(row) for row in rows.order_by("pk")],
+            "trajectories": sum(run.trajectories.count() for run in runs),
+        }
+
+    return once(request, act, content=wanted.model_dump_json())
+
+
+@router.get("/runs/{int:run_id}/judgings", response={200: list[JudgingOut], **refusals(404)})
+def list_judgings(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
+    """The judgings of a run, oldest first."""
+    found = fetch_run(request, run_id)
+    rows = found.judgings.select_related("run", "made_by").order_by("pk")
+    return [_row(row) for row in rows]
+
+
+@router.post("/runs/{int:run_id}/judging", response={200: list[JudgingOut], **refusals(404)})
+def choose_primary_judging(
+    request: HttpRequest, run_id: int, wanted: PrimaryIn
+) -> list[dict[str, Any]]:
+    """Make one of a run's judgings the primary one; it must cover every ended trajectory."""
+    found = fetch(request, Run.objects.all(), START, pk=run_id)
+    judging = None
+    if wanted.judging is not None:
+        judging = found.judgings.filter(pk=wanted.judging).first()
+        if judging is None:
+            raise ApiError(422, f"Run {run_id} has no judging {wanted.judging}.", "judging")
+    choose_judging(run=found, judging=judging, by=user_of(request))
+    return list_judgings(request, run_id)
+
+
+def _chosen(request: HttpRequest, wanted: NewJudging) -> TrajectoryChoice:
+    if not wanted.runs and not wanted.trajectories:
+        raise ApiError(422, "Name runs or trajectories.", "runs")
+    there = visibility(request).of(Run.objects.filter(pk__in=wanted.runs))
+    if missing := set(wanted.runs) - set(there.values_list("pk", flat=True)):
+        raise ApiError(422, f"There is no run {min(missing)}.", "runs")
+    ids = tuple(wanted.trajectories) or None
+    return TrajectoryChoice(tuple(wanted.runs), ids, seen=visibility(request))
+
+
+def _row(judging: Judging) -> dict[str, Any]:
+    carrier = judging.made_by or judging.run
+    return {
+        "id": judging.pk,
+        "name": judging.name,
+        "run": judging.run_id,
+        "made_by": judging.made_by_id,
+        "status": carrier.status,
+        "primary": judging.run.primary_judging_id == judging.pk,
+    }
