@@ -114,7 +114,7 @@ class LaterOut(Schema):
     report: PartsOut | None
 
 
-class OptionOut(Schema):
+class FilterOptionOut(Schema):
     """A choice of a filter; `count` is the number of runs that have it, where it is counted."""
 
     value: str
@@ -141,7 +141,7 @@ class AnalysisOut(PartsOut):
     subject: str = Field(description="What the figures are about, in one line.")
     url: str = Field(description="The same page in a browser.")
     filters: dict[str, str | list[str]]
-    choices: dict[str, list[OptionOut]] = Field(description="What could be chosen instead.")
+    choices: dict[str, list[FilterOptionOut]] = Field(description="What could be chosen instead.")
     marks: list[MarkOut] = Field(description="Such as: scripted agents, simulated annotators.")
     empty: EmptyOut | None = Field(description="Why there is nothing; null where there is.")
     waits: bool = Field(description="The answer itself waits for the job under `later`.")

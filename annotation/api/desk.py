@@ -55,7 +55,7 @@ class AssignmentOut(Schema):
     url: str = Field(description="The item on the annotation desk.")
 
 
-class OptionOut(Schema):
+class AnswerOptionOut(Schema):
     """An answer to choose: `value` of a choice or point, or the key of a condition to mark."""
 
     value: int | str
@@ -79,13 +79,13 @@ class QuestionOut(Schema):
     title: str
     definition: str
     scale: Literal["points", "choice", "marks", "text"]
-    options: list[OptionOut] = Field(description="Empty where the answer is text.")
+    options: list[AnswerOptionOut] = Field(description="Empty where the answer is text.")
     most: int = Field(description="Largest point, or most characters of a text.")
     required: bool
     answer: AnswerOut | None
 
 
-class EditOut(Schema):
+class OwnEditOut(Schema):
     """An edit that you made; an undo names the edit that it takes back."""
 
     id: UUID
@@ -159,7 +159,7 @@ class AssignmentDetail(AssignmentOut):
 
     item: ItemOut
     questions: list[QuestionOut]
-    edits: list[EditOut]
+    edits: list[OwnEditOut]
 
 
 class StepOut(Schema):
@@ -243,7 +243,7 @@ class AssignmentQuery(Paged):
 
 
 router = Router(tags=["Ratings"])
-ONE = "/{int:study_id}/assignments/{part}/{int:position}"
+ONE = "/{int:study_id}/assignments/{item_part}/{int:position}"
 WRITES = refusals(400, 404, 409, 413)
 
 
@@ -293,10 +293,10 @@ def _next_item(access: StudyAccess) -> int | None:
 
 @router.get(ONE, response={200: AssignmentDetail, **refusals(404, 409)})
 def get_own_assignment(
-    request: HttpRequest, study_id: int, part: PartName, position: int
+    request: HttpRequest, study_id: int, item_part: PartName, position: int
 ) -> dict[str, Any]:
     """One of your assignments that you have opened: item, questions, answers and edits."""
-    access, item = fetch_assignment(request, study_id, position, part)
+    access, item = fetch_assignment(request, study_id, position, item_part)
     if item.opened_at is None:
         raise Refused("not_open", "you have not opened this item; POST to …/open first")
     return _detail(access, item)
@@ -304,10 +304,10 @@ def get_own_assignment(
 
 @router.post(f"{ONE}/open", response={200: AssignmentDetail, **WRITES})
 def open_own_assignment(
-    request: HttpRequest, study_id: int, part: PartName, position: int
+    request: HttpRequest, study_id: int, item_part: PartName, position: int
 ) -> dict[str, Any]:
     """Open an assignment as the desk does: from then on it keeps its position."""
-    access, item = fetch_assignment(request, study_id, position, part)
+    access, item = fetch_assignment(request, study_id, position, item_part)
     if item.opened_at is None:
         if access.study.status != Study.Status.OPEN or item.state != State.OPEN:
             raise Refused("closed", "nothing is opened here now: the study or the item is closed")
@@ -318,10 +318,10 @@ def open_own_assignment(
 
 @router.post(f"{ONE}/ratings", response={200: StoredEditsOut, **WRITES})
 def rate_own_assignment(
-    request: HttpRequest, study_id: int, part: PartName, position: int, wanted: EditsIn
+    request: HttpRequest, study_id: int, item_part: PartName, position: int, wanted: EditsIn
 ) -> dict[str, Any]:
     """Store answers and remarks: all of a request or none. Earlier answers are kept as edits."""
-    user, item = fetch_assignment_key(request, study_id, position, part)
+    user, item = fetch_assignment_key(request, study_id, position, item_part)
     with transaction.atomic():
         outcomes = record_edits(
             assignment=item,
@@ -339,30 +339,30 @@ def rate_own_assignment(
 
 @router.post(f"{ONE}/submit", response={200: AssignmentOut, **WRITES})
 def submit_own_assignment(
-    request: HttpRequest, study_id: int, part: PartName, position: int, wanted: SubmitIn
+    request: HttpRequest, study_id: int, item_part: PartName, position: int, wanted: SubmitIn
 ) -> dict[str, Any]:
     """Submit an assignment whose required questions are all answered."""
-    user, item = fetch_assignment_key(request, study_id, position, part)
+    user, item = fetch_assignment_key(request, study_id, position, item_part)
     submit_assignment(assignment=item, by=user, active_ms=wanted.active_ms)
     return _row(Assignment.objects.get(pk=item.pk))
 
 
 @router.post(f"{ONE}/skip", response={200: AssignmentOut, **WRITES})
 def skip_own_assignment(
-    request: HttpRequest, study_id: int, part: PartName, position: int, wanted: SkipIn
+    request: HttpRequest, study_id: int, item_part: PartName, position: int, wanted: SkipIn
 ) -> dict[str, Any]:
     """Leave an item out, and say why; answers so far are kept."""
-    user, item = fetch_assignment_key(request, study_id, position, part)
+    user, item = fetch_assignment_key(request, study_id, position, item_part)
     skip_assignment(assignment=item, by=user, reason=wanted.reason)
     return _row(Assignment.objects.get(pk=item.pk))
 
 
 @router.post(f"{ONE}/reopen", response={200: AssignmentOut, **WRITES})
 def reopen_own_assignment(
-    request: HttpRequest, study_id: int, part: PartName, position: int
+    request: HttpRequest, study_id: int, item_part: PartName, position: int
 ) -> dict[str, Any]:
     """Take a submitted or skipped item up again, while the study is open."""
-    user, item = fetch_assignment_key(request, study_id, position, part)
+    user, item = fetch_assignment_key(request, study_id, position, item_part)
     reopen_assignment(assignment=item, by=user)
     return _row(Assignment.objects.get(pk=item.pk))
 

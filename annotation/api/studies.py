@@ -73,7 +73,7 @@ class NewStudy(Strict):
     draft: bool = Field(False, description="Do not open the study yet.")
 
 
-class PlanOut(Schema):
+class StudyPlanOut(Schema):
     """What a plan comes to."""
 
     items: int
@@ -95,7 +95,7 @@ class MadeStudy(StudyOut):
     """A study that was made from a plan."""
 
     stored: bool = Field(description="False while a large study is stored in the background.")
-    plan: PlanOut
+    plan: StudyPlanOut
 
 
 class AnnotatorOut(Schema):
@@ -115,7 +115,7 @@ class AnnotatorOut(Schema):
     warnings: list[str]
 
 
-class ProgressOut(Schema):
+class StudyProgressOut(Schema):
     """How far a study is, in judgements."""
 
     items: int
@@ -128,7 +128,7 @@ class ProgressOut(Schema):
     annotators: list[AnnotatorOut]
 
 
-class StatusIn(Strict):
+class StudyStatusIn(Strict):
     """What a study is to be."""
 
     status: Literal["open", "paused", "closed", "archived"]
@@ -174,7 +174,7 @@ def study_row(row: Study, roles: list[str]) -> dict[str, Any]:
 # --- From a plan to a study -----------------------------------------------------------------------
 
 
-@router.post("/plan", response={200: PlanOut, **refusals(400, 413)})
+@router.post("/plan", response={200: StudyPlanOut, **refusals(400, 413)})
 def preview_study(request: HttpRequest, wanted: NewStudy) -> dict[str, Any]:
     """What a plan comes to: items, loads, balance. Nothing is stored."""
     return _plan_row(_planned(request, wanted))
@@ -239,7 +239,7 @@ def _plan_row(planned: PlannedStudy) -> dict[str, Any]:
 # --- Progress and status --------------------------------------------------------------------------
 
 
-@router.get("/{int:study_id}/progress", response={200: ProgressOut, **refusals(404)})
+@router.get("/{int:study_id}/progress", response={200: StudyProgressOut, **refusals(404)})
 def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
     """How far a study and its annotators are; for its managers, researchers and observers."""
     found = study_progress(fetch_overseen_study(request, study_id).study)
@@ -272,7 +272,9 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
 
 
 @router.post("/{int:study_id}/status", response={200: StudyOut, **refusals(400, 404, 409, 413)})
-def change_study_status(request: HttpRequest, study_id: int, wanted: StatusIn) -> dict[str, Any]:
+def change_study_status(
+    request: HttpRequest, study_id: int, wanted: StudyStatusIn
+) -> dict[str, Any]:
     """Open, pause, close or archive a study; for its managers."""
     access = fetch_managed_study(request, study_id)
     study = access.study

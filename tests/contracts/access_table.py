@@ -81,6 +81,37 @@ api:get_study                     GET  login    404      ok       404      ok   
 api:list_ratings_as_csv           GET  login    404      403      404      ok       ok       403      404      404      ok
 api:list_rating_edits_as_csv      GET  login    404      403      404      ok       ok       403      404      404      ok
 api:export_study                  GET  login    404      403      404      ok       ok       403      404      404      ok
+api:list_endpoints                GET  login    403      403      403      403      403      403      ok       403      ok
+api:list_endpoints                POST login    403      403      403      403      403      403      403      403      422
+api:get_endpoint                  GET  login    403      403      403      403      403      403      ok       403      ok
+api:preview_judging               POST login    403      403      403      403      403      403      403      422      422
+api:start_new_judging             POST login    403      403      403      403      403      403      403      422      422
+api:list_judgings                 GET  login    403      403      403      403      403      403      ok       403      ok
+api:choose_primary_judging        POST login    403      403      403      403      403      403      403      422      422
+api:list_studies                  POST login    403      403      403      403      403      403      403      422      422
+api:preview_study                 POST login    403      403      403      403      403      403      403      422      422
+api:get_study_progress            GET  login    404      403      404      ok       ok       ok       404      404      ok
+api:change_study_status           POST login    404      403      404      403      ok       403      404      404      ok
+api:export_study_file             GET  login    404      403      404      ok       ok       403      404      404      ok
+api:list_ratings                  GET  login    404      403      404      ok       ok       403      404      404      ok
+api:list_rating_edits             GET  login    404      403      404      ok       ok       403      404      404      ok
+api:list_own_assignments          GET  login    404      ok       404      404      404      404      404      404      404
+api:go_to_next_step               POST login    404      ok       404      404      404      404      404      404      404
+api:get_own_assignment            GET  login    404      409      404      404      404      404      404      404      404
+api:open_own_assignment           POST login    404      ok       404      404      404      404      404      404      404
+api:rate_own_assignment           POST login    404      422      404      404      404      404      404      404      404
+api:submit_own_assignment         POST login    404      422      404      404      404      404      404      404      404
+api:skip_own_assignment           POST login    404      ok       404      404      404      404      404      404      404
+api:reopen_own_assignment         POST login    404      ok       404      404      404      404      404      404      404
+api:preview_sessions              POST login    403      403      403      403      403      403      403      422      422
+api:create_study_of_sessions      POST login    403      403      403      403      403      403      403      422      422
+api:list_sessions                 GET  login    404      403      404      ok       ok       ok       404      404      ok
+api:get_session                   GET  login    404      ok       404      ok       ok       ok       404      404      ok
+api:list_analysis_pages           GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_analysis                  GET  login    403      403      403      403      403      403      ok       403      ok
+api:request_analysis              POST login    403      403      403      403      403      403      202      403      202
+api:get_failure_groups            GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_failure_groups            POST login    403      403      403      403      403      403      202      403      202
 api:api-root                      GET  404      404      404      404      404      404      404      404      404      404
 
 # Tokens

@@ -54,6 +54,17 @@ BODIES: Mapping[str, dict[str, Any]] = {
     "annotation:member_remove": {"user": "research", "role": "researcher"},
     "api:list_runs": {"dataset": 999_999_999, "agents": ["nobody"]},
     "api:import_file": {"format": "openai-chat", "file": None},
+    "api:list_endpoints": {"title": "New", "base_url": "nowhere", "model": "m"},
+    "api:preview_judging": {"roles": {}, "runs": [999_999_999]},
+    "api:start_new_judging": {"roles": {}, "runs": [999_999_999]},
+    "api:choose_primary_judging": {"judging": 999_999_999},
+    "api:preview_study": {"plan": {}},
+    "api:list_studies": {"plan": {}},
+    "api:change_study_status": {"status": "closed"},
+    "api:preview_sessions": {"sessions": {}},
+    "api:create_study_of_sessions": {"sessions": {}},
+    "api:rate_own_assignment": {"edits": [{"id": "00000000-0000-0000-0000-000000000000"}]},
+    "api:skip_own_assignment": {"reason": "unclear"},
 }
 
 
@@ -292,6 +303,9 @@ def _rows(study: Study) -> dict[str, Any]:
         "called": "ten_questions",
         "version": 1,
         "part": "none-of-this-name",
+        "item_part": "main",
+        "session_id": study.pk,
+        "page": "decline",
         # The admin's own.
         "object_id": study.created_by_id,
         "id": study.created_by_id,

@@ -138,6 +138,9 @@ def values(world: World) -> dict[str, list[Any]]:
         "label_key": ["format_error"],
         # Parts of analysis pages come from their links.
         "part": ["board"],
+        "item_part": ["main"],
+        "session_id": [world.live.pk],
+        "page": list(PAGES),
     }
 
 

@@ -2,12 +2,14 @@
 
 import ast
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.urls import resolve
+from ninja import Schema
 
 from benchmarks.api.errors import CODES
 from config.urls import api as app
@@ -82,3 +84,19 @@ def test_every_code_is_explained() -> None:
         raised |= set(re.findall(r'(?:code=|, )"((?:[a-z]+_)?[a-z]+)"\)', path.read_text()))
     for code in raised & {"read_only", "key_reused", "unknown", "refused"}:
         assert f"`{code}`" in TEXT
+
+
+def test_every_schema_has_a_name_of_its_own() -> None:
+    """Of two classes with one name, the description would hold one for both."""
+    modules = [
+        name for name in sys.modules if re.match(r"(benchmarks|annotation|analysis)\.api", name)
+    ]
+    classes = {
+        value
+        for name in modules
+        for value in vars(sys.modules[name]).values()
+        if isinstance(value, type) and issubclass(value, Schema) and value is not Schema
+    }
+    names = [one.__name__ for one in classes if one.__module__.split(".")[1] == "api"]
+    assert len(names) > 60
+    assert sorted(names) == sorted(set(names))

@@ -38,7 +38,7 @@ WRITES = {
 OF_STUDIES = {
     ("post", path) for method, path in ROUTES if method == "post" and "/studies/{" in path
 }
-ASSIGNMENT = "/api/v1/studies/{study_id}/assignments/{part}/{position}"
+ASSIGNMENT = "/api/v1/studies/{study_id}/assignments/{item_part}/{position}"
 # A body that is complete, so that the right to send it is asked first.
 BODIES = {
     "/api/v1/judgings": {"roles": {}},
@@ -73,7 +73,7 @@ def ids_of(run: Run) -> dict[str, str]:
         "agent_id": str(run.agent_id),
         "key": "adaplanbench",
         "page": "dispersion",
-        "part": "main",
+        "item_part": "main",
         "endpoint_id": str(endpoint.pk),
     }
 
@@ -157,7 +157,7 @@ def test_unknown_query_fields_are_named(played: Run, api: Caller, error_of: Any)
 def test_what_does_not_exist_is_not_found(key: str, api: Caller, error_of: Any) -> None:
     for method, path in ROUTES:
         if "{" in path:
-            ids = {**dict.fromkeys(re.findall(r"{(\w+)}", path), key), "part": "main"}
+            ids = {**dict.fromkeys(re.findall(r"{(\w+)}", path), key), "item_part": "main"}
             response = send(method, path, ids, **api.headers)
             assert error_of(response) == (404, "not_found", ""), path
 
