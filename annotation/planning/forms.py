@@ -204,6 +204,7 @@ class QuestionnaireForm(StepForm):
 
     def __init__(self, *args: Any, chosen: SourceChoice, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.chosen = chosen
         rows = [
             q
             for q in newest_questionnaires()

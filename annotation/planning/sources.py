@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from annotation.designs.types import DesignOption, name_some
 from annotation.planning.plans import ItemSource, PlanError, PlanProblem
-from annotation.questionnaires import Questionnaire
+from annotation.questionnaires import Questionnaire, questionnaires_for
 from annotation.questionnaires.requirements import task_content, trajectory_content
 from benchmarks.core.errors import UnknownName
 from benchmarks.datasets.selectors import find_dataset
@@ -46,7 +46,11 @@ def find_items(source: ItemSource, questionnaire: Questionnaire, seen: Visibilit
 def _check_system(questionnaire: Questionnaire, systems: set[str]) -> None:
     strange = sorted(systems - {questionnaire.system})
     if strange:
-        words = f"{questionnaire.id} is for {questionnaire.system}, not for {', '.join(strange)}"
+        fitting = [q.id for name in strange for q in questionnaires_for(name)]
+        words = (
+            f"{questionnaire.id} is for {questionnaire.system}, not for {', '.join(strange)}; "
+            f"for that there is {', '.join(fitting) or 'none yet: write one under Questionnaires'}"
+        )
         raise PlanError([PlanProblem("questionnaire", words)])
 
 

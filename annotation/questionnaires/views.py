@@ -25,10 +25,12 @@ from annotation.questionnaires.services import (
     store_questionnaire,
 )
 from benchmarks.access import START, allow, signed_in
+from benchmarks.core.registry import SYSTEMS
 
+# ``SYSTEM`` stands for the system whose items it is about.
 BLANK = """\
 kind: own
-system: adaplanbench
+system: SYSTEM
 title: My questions on a trajectory
 shows: [plans, feedback]
 instructions:
@@ -52,6 +54,11 @@ questions:
       3: "“Blot it, then wait.”"
       5: "“Blot it, rinse with cold water, dry it with a towel.”"
 """
+
+
+def blank_text(system: str = "") -> str:
+    """Return a short example, for a system's items where there is such a system."""
+    return BLANK.replace("SYSTEM", system if system in SYSTEMS else next(iter(SYSTEMS)))
 
 
 class QuestionnaireText(forms.Form):
@@ -129,7 +136,8 @@ def questionnaire_new(request: HttpRequest) -> HttpResponseBase:
     """Write a questionnaire, new or from another; it is shown before it is stored."""
     allow(request, START)
     if request.method == "GET":
-        form = QuestionnaireText(initial=_start(request.GET.get("from", "")))
+        given = request.GET
+        form = QuestionnaireText(initial=_start(given.get("from", ""), given.get("system", "")))
         return _page(request, form)
     form = QuestionnaireText(request.POST)
     if not form.is_valid():
@@ -147,8 +155,8 @@ def questionnaire_new(request: HttpRequest) -> HttpResponseBase:
     return redirect("annotation:questionnaire", called=stored.name, version=stored.version)
 
 
-def _start(id: str) -> dict[str, str]:
-    """What the page begins with: another questionnaire, or a short example."""
+def _start(id: str, system: str) -> dict[str, str]:
+    """Return what the page begins with: another questionnaire, or an example for a system."""
     try:
         text = questionnaire_text(id) if id else ""
     except QuestionnaireError:
@@ -157,7 +165,7 @@ def _start(id: str) -> dict[str, str]:
     shipped = {other.partition("@")[0] for other in shipped_questionnaires()}
     return {
         "name": f"own_{name}" if name in shipped else name,
-        "text": own_text(text) if text else BLANK,
+        "text": own_text(text) if text else blank_text(system),
     }
 
 

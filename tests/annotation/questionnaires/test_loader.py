@@ -1,8 +1,12 @@
 """Questionnaires: what ships is sound, what is broken is refused with its place."""
 
+import json
+from hashlib import sha256
+
 import pytest
 import yaml
 
+from annotation.exports.head import described
 from annotation.questionnaires import (
     NEEDS,
     QuestionnaireError,
@@ -16,6 +20,15 @@ from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 TEN = "ten_questions@1"
 TOOLS = "tool_dialogues@1"
+# Digests of what annotators read, by version; a new version adds a line and changes none.
+PUBLISHED = {
+    "about_annotators@1": "4c52f5ddbb800503",
+    "filter_check@1": "51a37f9155d4527c",
+    "ten_questions@1": "c30ad5f9ac7fe14f",
+    "tool_dialogues@1": "bedf86da0bda9942",
+    "turn_scores@1": "af0afc34aaba8450",
+    "violation_check@1": "96a9706d92aae7a4",
+}
 
 
 def test_ten_questions_take_the_rubrics_text() -> None:
@@ -26,6 +39,20 @@ def test_ten_questions_take_the_rubrics_text() -> None:
         assert question.definition == dimension.definition
         assert question.anchors == dimension.anchors
         assert question.examples == dimension.examples
+
+
+def test_a_published_version_is_never_reworded() -> None:
+    found = {id: digest_of(id) for id in shipped_questionnaires()}
+    assert found == PUBLISHED, (
+        "studies pin these versions, and answers were given to their words: leave them as they "
+        "are, rubric included, and write the next version"
+    )
+
+
+def digest_of(id: str) -> str:
+    """Return a digest of all words of a questionnaire, those of its rubric included."""
+    words = json.dumps(described(load_questionnaire(id)), sort_keys=True, ensure_ascii=False)
+    return sha256(words.encode()).hexdigest()[:16]
 
 
 def test_every_question_has_anchors_and_examples() -> None:

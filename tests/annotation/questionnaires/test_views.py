@@ -1,15 +1,22 @@
 """Questionnaires are written on a page: checked, shown, stored as versions that never change."""
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 
 from annotation.models import StoredQuestionnaire
+from annotation.planning.forms import QuestionnaireForm
+from annotation.planning.plans import ItemSource
+from annotation.planning.source_choices import SourceChoice
 from annotation.questionnaires import load_questionnaire
-from annotation.questionnaires.views import BLANK
+from annotation.questionnaires.services import check_questionnaire
+from annotation.questionnaires.views import blank_text
+from benchmarks.core.registry import SYSTEMS
 from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
 URL = "/questionnaires/new/"
+BLANK = blank_text()
 
 
 @pytest.fixture
@@ -44,6 +51,21 @@ def test_what_is_shown_is_stored_as_the_next_version(writer: Client) -> None:
     first = StoredQuestionnaire.objects.get(version=1)
     assert (first.by is not None and first.by.username) == "rita"
     load_questionnaire.cache_clear()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_system_has_a_questionnaire_or_the_way_to_one(writer: Client, system: str) -> None:
+    source = SourceChoice("x", "Runs of today (2 agents)", system, "trajectory", ItemSource())
+    form = QuestionnaireForm(chosen=source)
+    step = render_to_string("annotation/partials/_plan_form.html", {"form": form})
+    if form.known:
+        assert f'value="{form.known[0].id}"' in step
+    else:
+        assert "There is no questionnaire for Runs of today (2 agents) yet." in step
+        assert f'href="{URL}?system={system}"' in step
+    page = writer.get(f"{URL}?system={system}").content.decode()
+    assert f"system: {system}" in page
+    assert check_questionnaire(name="own", text=blank_text(system)).system == system
 
 
 def test_from_another_one(writer: Client) -> None:
