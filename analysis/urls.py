@@ -21,7 +21,7 @@ app_name = "analysis"
 
 
 def _paths(name: str) -> list[URLPattern]:
-    """A page, the figures and tables that it shows, and what of it takes longer."""
+    """Return a page, the figures and tables that it shows, and what of it takes longer."""
     at = f"analysis/{name}/"
     given = {"name": name}
     deferred = [path(f"{at}later/", reports.deferred_part, given, name=f"{name}_later")]

@@ -68,20 +68,20 @@ class StudyAccess:
 
 
 def person(request: HttpRequest) -> User:
-    """The person behind a request; views are reached by people who are signed in."""
+    """Return the person behind a request; views are reached by people who are signed in."""
     if not isinstance(request.user, User):
         raise PermissionDenied("Sign in first.")
     return request.user
 
 
 def roles_in(study: int, user: int) -> frozenset[str]:
-    """What somebody is in a study, by the ids of both."""
+    """Return what somebody is in a study, by the ids of both."""
     rows = Membership.objects.filter(study=study, user=user).order_by()
     return frozenset(rows.values_list("role", flat=True))
 
 
 def fetch_study(request: HttpRequest, pk: int) -> StudyAccess:
-    """A study for anybody who takes part in it; for others it does not exist."""
+    """Return a study for anybody who takes part in it; for others it does not exist."""
     user = person(request)
     if pk > LARGEST:
         raise Http404
@@ -96,7 +96,7 @@ def fetch_study(request: HttpRequest, pk: int) -> StudyAccess:
 
 
 def fetch_overseen_study(request: HttpRequest, pk: int) -> StudyAccess:
-    """A study for those who look on from outside the annotators."""
+    """Return a study for those who look on from outside the annotators."""
     access = fetch_study(request, pk)
     if not access.oversees:
         raise PermissionDenied("This page is for those who run the study.")
@@ -104,7 +104,7 @@ def fetch_overseen_study(request: HttpRequest, pk: int) -> StudyAccess:
 
 
 def fetch_read_study(request: HttpRequest, pk: int) -> StudyAccess:
-    """A study for those who may see everybody's answers."""
+    """Return a study for those who may see everybody's answers."""
     access = fetch_study(request, pk)
     if not access.reads_answers:
         raise PermissionDenied("Answers are open to the study's managers and researchers.")
@@ -112,7 +112,7 @@ def fetch_read_study(request: HttpRequest, pk: int) -> StudyAccess:
 
 
 def fetch_managed_study(request: HttpRequest, pk: int) -> StudyAccess:
-    """A study for its managers."""
+    """Return a study for its managers."""
     access = fetch_study(request, pk)
     if not access.manages:
         raise PermissionDenied("Only a manager of the study may change it.")
@@ -120,7 +120,7 @@ def fetch_managed_study(request: HttpRequest, pk: int) -> StudyAccess:
 
 
 def fetch_annotator(request: HttpRequest, pk: int) -> tuple[StudyAccess, Participant]:
-    """A study for its annotators, with this person's place in it."""
+    """Return a study for its annotators, with this person's place in it."""
     access = fetch_study(request, pk)
     if not access.annotates:
         raise Http404
@@ -139,7 +139,7 @@ def participant_of(access: StudyAccess) -> Participant:
 def fetch_assignment(
     request: HttpRequest, pk: int, position: int, part: str = Assignment.Part.MAIN
 ) -> tuple[StudyAccess, Assignment]:
-    """One of this person's own items, in three queries; somebody else's cannot be named.
+    """Return one of this person's own items, in three queries; somebody else's cannot be named.
 
     At an item nobody is more than its annotator, whatever other roles they have. Raises
     ``StepNotReached`` for an item of a later step than theirs. What they had open when a new step

@@ -32,7 +32,7 @@ class MembershipForm(FormBase):
     """Refuses what the service would refuse, where it can still be mended."""
 
     def clean(self) -> dict[str, Any]:
-        """Annotators who left come back on the study's pages, with a reason."""
+        """Return the annotators who left come back on the study's pages, with a reason."""
         given = super().clean() or {}
         study, user, role = (given.get(name) for name in ("study", "user", "role"))
         if study is not None and user is not None and role == Membership.Role.ANNOTATOR:

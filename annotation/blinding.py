@@ -16,7 +16,8 @@ from benchmarks.visibility import ClosedRows, OpenDuty, blinding_duties, blindin
 
 
 def blind_studies(user: User) -> frozenset[int]:
-    """The blinded studies, by id, in which this person has open items, or may take some of a pool.
+    """Return the blinded studies, by id, in which this person has open items, or may take some of a
+    pool.
 
     Between two items of a pool nobody has an open one, but what they looked up would serve for the
     next. The same holds for who plays in sessions. Whoever was unblinded is not blind any more:
@@ -42,26 +43,26 @@ def _blind(user: int) -> QuerySet[Study]:
 
 
 def _free(user: int) -> QuerySet[Item]:
-    """Items with a free seat that this person has not had."""
+    """Return the items with a free seat that this person has not had."""
     had = Assignment.objects.filter(item=OuterRef("pk"), annotator=user)
     return Item.objects.filter(given__lt=F("wanted")).exclude(Exists(had)).order_by()
 
 
 def _own_places(user: int) -> QuerySet[LivePlace]:
-    """Their places in sessions that are not over."""
+    """Return their places in sessions that are not over."""
     rows = LivePlace.objects.filter(player=user).order_by()
     return rows.exclude(session__state__in=LiveSession.OVER)
 
 
 def _free_places() -> QuerySet[LivePlace]:
-    """Places that somebody may still take."""
+    """Return the places that somebody may still take."""
     rows = LivePlace.objects.filter(player=None, stand_in="").order_by()
     return rows.exclude(session__state__in=LiveSession.OVER)
 
 
 @blinding_rule
 def closed_by_open_items(user: User) -> ClosedRows:
-    """All runs of these studies, and the tasks about whose candidates they ask.
+    """Return all runs of these studies, and the tasks about whose candidates they ask.
 
     Not only the runs of the items that are open: agents of one study are told apart by comparison.
     And all other runs of the same agents on the same dataset: an agent begins a task alike at every
@@ -88,7 +89,7 @@ def closed_by_open_items(user: User) -> ClosedRows:
 
 
 def _took_over(played: QuerySet[Any, Any]) -> Q:
-    """Runs of agents that went on in sessions of these runs, on the same datasets."""
+    """Return the runs of agents that went on in sessions of these runs, on the same datasets."""
     agents = [row for recast in recasts_in(played) for row in recast.get("agent", ())]
     endpoints = {row["endpoint"] for row in agents if "endpoint" in row}
     policies = {row["policy"] for row in agents if "policy" in row}
@@ -101,7 +102,7 @@ def _took_over(played: QuerySet[Any, Any]) -> Q:
 
 @blinding_duties
 def items_left(user: User) -> Iterable[OpenDuty]:
-    """What has to be submitted, skipped or played first, study by study."""
+    """Return what has to be submitted, skipped or played first, study by study."""
     places = counted(_own_places(user.pk), "session__study")
     blind = Study.objects.filter(pk__in=blind_studies(user))
     for study in blind.annotate(places=places).order_by("pk"):

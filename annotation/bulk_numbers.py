@@ -28,7 +28,7 @@ class _StringAggregate(Aggregate):
 
 
 def aggregate_numbers(first: str, second: str, *more: str) -> Aggregate:
-    """The fields of a group's rows, with commas within a row and between rows; in no order.
+    """Return the fields of a group's rows, with commas within a row and between rows; in no order.
 
     What they hold must have no comma in it. A row with a null among them is left out.
     """
@@ -36,7 +36,7 @@ def aggregate_numbers(first: str, second: str, *more: str) -> Aggregate:
 
 
 def parse_numbers(text: str, columns: int) -> Any:
-    """A text of joined whole numbers as an array, a row for each of the rows."""
+    """Return a text of joined whole numbers as an array, a row for each of the rows."""
     import numpy as np  # slow to import, and few pages need it
 
     return np.fromstring(text, dtype=np.int64, sep=BETWEEN).reshape(-1, columns)

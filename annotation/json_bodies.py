@@ -12,7 +12,7 @@ class BadBody(ValueError):
 
 
 def read_json_body(body: bytes) -> Any:
-    """The value of a JSON body, with U+FFFD for NUL and for halves of surrogate pairs.
+    """Return the value of a JSON body, with U+FFFD for NUL and for halves of surrogate pairs.
 
     These come in by pasting, and their author cannot see them: the rest of a remark is worth more
     than a refusal that nobody can act on.

@@ -26,7 +26,7 @@ Part = Assignment.Part
 
 
 def _desk(folder: str, prefix: str, part: str) -> list[URLPattern]:
-    """The desk of one part: its page, the saving of answers, and submitting."""
+    """Return the desk of one part: its page, the saving of answers, and submitting."""
     at, kwargs = f"{folder}<int:position>/", {"part": part}
     return [
         path(at, desk.desk, kwargs, name=f"{prefix}desk"),

@@ -58,7 +58,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 
 def _compared(chosen: ComparedTrajectories, seen: Visibility) -> dict[str, Any]:
-    """What a page with trajectories on it shows: the summary, its controls, and one view."""
+    """Return what a page with trajectories on it shows: the summary, its controls, and one view."""
     address, columns = chosen.address, chosen.columns
     found = facts.violations_of(columns)
     scores = facts.scores_of(columns)
@@ -100,7 +100,7 @@ def _compared(chosen: ComparedTrajectories, seen: Visibility) -> dict[str, Any]:
 
 
 def _turns(chosen: ComparedTrajectories) -> dict[str, Any]:
-    """The rows of turns, with the addresses of the rows before and after them."""
+    """Return the rows of turns, with the addresses of the rows before and after them."""
     shown = portion(chosen)
     address = chosen.address
     return {
@@ -113,7 +113,7 @@ def _turns(chosen: ComparedTrajectories) -> dict[str, Any]:
 def _links(
     address: ComparisonAddress, name: str, words: dict[str, str], **more: Any
 ) -> list[dict[str, object]]:
-    """The choices of one part of an address as links."""
+    """Return the choices of one part of an address as links."""
     now = getattr(address, name)
     return [
         {
@@ -127,7 +127,7 @@ def _links(
 
 
 def _next_base(chosen: ComparedTrajectories) -> str:
-    """The same comparison with the next trajectory as its base."""
+    """Return the same comparison with the next trajectory as its base."""
     if len(chosen.columns) < 2 or chosen.base is None:
         return ""
     at = chosen.base.number % len(chosen.columns)

@@ -93,7 +93,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
 
 
 def _groups(found: "Listing") -> list[dict[str, object]]:
-    """The facets under their headings; rubric dimensions apart, as they make one table."""
+    """Return the facets under their headings; rubric dimensions apart, as they make one table."""
     from analysis.trajectory_index.facets import RUBRIC
 
     groups: dict[str, dict[str, object]] = {}
@@ -106,7 +106,7 @@ def _groups(found: "Listing") -> list[dict[str, object]]:
 
 
 def _rows(found: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRow]:
-    """The lines of a page in its order; what was deleted meanwhile is not among them."""
+    """Return the lines of a page in its order; what was deleted meanwhile is not among them."""
     columns, gaps = found.index.columns, found.annotations.gap
     rows = seen.of(Trajectory.objects.filter(pk__in=part.ids))
     by_id = {row.pk: row for row in trajectories.with_row_relations(rows)}
@@ -168,7 +168,7 @@ def read_facts(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_safe
 def facts_progress(request: HttpRequest) -> HttpResponse:
-    """How far the reading is; when it is over, the page comes anew."""
+    """Show how far the reading is; when it is over, the page comes anew."""
     allow(request, VIEW)
     return _progress(request)
 
@@ -183,7 +183,9 @@ def _progress(request: HttpRequest) -> HttpResponse:
 
 
 def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
-    """The neighbours in the list that the reader comes from; its choice is in the address."""
+    """Return the neighbours in the list that the reader comes from;
+    its choice is in the address.
+    """
     query, seen = list_query(request.GET), visibility(request)
     if not query:
         rows = seen.of(trajectories.trajectory_list({}))
@@ -202,7 +204,7 @@ def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
 
 
 def list_query(params: QueryDict) -> str:
-    """The choice of a list as a query string, for the links that lead out of it."""
+    """Return the choice of a list as a query string, for the links that lead out of it."""
     kept = params.copy()
     for name in PLACE:
         kept.pop(name, None)

@@ -50,7 +50,7 @@ class Stretch:
         return len(self.parts) > 1
 
     def within(self, other: "Stretch") -> "Stretch":
-        """What both have in common."""
+        """Return what both have in common."""
         return Stretch(max(self.first, other.first), min(self.last, other.last))
 
     def __contains__(self, index: int) -> bool:
@@ -58,7 +58,7 @@ class Stretch:
 
 
 def part_of(index: int) -> Stretch:
-    """The turns that come together with one: 1 to 20, 21 to 40, 41 to 60 and so on."""
+    """Return the turns that come together with one: 1 to 20, 21 to 40, 41 to 60 and so on."""
     if index <= FIRST:
         return Stretch(1, FIRST)
     first = FIRST + 1 + (index - FIRST - 1) // MORE * MORE
@@ -66,17 +66,18 @@ def part_of(index: int) -> Stretch:
 
 
 def around(index: int) -> Stretch:
-    """The turns that come at first with one that an address names."""
+    """Return the turns that come at first with one that an address names."""
     return part_of(1) if index <= FIRST else Stretch(index - BEFORE, index + AFTER)
 
 
 def onwards(index: int) -> Stretch:
-    """The turns that a page goes on with from one, where no script brings more."""
+    """Return the turns that a page goes on with from one, where no script brings more."""
     return Stretch(index, index + MORE - 1)
 
 
 def shown_at_first(indices: Sequence[int], asked: Stretch | None) -> set[int]:
-    """The turns that a page shows without being asked for more: the last, and the first ones.
+    """Return the turns that a page shows without being asked for more: the last, and the first
+    ones.
 
     In place of the first ones those that are ``asked`` for, if there are any.
     """
@@ -109,7 +110,7 @@ class Piece:
 
 
 def pieces_of(indices: Sequence[int], shown: Mapping[int, ShownTurn]) -> list[Piece]:
-    """All turns in order: those that are shown, and a gap for each run of others."""
+    """Return all turns in order: those that are shown, and a gap for each run of others."""
     pieces: list[Piece] = []
     for index in indices:
         row = shown.get(index)
@@ -134,7 +135,9 @@ class LineGroup:
 
 
 def line_groups(lines: Sequence[TurnLine], open_at: int) -> list[LineGroup]:
-    """The line of turns: one group, or beyond ``UNFOLDED`` several, open the one with a turn."""
+    """Return the line of turns: one group, or beyond ``UNFOLDED`` several, open the one with a
+    turn.
+    """
     if not lines:
         return []
     if len(lines) <= UNFOLDED:
@@ -233,7 +236,9 @@ class Multiples:
 
 
 def multiples_of(timeline: Timeline, said: Sequence[StudyRatings]) -> Multiples | None:
-    """The drawings of a trajectory's scores; none with a single turn or without any score."""
+    """Return the drawings of a trajectory's scores;
+    none with a single turn or without any score.
+    """
     if len(timeline.lines) < 2 or not timeline.dimensions:
         return None
     bins = bins_of(timeline.lines, POINTS)
@@ -252,7 +257,9 @@ def multiples_of(timeline: Timeline, said: Sequence[StudyRatings]) -> Multiples 
 def people_by_turn(
     timeline: Timeline, said: Sequence[StudyRatings]
 ) -> dict[tuple[str, int], list[int]]:
-    """People's scores by dimension and turn; what was said of the last plan is at the last turn."""
+    """Return the people's scores by dimension and turn; what was said of the last plan is at the
+    last turn.
+    """
     found: dict[tuple[str, int], list[int]] = defaultdict(list)
     for place in _scored(said):
         turn = place.turn
@@ -264,7 +271,7 @@ def people_by_turn(
 
 
 def people_of(values: Sequence[int]) -> PeopleSpread | None:
-    """These scores together; none without any."""
+    """Return these scores together; none without any."""
     return PeopleSpread(fmean(values), min(values), max(values), len(values)) if values else None
 
 
@@ -273,7 +280,7 @@ def _scored(said: Sequence[StudyRatings]) -> list[RatedPlace]:
 
 
 def header_marks(last: TurnView | None, said: Sequence[StudyRatings]) -> list[dict[str, Any]]:
-    """The small marks of the last plan: judges by dimension with people's mean as a dot.
+    """Return the small marks of the last plan: judges by dimension with people's mean as a dot.
 
     Questions that are answered with a score by people alone (such as those on the feedback) follow
     with their dot; scores of single turns before the last are left to the drawings.

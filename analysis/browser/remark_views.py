@@ -132,7 +132,7 @@ def _answer(
 
 
 def _turn(request: HttpRequest) -> int | None:
-    """The turn that a form names; what is no number is no turn of any trajectory."""
+    """Return the turn that a form names; what is no number is no turn of any trajectory."""
     text = request.POST.get("turn", "").strip()
     if not text:
         return None

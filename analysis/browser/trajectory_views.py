@@ -40,7 +40,7 @@ def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 
 
 def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
-    """All that the page of a trajectory shows."""
+    """Return all that the page of a trajectory shows."""
     timeline = timeline_of(found)
     indices = [line.index for line in timeline.lines]
     shown, asked = reading.shown_at_first(indices, _asked(request)), asked_turn(request)
@@ -82,7 +82,7 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
 
 
 def card_context(found: Trajectory) -> dict[str, Any]:
-    """What the card of a turn needs besides the turn."""
+    """Return what the card of a turn needs besides the turn."""
     system = found.run.dataset.system
     return {
         "trajectory": found,
@@ -95,7 +95,7 @@ def card_context(found: Trajectory) -> dict[str, Any]:
 
 
 def remarks_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
-    """Labels and notes, and the labels that can be put."""
+    """Return the labels and notes, and the labels that can be put."""
     user = person(request)
     return {
         "labels": labels_of([found.pk]).get(found.pk, []),
@@ -109,7 +109,7 @@ def remarks_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
 def shown_turns(
     found: Trajectory, shown: Collection[int], remarks: dict[str, Any]
 ) -> dict[int, reading.ShownTurn]:
-    """These turns with what they took and what was said about them, by index."""
+    """Return these turns with what they took and what was said about them, by index."""
     views: list[TurnView] = turn_views([found], only=shown)[found.pk]
     use = turn_use(found, [view.row for view in views])
     labels, notes = defaultdict(list), defaultdict(list)
@@ -127,12 +127,12 @@ def shown_turns(
 
 
 def asked_turn(request: HttpRequest) -> int | None:
-    """The turn that an address names: ``turn`` to read it, ``from`` to read on from it."""
+    """Return the turn that an address names: ``turn`` to read it, ``from`` to read on from it."""
     return paging.as_id(request.GET.get("turn", "")) or paging.as_id(request.GET.get("from", ""))
 
 
 def _asked(request: HttpRequest) -> reading.Stretch | None:
-    """The turns that an address asks for."""
+    """Return the turns that an address asks for."""
     if turn := paging.as_id(request.GET.get("turn", "")):
         return reading.around(turn)
     first = paging.as_id(request.GET.get("from", ""))
@@ -142,7 +142,7 @@ def _asked(request: HttpRequest) -> reading.Stretch | None:
 @signed_in
 @require_safe
 def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    """Turns of a gap, with the gaps that are left; or a folded group of the line of turns."""
+    """Show turns of a gap, with the gaps that are left; or a folded group of the line of turns."""
     found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     query = list_query(request.GET)
     if not wants_fragment(request):
@@ -166,7 +166,7 @@ def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
-    """The small drawings as a table: every turn, every dimension."""
+    """Show the small drawings as a table: every turn, every dimension."""
     found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     timeline = timeline_of(found)
     said = ratings_of_trajectory(
@@ -208,6 +208,6 @@ def _page(found: Trajectory, query: str, turn: int | None) -> str:
 
 
 def _search(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
-    """What the reader looks for in this trajectory, and where it stands."""
+    """Return what the reader looks for in this trajectory, and where it stands."""
     wanted = " ".join(request.GET.get("find", "")[:200].split())
     return {"wanted": wanted, "found_words": find_text(found, wanted) if wanted else []}

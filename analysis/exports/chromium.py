@@ -40,12 +40,12 @@ class NotPrinted(Exception):
 
 
 def print_to_pdf(page: str, *, chromium: str, seconds: float = SECONDS) -> bytes:
-    """The page as PDF. Raises ``NotPrinted`` where that fails or takes too long."""
+    """Return the page as PDF. Raises ``NotPrinted`` where that fails or takes too long."""
     return _opened(page, "figure.pdf", "--print-to-pdf={}", chromium, seconds)
 
 
 def read_drawn(page: str, *, chromium: str, seconds: float = SECONDS) -> str:
-    """The page as its scripts have left it, as HTML. Raises ``NotPrinted`` likewise."""
+    """Return the page as its scripts have left it, as HTML. Raises ``NotPrinted`` likewise."""
     return _opened(page, "said", "--dump-dom", chromium, seconds).decode()
 
 

@@ -24,7 +24,7 @@ PLOTLY_STYLE = "/* rules of the drawing library */"
 
 @cache
 def static_text(name: str) -> str:
-    """A static file of ours as text; a star in its name stands for a version."""
+    """Return a static file of ours as text; a star in its name stands for a version."""
     folder = Path(settings.STATICFILES_DIRS[0])
     (path,) = folder.glob(name)
     return path.read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def script_tag(text: str, *, module: bool = False) -> SafeString:
 
 
 def style_tag(text: str) -> SafeString:
-    """A stylesheet of ours within the page."""
+    """Return a stylesheet of ours within the page."""
     if "</style" in text.lower():
         raise ValueError("this stylesheet cannot stand within a page: it would end early")
     return mark_safe(f"<style>{text}</style>")
@@ -68,7 +68,7 @@ def json_tag(text: str, name: str) -> SafeString:
 
 
 def data_tag(value: object, name: str) -> SafeString:
-    """A plain value as data of the page."""
+    """Return a plain value as data of the page."""
     return json_tag(json.dumps(value, ensure_ascii=False, allow_nan=False), name)
 
 
@@ -88,5 +88,5 @@ def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
 
 @cache
 def digest(text: str) -> str:
-    """The digest of a script or style as a policy names it."""
+    """Return the digest of a script or style as a policy names it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -59,7 +59,7 @@ def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
-    """A figure of the page as JSON."""
+    """Show a figure of the page as JSON."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment)
     versions = [f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in made.about.runs]
@@ -70,7 +70,7 @@ def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseB
 @require_safe
 @signed_in
 def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
-    """A table of the page as CSV."""
+    """Show a table of the page as CSV."""
     experiment = _open(request, experiment_id)
     _, report = _holding(_ready(request, experiment), part)
     return answer_table(report, part, [_name(experiment), part])
@@ -79,7 +79,7 @@ def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBa
 @require_safe
 @signed_in
 def latex(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
-    """A table of the page as LaTeX."""
+    """Show a table of the page as LaTeX."""
     experiment = _open(request, experiment_id)
     section, report = _holding(_ready(request, experiment, leaves=True), part)
     return answer_latex(report, part, [_name(experiment), part], source_of(section, report))
@@ -88,7 +88,7 @@ def latex(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBa
 @require_safe
 @signed_in
 def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """The page as one HTML file."""
+    """Show the page as one HTML file."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment, leaves=True)
     text = report_page(made, _sections(made), maker_name(person(request)))
@@ -99,7 +99,7 @@ def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """The folder that `manage.py reproduce` writes, as ZIP; figures as SVG and PNG."""
+    """Show the folder that `manage.py reproduce` writes, as ZIP; figures as SVG and PNG."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment, leaves=True)
     packed = io.BytesIO()
@@ -111,7 +111,9 @@ def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 
 
 def _open(request: HttpRequest, experiment_id: int) -> Experiment:
-    """The experiment, for those to whom all of its runs are open: its design names all agents."""
+    """Return the experiment, for those to whom all of its runs are open: its design names all
+    agents.
+    """
     experiment = fetch(request, Experiment.objects.select_related("created_by"), pk=experiment_id)
     seen = visibility(request)
     if seen.closed and any(run.pk in seen.closed for run in experiment_runs(experiment)):
@@ -137,7 +139,7 @@ def _sections(made: Reproduction) -> list[FileSection]:
 
 
 def _holding(made: Reproduction, part: str) -> tuple[FileSection, Report]:
-    """The section and report that have this figure or table."""
+    """Return the section and report that have this figure or table."""
     for section in sections_of(parts_of(made.preset, made.design), made.about):
         for report in reports_of(section) if part.startswith(f"{section.name}-") else ():
             if report.figure(part) is not None or report.table(part) is not None:
@@ -146,7 +148,7 @@ def _holding(made: Reproduction, part: str) -> tuple[FileSection, Report]:
 
 
 def _shown(experiment: Experiment, report: Report) -> dict[str, object]:
-    """A report with the addresses of its figures and tables."""
+    """Return a report with the addresses of its figures and tables."""
 
     def url(kind: str, part: str) -> str:
         return reverse(f"analysis:experiment_{kind}", args=[experiment.pk, part])

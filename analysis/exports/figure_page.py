@@ -42,7 +42,9 @@ class FigureFiles:
 
 
 def figure_page(spec: FigureSpec, width: str) -> str:
-    """The page: the figure as data, the drawing library, and a policy that allows no more."""
+    """Return the page: the figure as data, the drawing library,
+    and a policy that allows no more.
+    """
     check_width(width)
     return _page(spec.title, {"spec": json.loads(spec.json), "width": width})
 
@@ -59,7 +61,7 @@ def figures_page(specs: Mapping[str, FigureSpec], width: str, notes: Mapping[str
 
 
 def picture_page(drawn: FigureFiles, title: str) -> str:
-    """A figure that is drawn already as a page of its size in millimetres, to be printed."""
+    """Return a figure that is drawn already as a page of its size in millimetres, to be printed."""
     size = _SIZE.search(drawn.svg)
     if size is None:
         raise ValueError("the figure has no size in millimetres")
@@ -82,7 +84,9 @@ def check_width(width: str) -> None:
 
 
 def drawn_in(page: str) -> dict[str, FigureFiles]:
-    """The files that a page of figures has made of them; raises ``ValueError`` without any."""
+    """Return the files that a page of figures has made of them;
+    raises ``ValueError`` without any.
+    """
     found = _FILES.search(page)
     if found is None:
         raise ValueError("the page holds no files: its scripts have not come to their end")

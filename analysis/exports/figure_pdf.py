@@ -23,7 +23,7 @@ NAMES = {"column": "85mm", "wide": "178mm", "page": "page"}
 
 @cache
 def chromium() -> str:
-    """The browser that prints, or nothing where there is none."""
+    """Return the browser that prints, or nothing where there is none."""
     if settings.CHROMIUM == "off":
         return ""
     if settings.CHROMIUM:
@@ -35,7 +35,7 @@ def chromium() -> str:
 def answer_pdf(
     request: HttpRequest, spec: FigureSpec | None, key: str, name: Sequence[str]
 ) -> HttpResponseBase:
-    """A figure as PDF, as wide as the address says; kept, because the same figure is asked for
+    """Show a figure as PDF, as wide as the address says; kept, because the same figure is asked for
     again while a paper is written.
     """
     if spec is None:

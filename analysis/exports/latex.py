@@ -46,7 +46,7 @@ class TableSource:
 
 
 def latex_table(table: Table, source: TableSource) -> str:
-    """The table as one or more ``table`` floats that need nothing but booktabs."""
+    """Return the table as one or more ``table`` floats that need nothing but booktabs."""
     notes = TableNotes()
     entries = [_entry(row, table.columns, notes) for row in table.rows[: table.most]]
     layout = lay_out([Heading(c.label, not c.num) for c in table.columns], entries)
@@ -78,7 +78,7 @@ def latex_table(table: Table, source: TableSource) -> str:
 
 
 def _head(layout: Layout, source: TableSource) -> Iterator[str]:
-    """Comments: who made it, and what it needs."""
+    """Yield comments: who made it, and what it needs."""
     yield from map(latex_comment, source.about)
     yield r"% In the preamble: \usepackage{booktabs}"
     yield "% Characters that need further packages stand as [U+XXXX]."
@@ -95,13 +95,13 @@ def _caption(table: Table, source: TableSource) -> str:
 
 
 def latex_label(page: str, table: str) -> str:
-    """A label that can be referred to: ``tab:leaderboard-board``."""
+    """Return a label that can be referred to: ``tab:leaderboard-board``."""
     words = unicodedata.normalize("NFKD", f"{page}-{table}").encode("ascii", "ignore").decode()
     return f"tab:{re.sub('[^a-z0-9]+', '-', words.lower()).strip('-')}"
 
 
 def _entry(row: Sequence[Cell], columns: Sequence[Column], notes: TableNotes) -> Entry:
-    """A row as lines: the values, then what stands under them."""
+    """Return a row as lines: the values, then what stands under them."""
     first, under = [], []
     for cell, column in zip(row, columns, strict=True):
         first.append(_value(cell, notes))
@@ -134,7 +134,7 @@ def _small(text: str) -> CellLine:
 
 
 def _below(table: Table, source: TableSource, notes: TableNotes) -> Iterator[Note]:
-    """The notes: n, reasons, what is published, and what is not the real thing."""
+    """Yield the notes: n, reasons, what is published, and what is not the real thing."""
     said = [f"{banner.title}: {banner.text}" for banner in source.banners]
     said += [counts_note(table), hidden_note(table, len(table.rows[: table.most]))]
     yield from ((line, latex_text(line)) for line in said if line)

@@ -108,11 +108,13 @@ class Layout:
         )
 
     def heading_height(self, block: Sequence[ColumnLayout]) -> float:
-        """Rules and the heading of one block, in points."""
+        """Return rules and the heading of one block, in points."""
         return RULES + self.size.leading * max(len(place.lines) for place in block)
 
     def row_heights(self, entries: Sequence[Entry], block: Sequence[ColumnLayout]) -> list[float]:
-        """Rows with the space over each, which there is where any has a second line; in points."""
+        """Return rows with the space over each, which there is where any has a second line; in
+        points.
+        """
         space = self.size.digit if any(len(entry) > 1 for entry in entries) else 0.0
         return [self._row_height(entry, block) + space for entry in entries]
 
@@ -129,7 +131,7 @@ class Layout:
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is in LaTeX, in digits."""
+    """Return about how wide a text is in LaTeX, in digits."""
     return sum(_character(one) for one in text)
 
 
@@ -138,7 +140,7 @@ def longest_word(text: str) -> float:
 
 
 def lines_of(text: str, size: TypeSize = NORMAL) -> int:
-    """How many lines a paragraph takes over the whole width."""
+    """Return how many lines a paragraph takes over the whole width."""
     return max(1, ceil(RAGGED * width_of(text) * size.digit / WIDTH))
 
 
@@ -158,7 +160,9 @@ def _character(one: str) -> float:
 
 
 def lay_out(headings: Sequence[Heading], entries: Sequence[Entry]) -> Layout:
-    """The largest type that fits, with headings in one line where they can be; else blocks."""
+    """Return the largest type that fits, with headings in one line where they can be;
+    else blocks.
+    """
     cells = [[line[i] for entry in entries for line in entry] for i in range(len(headings))]
     for size in TYPES:
         for broken in (False, True):
@@ -204,7 +208,7 @@ def _columns(
 
 
 def _broken(label: str, width: float) -> Iterator[str]:
-    """A heading in lines no wider than its column, or than its longest word."""
+    """Yield a heading in lines no wider than its column, or than its longest word."""
     width = max(width, longest_word(label))
     line = ""
     for word in label.split():
@@ -219,7 +223,9 @@ def _broken(label: str, width: float) -> Iterator[str]:
 def _fitted(
     columns: Sequence[_Column], size: TypeSize, width: float, digits: float
 ) -> tuple[ColumnLayout, ...] | None:
-    """The columns in a width, sentences broken into lines of so many digits at least, or none."""
+    """Return the columns in a width, sentences broken into lines of so many digits at least, or
+    none.
+    """
     room = width - 2 * size.sep * (len(columns) - 1)
     if sum(column.natural for column in columns) <= room:
         return tuple(
@@ -239,7 +245,7 @@ def _fitted(
 
 
 def _blocks(columns: Sequence[_Column]) -> tuple[tuple[ColumnLayout, ...], ...]:
-    """Blocks of columns that fit, each with the columns that name a row."""
+    """Return blocks of columns that fit, each with the columns that name a row."""
     size = SMALLEST
     keys = _keys(columns)
     named = _fitted(keys, size, KEYS_SHARE * WIDTH, NAME) or _fitted(keys, size, WIDTH, NAME) or ()
@@ -261,7 +267,7 @@ def _blocks(columns: Sequence[_Column]) -> tuple[tuple[ColumnLayout, ...], ...]:
 
 
 def _keys(columns: Sequence[_Column]) -> Sequence[_Column]:
-    """The columns that name a row: words at the left, or the first alone."""
+    """Return the columns that name a row: words at the left, or the first alone."""
     texts = [column.text for column in columns]
     count = next((i for i, text in enumerate(texts) if not text), len(texts))
     named = columns[: count if 0 < count <= MOST_KEYS and count < len(columns) else 1]
@@ -270,7 +276,7 @@ def _keys(columns: Sequence[_Column]) -> Sequence[_Column]:
 
 
 def _filled(places: Sequence[ColumnLayout], room: float) -> list[list[ColumnLayout]]:
-    """The columns in order, as many in a part as there is room for."""
+    """Return the columns in order, as many in a part as there is room for."""
     parts: list[list[ColumnLayout]] = []
     used = 0.0
     for place in places:
@@ -292,7 +298,7 @@ Note = tuple[str, str]
 def float_bodies(
     layout: Layout, entries: Sequence[Entry], notes: Sequence[Note], *, used: float
 ) -> list[list[str]]:
-    """The lines of each float without its caption; notes stand behind the last rows.
+    """Return the lines of each float without its caption; notes stand behind the last rows.
 
     ``used`` is the height of the first caption, in points.
     """
@@ -322,7 +328,7 @@ def float_bodies(
 
 
 def _lines_in(block: Sequence[ColumnLayout], entry: Entry) -> Entry:
-    """A row without the lines that say nothing in these columns."""
+    """Return a row without the lines that say nothing in these columns."""
     return [
         line
         for number, line in enumerate(entry)
@@ -331,7 +337,7 @@ def _lines_in(block: Sequence[ColumnLayout], entry: Entry) -> Entry:
 
 
 def _fitting(heights: Sequence[float], room: float) -> int:
-    """How many rows there is room for."""
+    """Return how many rows there is room for."""
     for number, height in enumerate(heights):
         room -= height
         if room < 0:
@@ -353,7 +359,7 @@ def _tabular(size: TypeSize, block: Sequence[ColumnLayout], rows: Sequence[Entry
 
 
 def _column(place: ColumnLayout) -> str:
-    """Numbers to the right, words to the left, long texts in lines of their own."""
+    """Return numbers to the right, words to the left, long texts in lines of their own."""
     if place.broken:
         return rf"p{{{place.share:.2f}\linewidth}}"
     return "l" if place.text else "r"
@@ -386,7 +392,7 @@ def _piece(piece: CellLine, size: TypeSize, place: ColumnLayout) -> str:
 
 
 def _note_pages(notes: Sequence[Note], used: float) -> list[list[str]]:
-    """The notes, those that the page has no room for on further ones."""
+    """Return the notes, those that the page has no room for on further ones."""
     pages: list[list[str]] = [[]]
     for said, latex in notes:
         height = FOOTNOTE.leading * lines_of(said, FOOTNOTE)

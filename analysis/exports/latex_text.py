@@ -128,7 +128,7 @@ _UNIT = re.compile(r"(?<=\d)[ \u00a0]%")
 
 
 def latex_text(text: str) -> str:
-    """Text as LaTeX: one line, ASCII, with every special character escaped."""
+    """Return text as LaTeX: one line, ASCII, with every special character escaped."""
     words = " ".join(_UNIT.sub("\u202f%", str(text)).split(" "))
     words = re.sub(r"[ \t\r\n\f\v\x1c-\x1f\x85\u2028\u2029]+", " ", words).strip(" ")
     line = ""
@@ -146,7 +146,7 @@ def _joins(before: str, after: str) -> bool:
 
 
 def latex_comment(text: str) -> str:
-    """Text as a comment: one line that LaTeX does not read."""
+    """Return text as a comment: one line that LaTeX does not read."""
     plain = " ".join(str(text).split())
     return "% " + "".join(one if " " <= one <= "~" else _code(one) for one in plain)
 

@@ -14,25 +14,27 @@ class TableNotes:
     found: dict[str, str] = field(default_factory=dict)
 
     def mark(self, text: str) -> str:
-        """The letter of a note."""
+        """Return the letter of a note."""
         text = " ".join(text.split())
         if text not in self.found:
             self.found[text] = _letters(len(self.found))
         return self.found[text]
 
     def marks_of(self, cell: Cell) -> list[str]:
-        """The letters of all that a cell would say on focus, each once."""
+        """Return the letters of all that a cell would say on focus, each once."""
         texts = [cell.reason, cell.tip if not cell.reason else ""]
         texts += [f"{badge.text}: {badge.why}" for badge in cell.badges if badge.why]
         return list(dict.fromkeys(self.mark(text) for text in texts if text.strip()))
 
     def lines(self) -> list[tuple[str, str]]:
-        """The letters with their texts, in order."""
+        """Return the letters with their texts, in order."""
         return [(letter, text) for text, letter in self.found.items()]
 
 
 def counts_note(table: Table) -> str:
-    """The n of a table that shows none: one for all values, or from the least to the most."""
+    """Return the n of a table that shows none: one for all values,
+    or from the least to the most.
+    """
     shown = any(column.label.lower() == "n" for column in table.columns) or any(
         "n = " in cell.sub for row in table.rows for cell in row
     )

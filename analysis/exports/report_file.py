@@ -105,7 +105,7 @@ class FileReport:
 
 
 def render_file(made: ReportFile) -> str:
-    """The file. Its policy allows what it holds and no address."""
+    """Return the file. Its policy allows what it holds and no address."""
     plotly = static_text(PLOTLY)
     drawing = module_text("js/figure-look.js", "js/report-file.js")
     styles = [static_text("css/tokens.css"), static_text("css/report-file.css")]

@@ -35,7 +35,7 @@ ABOUT_A_RUN = ("leaderboard", "rubric", "decline", "dispersion", "tools", "verdi
 
 
 def run_facts(run: Run) -> Report:
-    """The first part of a run's report."""
+    """Return the first part of a run's report."""
     metrics = runs.ended_metrics(run)
     failed = _failures(run)
     tables = [*_results(run, metrics), *failed, _roles(run), _settings(run)]
@@ -97,7 +97,9 @@ def _results(run: Run, metrics: Mapping[str, Any] | None) -> list[Table]:
 
 
 def _failures(run: Run) -> list[Table]:
-    """Trajectories that stopped for want of an answer or wait for somebody's decision."""
+    """Return the trajectories that stopped for want of an answer or wait for
+    somebody's decision.
+    """
     kinds = [Trajectory.Status.FAILED, Trajectory.Status.DECISION]
     found = trajectories.with_row_relations(run.trajectories.filter(status__in=kinds)).order_by(
         "pk"
@@ -165,7 +167,7 @@ def _how(run: Run) -> list[str]:
 
 
 def pages_of_run(run: Run) -> list[AnalysisPage]:
-    """The pages that are about what a run's system records."""
+    """Return the pages that are about what a run's system records."""
     system = run.dataset.system
     return [
         page
@@ -176,7 +178,9 @@ def pages_of_run(run: Run) -> list[AnalysisPage]:
 
 
 def select_run(run: Run, page: AnalysisPage, seen: Visibility) -> Selection:
-    """The run alone; published rows are left out, because nothing here is compared with them."""
+    """Return the run alone; published rows are left out, because nothing here is compared with
+    them.
+    """
     filters = Filters(
         dataset=str(run.dataset_id),
         level=run.level,

@@ -46,7 +46,7 @@ LACKS_DEFERRED = (
 @require_safe
 @signed_in
 def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
-    """A table of a page as LaTeX."""
+    """Show a table of a page as LaTeX."""
     found, selection, key = open_page(request, name)
     report = holding(found, selection, key, part, "table")
     source = TableSource(
@@ -61,7 +61,7 @@ def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def pdf(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
-    """A figure of a page as PDF."""
+    """Show a figure of a page as PDF."""
     found, selection, key = open_page(request, name)
     figure = holding(found, selection, key, part, "figure").figure(part)
     return answer_pdf(request, figure, key, [name, part, *_about(selection)])
@@ -70,7 +70,7 @@ def pdf(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A page with its filters as one file."""
+    """Show a page with its filters as one file."""
     found, selection, _ = open_page(request, name)
     url = _page_url(request, found, selection)
     made = ReportFile(
@@ -110,7 +110,9 @@ def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The results of a study as one file; the quality of answers for those who may read them."""
+    """Show the results of a study as one file; the quality of answers for
+    those who may read them.
+    """
     access = fetch_overseen_study(request, pk)
     if access.blind:
         raise PermissionDenied(BLIND)
@@ -138,7 +140,9 @@ def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _section(
     page: AnalysisPage, selection: Selection, url: str, *, until: float | None
 ) -> FileSection:
-    """A page as a section: its report, kept or written now unless the time for that is over."""
+    """Return a page as a section: its report, kept or written now unless the
+    time for that is over.
+    """
     key = report_key(page, selection)
     report = kept_report(key)
     if report is None and (until is None or monotonic() < until):
@@ -171,7 +175,7 @@ def _page_url(request: HttpRequest, page: AnalysisPage, selection: Selection) ->
 
 
 def _about(selection: Selection) -> list[str]:
-    """The filters of a selection, for the name of a file."""
+    """Return the filters of a selection, for the name of a file."""
     chosen = selection.filters
     about = slugify(str(selection.study or selection.dataset or ""))
     return [about, chosen.level, chosen.condition, *chosen.agents]

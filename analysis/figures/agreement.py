@@ -15,7 +15,7 @@ LOOKS = {EXACT: (ACCENT, ""), NEAR: (ACCENT, "/"), FAR: (NEUTRAL, "x")}
 def agreement_bars(
     results: Sequence[Agreement], links: Mapping[tuple[str, int], str] | None = None
 ) -> Figure:
-    """One panel per dimension: share of items at each exact difference 0, 1/k, 2/k, …
+    """Draw one panel per dimension: share of items at each exact difference 0, 1/k, 2/k, …
 
     ``links`` gives the address behind a dimension and a bin's numerator.
     """

@@ -25,8 +25,8 @@ class DifferencePanel:
 def bland_altman_plot(
     compared: Sequence[DifferencePanel], *, scale: tuple[float, float], columns: int = 2
 ) -> Figure:
-    """A panel for each comparison: pairs as circles whose area is their number, the mean difference
-    as a line, the limits as dashed lines, and their intervals as bands.
+    """Draw a panel for each comparison: pairs as circles whose area is their number, the mean
+    difference as a line, the limits as dashed lines, and their intervals as bands.
     """
     titles = [f"{one.name} (n = {one.limits.bias.n:,})" for one in compared]
     panels = Panels(len(compared), columns, titles)

@@ -26,7 +26,7 @@ def decline_figure(
     links: Links | None = None,
     position: str = "",
 ) -> Figure:
-    """One panel of lines per dimension, and under them the trajectories still running.
+    """Draw one panel of lines per dimension, and under them the trajectories still running.
 
     ``dimensions`` chooses and orders the panels (all, where it is not given). All curves must be
     aligned alike. A point without an interval has an open mark. ``links`` gives the address behind
@@ -128,7 +128,8 @@ def agent_multiples(
     links: Links | None = None,
     columns: int = 4,
 ) -> Figure:
-    """A panel per agent for one dimension: its mean by turn, the other agents' in grey behind it.
+    """Draw a panel per agent for one dimension: its mean by turn, the other agents' in grey behind
+    it.
 
     Under every turn stands how many of the agent's trajectories have it. ``links`` gives the
     address behind an (agent, position).

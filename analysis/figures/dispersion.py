@@ -25,7 +25,8 @@ def dispersion_bars(
     links: Mapping[tuple[str, str], str] | None = None,
     wholes: Mapping[str, str] | None = None,
 ) -> Figure:
-    """A bar per dimension (mean over models) with its interval, and every model's own value on it.
+    """Draw a bar per dimension (mean over models) with its interval, and every model's own value on
+    it.
 
     ``reference`` draws a line, such as the 0.30 under which all published bars stay. ``links`` are
     the addresses of models' marks by (model, dimension), ``wholes`` those of bars by dimension.
@@ -83,7 +84,9 @@ def dispersion_bars(
 
 
 def severity_dots(result: Dispersion) -> Figure:
-    """One panel per judge: how much higher it scores than all judges together, per dimension."""
+    """Draw one panel per judge: how much higher it scores than all judges together,
+    per dimension.
+    """
     dimensions = list(dict.fromkeys(row.dimension for row in result.severity))
     names = [label(dimension) for dimension in dimensions]
     panels = Panels(len(result.judges), 4, result.judges)

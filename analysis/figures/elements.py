@@ -16,24 +16,24 @@ LEGEND_WIDTH = 40
 
 
 def label(text: str) -> str:
-    """A name as Plotly shows it: its texts know tags, so these must not reach it as such."""
+    """Return a name as Plotly shows it: its texts know tags, so these must not reach it as such."""
     return escape(text, quote=False)
 
 
 def wrapped_label(text: str) -> str:
-    """The same for a legend: in lines that the width of a column holds."""
+    """Return the same for a legend: in lines that the width of a column holds."""
     return "<br>".join(map(label, wrap(text, LEGEND_WIDTH)))
 
 
 def number(value: float | None, unit: Unit) -> str:
-    """A share as a percentage with one decimal, points with two, nothing as a dash."""
+    """Return a share as a percentage with one decimal, points with two, nothing as a dash."""
     if value is None:
         return DASH
     return f"{100 * value:.1f} %" if unit == "share" else f"{value:.2f}"
 
 
 def describe(name: str, estimate: Estimate, unit: Unit) -> str:
-    """One hover text: the name, the value, its interval or why there is none, and n."""
+    """Return one hover text: the name, the value, its interval or why there is none, and n."""
     lines = [label(name)]
     if estimate.value is None:
         lines.append(f"{DASH} {label(estimate.undefined)}")
@@ -57,7 +57,7 @@ Along = Literal["x", "y"]
 def interval_lines(
     places: Sequence[Any], estimates: Sequence[Estimate], along: Along, **trace: Any
 ) -> Trace:
-    """Intervals as thin lines along one axis, one per estimate that has one.
+    """Return intervals as thin lines along one axis, one per estimate that has one.
 
     Drawn from end to end, not as error bars: those would draw a cap where there is no interval.
     """
@@ -91,7 +91,7 @@ def points(
     urls: Sequence[Any] | None = None,
     **trace: Any,
 ) -> Trace:
-    """Values along one axis as points, a gap where there is none.
+    """Return values along one axis as points, a gap where there is none.
 
     ``about`` names each point in its hover text; ``urls`` are the addresses that the points lead
     to (the page follows ``customdata``).
@@ -116,7 +116,7 @@ def points(
 def undefined_marks(
     places: Sequence[Any], estimates: Sequence[Estimate], at: Any, along: Along, **refs: Any
 ) -> list[dict[str, Any]]:
-    """A dash for every undefined estimate, with its reason on hovering, as annotations."""
+    """Return a dash for every undefined estimate, with its reason on hovering, as annotations."""
     across = "y" if along == "x" else "x"
     return [
         {
@@ -223,7 +223,7 @@ class Panels:
 
 
 def categories(names: Sequence[str], *, downwards: bool = False) -> dict[str, Any]:
-    """Axis settings for names in the given order (never read as numbers or dates)."""
+    """Return axis settings for names in the given order (never read as numbers or dates)."""
     axis: dict[str, Any] = {
         "type": "category",
         "categoryorder": "array",
@@ -241,13 +241,15 @@ MOST_STEPS = 6
 
 
 def share_axis(title: str = "") -> dict[str, Any]:
-    """Axis settings for fractions shown in percent."""
+    """Return axis settings for fractions shown in percent."""
     axis: dict[str, Any] = {"tickformat": ".0%", "rangemode": "tozero", "showgrid": True}
     return {**axis, "title": {"text": title}} if title else axis
 
 
 def difference_axis(low: float, high: float) -> dict[str, Any]:
-    """Axis settings for differences of fractions, shown in percentage points from low to high."""
+    """Return axis settings for differences of fractions, shown in percentage points from low to
+    high.
+    """
     step = next((step for step in STEPS if high - low <= MOST_STEPS * step), STEPS[-1])
     ticks = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
     points = [round(100 * step * tick) for tick in ticks]

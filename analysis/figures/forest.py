@@ -52,7 +52,7 @@ def forest(
     most: float = 1.0,
     together: bool = False,
 ) -> Figure:
-    """One row per estimate, with a line at 0.
+    """Draw one row per estimate, with a line at 0.
 
     The axis goes from ``least`` to ``most`` and further where an interval does; a dash with its
     reason stands at ``least`` where there is no value. The same name may stand in several groups:
@@ -117,7 +117,9 @@ def forest(
 
 
 def _axis(names: Sequence[str], together: int) -> dict[str, Any]:
-    """Rows in their order, or with as many of each group, those of one name beside each other."""
+    """Draw rows in their order, or with as many of each group,
+    those of one name beside each other.
+    """
     if not together:
         return categories(names, downwards=True)
     ordered = [name for place in range(together) for name in names[place::together]]

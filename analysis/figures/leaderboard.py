@@ -63,7 +63,7 @@ def leaderboard_figure(
     axes: Sequence[BoardAxis],
     styles: Mapping[str, Style] | None = None,
 ) -> Figure:
-    """Points with intervals, one row per model in the given order and a panel per measure."""
+    """Draw points with intervals, one row per model in the given order and a panel per measure."""
     looks = styles_for([row.model for row in rows], styles)
     names = [label(row.name) for row in rows]
     panels = Panels(len(axes), 2, [axis.title for axis in axes])
@@ -97,7 +97,7 @@ def _marks(
     *,
     legend: bool,
 ) -> list[Trace]:
-    """Intervals and points of rows that are all published, or all run here."""
+    """Return intervals and points of rows that are all published, or all run here."""
     published = rows[0].published
     name = "published" if published else "run here"
     names = [label(row.name) for row in rows]

@@ -16,7 +16,7 @@ def number_lines(
     about: str = "",
     urls: Mapping[str, str] | None = None,
 ) -> Figure:
-    """One line per agent over whole numbers, with intervals beside each other.
+    """Draw one line per agent over whole numbers, with intervals beside each other.
 
     ``about`` stands before the number in the hover text; ``urls`` are addresses by agent.
     """

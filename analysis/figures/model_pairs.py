@@ -43,7 +43,7 @@ class PairMark:
 
 
 def pair_forest(marks: Sequence[PairMark], *, unit: Unit, title: str) -> Figure:
-    """A row per pair with its interval and a line at 0; filled where the verdict is clear."""
+    """Draw a row per pair with its interval and a line at 0; filled where the verdict is clear."""
     names = _row_names([mark.name for mark in marks])
     traces: list[Trace] = []
     kinds = (
@@ -91,7 +91,7 @@ def pair_forest(marks: Sequence[PairMark], *, unit: Unit, title: str) -> Figure:
 
 
 def pair_matrix(models: Sequence[str], marks: Sequence[PairMark], *, unit: Unit) -> Figure:
-    """Row minus column for every two models, a star where the verdict is clear.
+    """Draw row minus column for every two models, a star where the verdict is clear.
 
     Every pair is in ``marks`` twice, once from each side.
     """
@@ -128,7 +128,7 @@ def pair_matrix(models: Sequence[str], marks: Sequence[PairMark], *, unit: Unit)
 
 
 def _hover(mark: PairMark, unit: Unit) -> str:
-    """The pair with its difference in words; for what is undefined, why."""
+    """Return the pair with its difference in words; for what is undefined, why."""
     if mark.difference.value is None:
         return describe(mark.name, mark.difference, unit)
     return "<br>".join(

@@ -17,7 +17,7 @@ LEGEND_LINE = 20
 def narrow_layout(
     layout: dict[str, Any], *, names_inside: bool = True, legend: int = 0
 ) -> dict[str, Any]:
-    """The layout with its panels stacked in reading order, each as wide as the figure.
+    """Draw the layout with its panels stacked in reading order, each as wide as the figure.
 
     ``names_inside`` puts the names of rows into the plot, above their marks, where beside it they
     would take half of the screen; not for figures whose cells fill the plot. ``legend`` is the

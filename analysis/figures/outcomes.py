@@ -31,7 +31,7 @@ class RewardRow:
 def reward_dots(
     rows: Sequence[RewardRow], *, unit: Unit, styles: Mapping[str, Style] | None = None
 ) -> Figure:
-    """One line per agent, in the given order: the mean reward with its interval."""
+    """Draw one line per agent, in the given order: the mean reward with its interval."""
     looks = styles_for([row.agent for row in rows], styles)
     names = [label(row.agent) for row in rows]
     estimates = [row.reward for row in rows]
@@ -93,7 +93,7 @@ def pass_lines(
 
 
 def reward_spread(spread: Histogram, urls: Mapping[str, str] | None = None) -> Figure:
-    """The share of each agent's trajectories in each cell of rewards, with their number.
+    """Draw the share of each agent's trajectories in each cell of rewards, with their number.
 
     ``urls`` are the addresses that the cells of an agent lead to.
     """

@@ -24,7 +24,7 @@ UNSEEN = "\u200b"
 def judge_offsets(
     panels: Mapping[str, PanelReliability], links: Mapping[str, str] | None = None
 ) -> Figure:
-    """A panel per judge: how much higher it scores than the other judges, and than people.
+    """Draw a panel per judge: how much higher it scores than the other judges, and than people.
 
     ``links`` are addresses by dimension.
     """
@@ -94,7 +94,7 @@ def judge_offsets(
 def bias_panels(
     biases: Sequence[Bias], links: Mapping[str, str] | None = None, columns: int = 4
 ) -> Figure:
-    """A panel per judge: how far above people it scores on every dimension, with a line at 0.
+    """Draw a panel per judge: how far above people it scores on every dimension, with a line at 0.
 
     Filled marks are clear in the family of all pairs. ``links`` are addresses by dimension.
     """
@@ -152,7 +152,7 @@ def bias_panels(
 def verdict_flips(
     panels: Mapping[str, PanelReliability], links: Mapping[str, str] | None = None
 ) -> Figure:
-    """The share of verdicts that turn without each judge, by dimension.
+    """Draw the share of verdicts that turn without each judge, by dimension.
 
     Judges differ by mark: hues are of agents. ``links`` are addresses by dimension.
     """
@@ -193,7 +193,9 @@ def verdict_flips(
 
 
 def flip_share(one: PanelJudge) -> Estimate | None:
-    """The share of verdicts that turn; where none does all drawings agree, so Wilson's then."""
+    """Return the share of verdicts that turn; where none does all drawings agree,
+    so Wilson's then.
+    """
     if one.flips is None:
         return None
     return one.flips.clustered if one.flips.clustered.interval else one.flips.wilson

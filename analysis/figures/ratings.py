@@ -20,7 +20,9 @@ from analysis.stats.results import Distribution, Estimate
 def question_dots(
     questions: Sequence[str], means: Sequence[Estimate], scale: tuple[float, float] = (1, 5)
 ) -> Figure:
-    """The mean answer to each question with its interval, in the order of the questionnaire."""
+    """Draw the mean answer to each question with its interval,
+    in the order of the questionnaire.
+    """
     names = [label(question) for question in questions]
     traces = [
         interval_lines(names, means, "x", line={"color": NEUTRAL}),
@@ -54,7 +56,7 @@ LOOKS = ((NEUTRAL, "/"), (ACCENT, ""))
 
 
 def score_bars(groups: Sequence[tuple[str, Distribution]]) -> Figure:
-    """Bars of the share of each score, one look for each group of raters."""
+    """Draw bars of the share of each score, one look for each group of raters."""
     traces: list[Trace] = []
     for (name, given), (colour, pattern) in zip(groups, LOOKS, strict=False):
         traces.append(
@@ -83,7 +85,7 @@ def score_bars(groups: Sequence[tuple[str, Distribution]]) -> Figure:
 
 
 def time_lines(names: Sequence[str], times: Sequence[Middle]) -> Figure:
-    """Median and quartiles of the active minutes per item, by annotator."""
+    """Draw median and quartiles of the active minutes per item, by annotator."""
     rows = [label(name) for name in names]
     known = [
         (row, t.low / 60, t.median / 60, t.high / 60, t.n)

@@ -39,7 +39,7 @@ def rubric_heatmap(
     unit: Unit = "points",
     title: str = "mean",
 ) -> Figure:
-    """Means by model (rows) and dimension (columns), each cell with its number.
+    """Draw means by model (rows) and dimension (columns), each cell with its number.
 
     ``links`` gives the address behind a (row, column); ``title`` is that of the colours.
     """
@@ -104,7 +104,7 @@ def rubric_dots(
     styles: Mapping[str, Style] | None = None,
     links: Links | None = None,
 ) -> Figure:
-    """One panel per dimension: each model's mean with its interval; links by (row, column)."""
+    """Draw one panel per dimension: each model's mean with its interval; links by (row, column)."""
     looks = styles_for(table.rows, styles)
     rows = [label(row) for row in table.rows]
     panels = Panels(len(table.columns), 4, table.columns)
@@ -148,7 +148,7 @@ def people_and_judges(
     judges: Sequence[Estimate],
     scale: Scale = (1, 5),
 ) -> Figure:
-    """Mean scores of people and of judges per dimension; they differ by mark, not by hue."""
+    """Draw mean scores of people and of judges per dimension; they differ by mark, not by hue."""
     names = [label(dimension) for dimension in dimensions]
     traces: list[Trace] = []
     for who, symbol, dash, estimates in (

@@ -48,7 +48,7 @@ def share_dots(
     title: str,
     published: Sequence[PublishedShares] = (),
 ) -> Figure:
-    """One line per name with a point and an interval for each of the shares.
+    """Draw one line per name with a point and an interval for each of the shares.
 
     The first of ``shares`` says where a value is undefined.
     """

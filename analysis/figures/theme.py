@@ -59,7 +59,7 @@ class Style:
 
 
 def assign_styles(names: Iterable[str]) -> dict[str, Style]:
-    """One style per name, no two alike among the first 64, no two marks among the first 16.
+    """Return one style per name, no two alike among the first 64, no two marks among the first 16.
 
     Each name takes the hue that its own letters choose, or the next free one; names later in order
     never move earlier ones. Pages that show different models agree when all pass the same list
@@ -82,7 +82,7 @@ def assign_styles(names: Iterable[str]) -> dict[str, Style]:
 
 
 def styles_for(names: Sequence[str], styles: Mapping[str, Style] | None) -> Mapping[str, Style]:
-    """The given styles, filled up for names that they lack."""
+    """Return the given styles, filled up for names that they lack."""
     given = dict(styles or {})
     if all(name in given for name in names):
         return given
@@ -100,7 +100,8 @@ def empty_figure(words: str) -> Figure:
 
 
 def figure_json(figure: Mapping[str, Any]) -> str:
-    """The figure as compact JSON, without a template; with its layout for narrow screens, if any.
+    """Return the figure as compact JSON, without a template; with its layout for narrow screens, if
+    any.
 
     Refuses NaN and infinity, which are no JSON, and trace types that the served bundle lacks.
     """

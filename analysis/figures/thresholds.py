@@ -27,7 +27,8 @@ def threshold_figure(
     *,
     published: bool = False,
 ) -> Figure:
-    """Accuracy by threshold with intervals, a model in each panel and the others behind it in grey.
+    """Draw accuracy by threshold with intervals, a model in each panel and the others behind it
+    in grey.
 
     ``urls`` are the addresses that the points of a model lead to. ``published`` rows have open
     marks. A dashed line stands at the reference.
@@ -70,7 +71,7 @@ def threshold_figure(
 
 
 def _behind(curve: ThresholdCurve, axes: Mapping[str, str]) -> Trace:
-    """A model that is not the panel's own."""
+    """Return a model that is not the panel's own."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -117,7 +118,7 @@ def _accuracy(
 def stability_figure(
     points_at: Sequence[tuple[float, Estimate]], reference: float, url: str = ""
 ) -> Figure:
-    """Agreement of the order at each threshold with that at the reference, with intervals.
+    """Draw agreement of the order at each threshold with that at the reference, with intervals.
 
     Every point leads to ``url``, if that is given.
     """

@@ -45,7 +45,7 @@ def panel_dots(
     lines: Mapping[str, float] | None = None,
     styles: Mapping[str, Style] | None = None,
 ) -> Figure:
-    """A panel of points with intervals per title; the rows of all panels have the same names.
+    """Draw a panel of points with intervals per title; the rows of all panels have the same names.
 
     ``title`` is that of every panel's axis, or one for each. ``span`` is the axis of all panels
     (each its own from 0, where it is not given); ``lines`` are values to see them against, by name.
@@ -139,7 +139,7 @@ class SharePart:
 
 
 def share_cells(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str]) -> Figure:
-    """A cell for each part of each row: its count, shaded by its share of the row.
+    """Draw a cell for each part of each row: its count, shaded by its share of the row.
 
     Parts that no row has are left out. Cells and not stacked bars: hues belong to agents.
     """
@@ -178,5 +178,5 @@ def share_cells(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str]) 
 
 
 def cells_width(rows: Mapping[str, Sequence[SharePart]]) -> int:
-    """The width under which the cells of such a figure are too narrow for their words."""
+    """Return the width under which the cells of such a figure are too narrow for their words."""
     return 180 + 80 * max((len(parts) for parts in rows.values()), default=0)

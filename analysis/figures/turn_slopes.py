@@ -38,7 +38,7 @@ def slope_forest(
     *,
     clear: Callable[[SlopeModels], bool] | None = None,
 ) -> Figure:
-    """A panel per dimension; in it every agent's slope by every fit, with a line at no change.
+    """Draw a panel per dimension; in it every agent's slope by every fit, with a line at no change.
 
     ``links`` are addresses by (agent, dimension). With ``clear``, the mixed model is drawn alone,
     filled where its change is clear.
@@ -107,7 +107,7 @@ def matched_figure(
     styles: Mapping[str, Style] | None = None,
     links: Links | None = None,
 ) -> Figure:
-    """A panel per dimension: means of the same trajectories at every turn.
+    """Draw a panel per dimension: means of the same trajectories at every turn.
 
     An open mark at turn 1 is the mean there of those that ended before the last turn compared.
     ``links`` are addresses by (agent, dimension).

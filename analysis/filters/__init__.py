@@ -47,11 +47,11 @@ class Filters:
     profile: str = ""
 
     def only(self, names: Iterable[str]) -> "Filters":
-        """These filters without all others."""
+        """Return these filters without all others."""
         return Filters(**{name: getattr(self, name) for name in names})
 
     def query(self, **changes: Any) -> str:
-        """The query string of these filters, some of them changed."""
+        """Return the query string of these filters, some of them changed."""
         values = {f.name: getattr(self, f.name) for f in fields(self)} | changes
         pairs = []
         for name, value in values.items():
@@ -63,7 +63,7 @@ class Filters:
 
 
 def read_filters(params: QueryDict) -> Filters:
-    """The filters of an address; what it says beyond them is ignored."""
+    """Return the filters of an address; what it says beyond them is ignored."""
     given: dict[str, Any] = {}
     for field in fields(Filters):
         if field.name in LISTS:
@@ -75,6 +75,6 @@ def read_filters(params: QueryDict) -> Filters:
 
 
 def with_query(url: str, query: str | Mapping[str, Any]) -> str:
-    """An address with a query string, or as it is where that is empty."""
+    """Return an address with a query string, or as it is where that is empty."""
     text = query if isinstance(query, str) else urlencode(query, doseq=True)
     return f"{url}?{text}" if url and text else url

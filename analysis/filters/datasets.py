@@ -36,7 +36,7 @@ def select_runs(
     varied: bool = False,
     seen: Visibility = EVERYTHING,
 ) -> Selection:
-    """The runs of a page on agents: one per agent, all of one dataset, level and condition.
+    """Return the runs of a page on agents: one per agent, all of one dataset, level and condition.
 
     ``every_condition``: one per agent and condition instead. ``varied``: one per agent and value of
     the factor that the address names, all else being alike. ``about`` says which runs count, as
@@ -126,7 +126,9 @@ def _newest_comparing(seen: Visibility) -> Subquery:
 def _with_runs(
     filters: Filters, rows: Sequence[Run], notes: list[str]
 ) -> tuple[Filters, list[Run]]:
-    """The runs that an address names, in place of an experiment; the page says which they are."""
+    """Return the runs that an address names, in place of an experiment; the page says which they
+    are.
+    """
     wanted = {as_id(pk) for pk in filters.runs}
     chosen = [run for run in rows if run.pk in wanted]
     gone = sorted(pk for pk in wanted - {run.pk for run in chosen} if pk is not None)
@@ -148,14 +150,16 @@ def _with_runs(
 
 
 def _dataset_of(runs: Sequence[str], seen: Visibility) -> str:
-    """The dataset of the first of these runs that may be seen; empty without any."""
+    """Return the dataset of the first of these runs that may be seen; empty without any."""
     found = seen.of(Run.objects.filter(COUNTED, pk__in=filter(None, map(as_id, runs))))
     dataset = found.order_by("pk").values_list("dataset", flat=True).first()
     return str(dataset) if dataset is not None else ""
 
 
 def run_options(rows: Sequence[Run], filters: Filters) -> tuple[FilterOption, ...]:
-    """The runs that can be chosen: those of the address, and the newest finished ones beside."""
+    """Return the runs that can be chosen: those of the address, and the newest finished ones
+    beside.
+    """
     wanted = {as_id(pk) for pk in filters.runs}
     finished = [run for run in rows if run.status in FINISHED and run.pk not in wanted]
     newest = sorted(finished, key=lambda run: -run.pk)[:MOST_RUNS]
@@ -171,7 +175,7 @@ def run_options(rows: Sequence[Run], filters: Filters) -> tuple[FilterOption, ..
 
 
 def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) -> Filters:
-    """The experiment of an address, or the newest that compares agents on what it asks for.
+    """Return the experiment of an address, or the newest that compares agents on what it asks for.
 
     A page that chose says so, as long as there was a choice.
     """
@@ -198,7 +202,7 @@ def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) ->
 
 
 def with_dimensions(selection: Selection, system: str) -> Selection:
-    """The rubric dimensions among which a page may choose; by default the main ones."""
+    """Return the rubric dimensions among which a page may choose; by default the main ones."""
     known = get_system(system).dimensions if system in SYSTEMS else ()
     wanted = tuple(d.key for d in known if d.key in selection.filters.dimensions)
     main = tuple(d.key for d in known if d.main) or tuple(d.key for d in known)
@@ -213,7 +217,9 @@ def with_dimensions(selection: Selection, system: str) -> Selection:
 
 
 def _all_or_one(selection: Selection) -> Selection:
-    """The selection with its experiment named, and a notice where runs of several are mixed."""
+    """Return the selection with its experiment named,
+    and a notice where runs of several are mixed.
+    """
     if selection.filters.experiment not in ("", ALL_RUNS):
         return selection
     mixed = len({run.experiment for run in selection.runs})
@@ -240,7 +246,9 @@ def with_published(selection: Selection, *, beside: bool) -> Selection:
 
 
 def in_words_of(selection: Selection, system: str) -> Selection:
-    """Conditions as the system calls them; no judgings to choose from where nobody judges."""
+    """Return conditions as the system calls them; no judgings to choose from where nobody
+    judges.
+    """
     options = dict(selection.options)
     contrasts = find_system(system).comparisons.contrasts
     if contrasts is not None:
@@ -278,6 +286,6 @@ def _dataset(
 
 
 def number_of(row: Any, name: str) -> int:
-    """A count that a query added to a row."""
+    """Return a count that a query added to a row."""
     value: int = getattr(row, name)
     return value

@@ -12,7 +12,9 @@ STANDARD = "standard"
 
 
 def value_of(factor: Factor, run: Run) -> Any:
-    """The value of the factor; None where the run has none, such as most scripts' temperature."""
+    """Return the value of the factor; None where the run has none, such as most scripts'
+    temperature.
+    """
     if factor.kind == "level":
         return run.level or None
     if factor.kind == "people":
@@ -24,7 +26,7 @@ def value_of(factor: Factor, run: Run) -> Any:
 
 
 def _parameters(run: Run) -> Mapping[str, Any]:
-    """What the run's agent is sent, or where it is a script works with."""
+    """Return what the run's agent is sent, or where it is a script works with."""
     found: Mapping[str, Any]
     if run.agent.endpoint is not None:
         found = run.agent.endpoint.parameters
@@ -44,7 +46,7 @@ def _default(system: str, name: str) -> Any:
 
 
 def rest_of(factor: Factor, run: Run) -> str:
-    """The run's condition without the factor: what must be alike."""
+    """Return the run's condition without the factor: what must be alike."""
     names = {"setting": (factor.name,), "people": factor.roles}.get(factor.kind, ())
     if not names:
         return run.condition
@@ -71,7 +73,7 @@ def model_of(factor: Factor | None, run: Run) -> tuple[str, str]:
 
 
 def _script(run: Run) -> str:
-    """The title of the script that an agent is, which its variants share."""
+    """Return the title of the script that an agent is, which its variants share."""
     system = run.dataset.system
     known = get_system(system).scripted if system in SYSTEMS else {}
     policy = known.get(run.agent.policy)
@@ -79,7 +81,9 @@ def _script(run: Run) -> str:
 
 
 def choose_factor(system: str, wanted: str, rows: Sequence[Run], notes: list[str]) -> Factor | None:
-    """The factor that is asked for, else the first of the system that any two runs differ in."""
+    """Return the factor that is asked for, else the first of the system that any two runs differ
+    in.
+    """
     known = {factor.name: factor for factor in find_system(system).comparisons.factors}
     if wanted in known or not known:
         return known.get(wanted)
@@ -93,7 +97,7 @@ def choose_factor(system: str, wanted: str, rows: Sequence[Run], notes: list[str
 def weights_of(
     factor: Factor | None, rows: Sequence[Run], keys: Sequence[str]
 ) -> Mapping[str, int]:
-    """How many values of the factor there are under each key of the rows."""
+    """Return how many values of the factor there are under each key of the rows."""
     if factor is None:
         return {}
     found: dict[str, set[Any]] = {}

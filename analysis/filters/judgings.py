@@ -9,7 +9,8 @@ from analysis.filters.selection import ChosenRun, Selection
 
 
 def with_beside(selection: Selection) -> Selection:
-    """The selection with a second judging beside the one that counts: by default the newest other.
+    """Return the selection with a second judging beside the one that counts: by default the newest
+    other.
 
     Of each run it is the newest of that name; runs without one have nothing beside.
     """
@@ -50,7 +51,7 @@ class Counting:
 
 
 def counting_here(selection: Selection, page: str) -> list[Counting]:
-    """The judgings among which a page chooses, the one that counts without an address.
+    """Return the judgings among which a page chooses, the one that counts without an address.
 
     Nothing where the runs have one alone. Runs may call different judgings their primary one.
     """

@@ -27,8 +27,8 @@ def choose_value(
     notes: list[str],
     weights: Mapping[str, int],
 ) -> tuple[str, tuple[FilterOption, ...]]:
-    """The chosen level or condition, with all that occur; by default the one with the greatest
-    weight, then the standard one, then the one with most runs.
+    """Return the chosen level or condition, with all that occur; by default the one with the
+    greatest weight, then the standard one, then the one with most runs.
     """
     counts = Counter(found)
     options = tuple(FilterOption(value, value or "none", count) for value, count in counts.items())
@@ -74,7 +74,7 @@ class Judged:
 
 
 def judgings_of(rows: Sequence[Run]) -> dict[int, tuple[Judged, ...]]:
-    """The judgings of each run, oldest first."""
+    """Return the judgings of each run, oldest first."""
     found: dict[int, tuple[Judged, ...]] = {run.pk: () for run in rows}
     about = ("status", "data_version", "settings", "roles")
     fields = ("pk", "run", "name", "made_by", *(f"made_by__{name}" for name in about))
@@ -95,7 +95,9 @@ def choose_judging(
     wanted: str,
     notes: list[str],
 ) -> tuple[str, tuple[FilterOption, ...]]:
-    """The name of the judging that counts, empty for each run's primary one, with all names."""
+    """Return the name of the judging that counts, empty for each run's primary one,
+    with all names.
+    """
     counts = Counter(judged.name for run in rows for judged in judgings[run.pk])
     options = tuple(FilterOption(name, name, count) for name, count in counts.items())
     if wanted and wanted not in counts:
@@ -105,7 +107,7 @@ def choose_judging(
 
 
 def judging_named(run: Run, judgings: Sequence[Judged], name: str) -> Judged | None:
-    """The newest judging of this name, or without a name the run's primary one."""
+    """Return the newest judging of this name, or without a name the run's primary one."""
     if not name:
         return next((one for one in judgings if one.pk == run.primary_judging_id), None)
     return next((one for one in reversed(judgings) if one.name == name), None)

@@ -22,7 +22,7 @@ def is_judged(system: str) -> bool:
 
 
 def trajectory_counts(runs: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Trajectories by run and status."""
+    """Return the trajectories by run and status."""
     found: dict[int, dict[str, int]] = {pk: {} for pk in runs}
     if runs:
         rows = Trajectory.objects.filter(run__in=runs).values_list("run", "status")
@@ -37,7 +37,7 @@ def newest_each(
     labels: Mapping[str, str],
     names: Mapping[int, str],
 ) -> tuple[list[Run], list[str]]:
-    """Of each agent the newest finished run, else the newest with anything done.
+    """Return the newest finished run of each agent, else the newest with anything done.
 
     A run of an experiment that compares agents goes before one that was started by itself. Runs of
     one agent are not put together: their trajectories share tasks. ``names`` are the agents by run,
@@ -66,7 +66,7 @@ def newest_each(
 
 
 def experiments_of(rows: Sequence[Run]) -> dict[Experiment, list[Run]]:
-    """The runs of each experiment, with those that it took from others; the oldest first."""
+    """Return the runs of each experiment, with those that it took from others; the oldest first."""
     found: dict[Experiment, list[Run]] = {}
     for run in rows:
         if run.experiment is not None:
@@ -78,7 +78,7 @@ def experiments_of(rows: Sequence[Run]) -> dict[Experiment, list[Run]]:
 
 
 def comparing(rows: Sequence[Run]) -> list[Experiment]:
-    """The experiments in which two agents or more have finished runs, the oldest first.
+    """Return the experiments in which two agents or more have finished runs, the oldest first.
 
     A run that somebody started by itself is an experiment with one agent: it compares nothing.
     """
@@ -90,7 +90,7 @@ def comparing(rows: Sequence[Run]) -> list[Experiment]:
 
 
 def agent_labels(names: Mapping[str, str]) -> dict[str, str]:
-    """A label for each agent: its title, with the name where two share one."""
+    """Return a label for each agent: its title, with the name where two share one."""
     titles = Counter(names.values())
     return {
         name: f"{title} ({name})" if titles[title] > 1 else title or name

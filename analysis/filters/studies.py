@@ -28,7 +28,8 @@ UNBLINDED = (FilterOption("", "Counted"), FilterOption("exclude", "Left out"))
 def select_study(
     filters: Filters, user: User, seen: Visibility | None = None, fits: Fits | None = None
 ) -> Selection:
-    """What people judged in a study; by default the newest with answers whose questions ``fits``.
+    """Return what people judged in a study; by default the newest with answers whose questions
+    ``fits``.
 
     A study that does not fit is taken where the address names it, or where there is no other.
     """
@@ -62,7 +63,9 @@ def selection_of_study(
     notes: list[str],
     seen: Visibility,
 ) -> Selection:
-    """What people judged in one study, of the given runs; ``study`` counts who was ``told``."""
+    """Return what people judged in one study, of the given runs;
+    ``study`` counts who was ``told``.
+    """
     dataset = rows[0].dataset if rows else _dataset_of_tasks(study, seen)
     unblinded = UNBLINDED if number_of(study, "told") else ()
     words = replace(
@@ -87,7 +90,8 @@ def selection_of_study(
 
 
 def readable_studies(user: User) -> tuple[list[Study], list[str]]:
-    """The studies whose results this person may read, newest first, and why some are missing.
+    """Return the studies whose results this person may read, newest first, and why some are
+    missing.
 
     Whoever still has open items in a blinded study would learn from its results who made what.
     """
@@ -106,7 +110,9 @@ def readable_studies(user: User) -> tuple[list[Study], list[str]]:
 
 
 def counted_studies() -> QuerySet[Study]:
-    """All studies, newest first, with how many answers there are and whether anybody was told."""
+    """Return all studies, newest first, with how many answers there are and whether anybody was
+    told.
+    """
     submitted = Q(assignments__state=Assignment.State.SUBMITTED)
     told = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
     return Study.objects.annotate(
@@ -115,7 +121,9 @@ def counted_studies() -> QuerySet[Study]:
 
 
 def newest_study_of(runs: Sequence[Run], fits: Fits | None) -> Study | None:
-    """The newest study with answers on trajectories of these runs whose questions ``fits``."""
+    """Return the newest study with answers on trajectories of these runs
+    whose questions ``fits``.
+    """
     asked = {"items__trajectory__run__in": runs, "items__use": Item.Use.MAIN}
     found = counted_studies().filter(
         pk__in=Study.objects.filter(**asked).values("pk"), answered__gt=0
@@ -154,6 +162,6 @@ def _of(rows: QuerySet[Any, Any], aggregate: Aggregate) -> Subquery:
 
 
 def _dataset_of_tasks(study: Study, seen: Visibility) -> Dataset | None:
-    """The dataset of a study about tasks."""
+    """Return the dataset of a study about tasks."""
     rows = Dataset.objects.filter(tasks__items__study=study, tasks__items__trajectory=None)
     return seen.of(rows).order_by("pk").first()

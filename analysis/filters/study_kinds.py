@@ -13,7 +13,7 @@ DECISIONS: Mapping[str, str] = {
 
 
 def whole_scores(questionnaire: Questionnaire) -> list[Question]:
-    """The questions that are scored once for an item: of all of it, or of its last plan."""
+    """Return the questions that are scored once for an item: of all of it, or of its last plan."""
     return [
         question
         for question in questionnaire.questions
@@ -22,7 +22,7 @@ def whole_scores(questionnaire: Questionnaire) -> list[Question]:
 
 
 def turn_questions(questionnaire: Questionnaire) -> list[Question]:
-    """The questions that are scored for every turn."""
+    """Return the questions that are scored for every turn."""
     return [
         question
         for question in questionnaire.questions
@@ -31,7 +31,7 @@ def turn_questions(questionnaire: Questionnaire) -> list[Question]:
 
 
 def mark_questions(questionnaire: Questionnaire) -> list[Question]:
-    """The questions that ask which constraints the plan of a turn violates."""
+    """Return the questions that ask which constraints the plan of a turn violates."""
     return [
         question
         for question in questionnaire.questions
@@ -40,7 +40,7 @@ def mark_questions(questionnaire: Questionnaire) -> list[Question]:
 
 
 def filter_question(questionnaire: Questionnaire) -> Question | None:
-    """The question that asks of each candidate whether to keep or to remove it."""
+    """Return the question that asks of each candidate whether to keep or to remove it."""
     for question in questionnaire.questions:
         if question.about == "candidate" and set(DECISIONS) <= set(decisions_of(question).values()):
             return question
@@ -48,7 +48,7 @@ def filter_question(questionnaire: Questionnaire) -> Question | None:
 
 
 def decisions_of(question: Question) -> dict[int, str]:
-    """Each option that is a decision, by its value: ``keep`` or ``remove``."""
+    """Return each option that is a decision, by its value: ``keep`` or ``remove``."""
     words = {option.value: option.label.casefold() for option in question.scale.options}
     return {value: word for value, word in words.items() if word in DECISIONS}
 

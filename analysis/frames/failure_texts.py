@@ -26,7 +26,7 @@ class EndText:
 
 
 def end_texts(ids: Sequence[int], texts: str = BOTH) -> list[EndText]:
-    """The texts of these trajectories in their order; those without a turn are left out.
+    """Return the texts of these trajectories in their order; those without a turn are left out.
 
     ``texts``: the ``feedback`` of the last turns, the last ``plan``, or ``both``.
     """

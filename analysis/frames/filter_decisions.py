@@ -38,7 +38,7 @@ class AskedCandidate:
 
 
 def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]:
-    """The candidates of the main items that the reader may see, in the study's order."""
+    """Return the candidates of the main items that the reader may see, in the study's order."""
     if selection.dataset is None:
         return []
     rows = Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory=None)
@@ -70,7 +70,7 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
 
 
 def decision_frame(study: Study, candidates: Sequence[AskedCandidate]) -> "DataFrame":
-    """Current decisions of submitted items, one row per annotator and candidate: `COLUMNS`.
+    """Return current decisions of submitted items, one row per annotator and candidate: `COLUMNS`.
 
     An answer that is neither to keep nor to remove is missing.
     """

@@ -40,19 +40,21 @@ class Replies:
     sittings: tuple[JudgeSeat, ...]
 
     def of(self, judging: str, judge: JudgeSeat | None = None) -> "DataFrame":
-        """The replies of one judging, or of one judge in it."""
+        """Return the replies of one judging, or of one judge in it."""
         rows = self.frame[self.frame["judging"] == judging]
         return rows if judge is None else rows[rows["judge"] == self.sittings.index(judge)]
 
     def judges(self, judging: str) -> dict[JudgeSeat, str]:
-        """The judges of this judging with their labels."""
+        """Return the judges of this judging with their labels."""
         there = {self.sittings[place] for place in self.of(judging)["judge"].unique().tolist()}
         called = judge_names({tuple(sitting) for sitting in there})
         return {sitting: called[tuple(sitting)] for sitting in sorted(there)}
 
 
 def reply_scores(runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool) -> Replies:
-    """The replies about finished trajectories in the judging that counts and the one beside it."""
+    """Return the replies about finished trajectories in the judging that counts and the one beside
+    it.
+    """
     import pandas as pd
 
     which: dict[int, tuple[str, str]] = {}
@@ -134,12 +136,14 @@ def _called(name: str, one: JudgeSeat, other: JudgeSeat) -> str:
 
 
 def first_replies(frame: "DataFrame") -> "DataFrame":
-    """One reply for each judge and item: what can be held against single replies elsewhere."""
+    """Return one reply for each judge and item:
+    what can be held against single replies elsewhere.
+    """
     return frame[frame["replicate"] == 1]
 
 
 def item_scores(frame: "DataFrame") -> "DataFrame":
-    """The mean of a judging's replies by judge (columns) for every item (rows, by `ITEM`).
+    """Return the mean of a judging's replies by judge (columns) for every item (rows, by `ITEM`).
 
     Missing where a reply gave none: fewer replies are another measure.
     """
@@ -196,7 +200,9 @@ def _as_is(frame: "DataFrame") -> "DataFrame":
 
 
 def replies_of(frame: "DataFrame") -> tuple[Any, Any, list[int]]:
-    """One judge's replies, items by replicates: scores, whether each was asked for, and tasks."""
+    """Return one judge's replies, items by replicates: scores, whether each was asked for, and
+    tasks.
+    """
     table = frame.pivot(index=list(ITEM), columns="replicate", values="score")
     asked = frame.assign(asked=1.0).pivot(index=list(ITEM), columns="replicate", values="asked")
     tasks = table.index.get_level_values("task").tolist()

@@ -39,7 +39,7 @@ class AskedItem:
 
 
 def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
-    """The main items on trajectories that the reader may see, in the study's order."""
+    """Return the main items on trajectories that the reader may see, in the study's order."""
     labels = {run.pk: run.label for run in selection.runs}
     rows = (
         Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory__run__in=list(labels))
@@ -71,7 +71,9 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
 
 
 def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
-    """Current marks of submitted items, one row per annotator, turn and question: `COLUMNS`."""
+    """Return current marks of submitted items, one row per annotator, turn and question:
+    `COLUMNS`.
+    """
     import pandas as pd
 
     known = {item.trajectory: set(item.asked) for item in items}
@@ -105,7 +107,7 @@ def mark_frame(study: Study, items: Sequence[AskedItem]) -> "DataFrame":
 def sets_by_turn(
     frame: "DataFrame", items: Sequence[AskedItem]
 ) -> list[tuple[int, TurnKey, frozenset[str] | None]]:
-    """Each annotator's set on each turn, over all questions about it.
+    """Return each annotator's set on each turn, over all questions about it.
 
     None where somebody left one of the questions open: nothing says what they would have marked.
     """
@@ -162,6 +164,6 @@ def constraint_texts(study: Study) -> dict[tuple[int, str], str]:
 
 
 def _trajectories(study: Study) -> QuerySet[Item, Any]:
-    """Subquery: a study may have more items than a query takes values."""
+    """Return subquery: a study may have more items than a query takes values."""
     rows = Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory__isnull=False)
     return rows.order_by().values("trajectory")

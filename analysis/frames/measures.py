@@ -18,7 +18,7 @@ LAST_PLAN = "Mean of the judges, of the last plan, 1 to 5."
 
 
 def measures_here(system: str) -> Mapping[str, Measure]:
-    """The metrics of a system by name, and after them its rubric dimensions."""
+    """Return the metrics of a system by name, and after them its rubric dimensions."""
     if not system:
         return {}
     dimensions = {key: Measure(title, LAST_PLAN) for key, title in known_dimensions(system).items()}

@@ -36,7 +36,7 @@ DONE = Trajectory.Status.DONE
 
 
 def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFrame":
-    """The finished trajectories of the runs: `COLUMNS`, the metrics, and ``why METRIC``.
+    """Return the finished trajectories of the runs: `COLUMNS`, the metrics, and ``why METRIC``.
 
     A metric that is undefined is missing, and its ``why`` says why; elsewhere that is empty. Where
     a role was handed over on the way, nobody's metrics can be told, so all of them are missing.
@@ -88,7 +88,7 @@ def metrics_judged_anew(
 
 
 def unfinished(run: ChosenRun) -> dict[str, int]:
-    """Trajectories of a run that are not in the frame, by reason."""
+    """Return the trajectories of a run that are not in the frame, by reason."""
     return {
         reason: run.counts[status]
         for status, reason in UNFINISHED.items()
@@ -97,7 +97,7 @@ def unfinished(run: ChosenRun) -> dict[str, int]:
 
 
 def why_undefined(rows: "DataFrame", metric: str) -> dict[str, int]:
-    """How many of the rows lack a metric, by reason."""
+    """Return how many of the rows lack a metric, by reason."""
     reasons = rows.loc[rows[metric].isna(), f"why {metric}"]
     return dict(Counter(str(reason) for reason in reasons))
 
@@ -115,7 +115,7 @@ class _ArrayLength(Func):
 
 
 def message_counts(runs: Sequence[ChosenRun]) -> dict[int, int]:
-    """Messages of each imported trajectory, by its id; counted in the database."""
+    """Return the messages of each imported trajectory, by its id; counted in the database."""
     rows = (
         Turn.objects.filter(
             trajectory__run__in=[run.pk for run in runs if run.imported],
@@ -149,7 +149,9 @@ class ReplicateColumns:
 def played(
     groups: Mapping[int, int], metrics: Sequence[str], number: int
 ) -> list[ReplicateColumns]:
-    """The trajectories of runs by group; ``groups`` names for each run which of ``number``."""
+    """Return the trajectories of runs by group;
+    ``groups`` names for each run which of ``number``.
+    """
     found = [
         ReplicateColumns(values={name: [] for name in metrics}, why={name: {} for name in metrics})
         for _ in range(number)
@@ -177,7 +179,8 @@ def played(
 def group_values(
     runs: Sequence[ChosenRun], grouping: str, known: Mapping[str, Grouping]
 ) -> dict[int, tuple[str, ...]]:
-    """The value of a grouping by trajectory that ended; one that crosses two has a part for each.
+    """Return the value of a grouping by trajectory that ended; one that crosses two has a part for
+    each.
 
     Trajectories without a value, such as questions that are not about a distance, are left out.
     """

@@ -42,7 +42,8 @@ def study_table(
     people: Mapping[int, str],
     seats: Mapping[str, str],
 ) -> TidyTable:
-    """A section for every dimension that was asked: a row per trajectory, a column per rater.
+    """Return a section for every dimension that was asked: a row per trajectory, a column per
+    rater.
 
     ``frame`` holds people’s answers (`rating_frame`), ``judged`` the judges’ scores by seat
     (`final_scores`). Every item belongs to its task.

@@ -33,7 +33,9 @@ class PeopleScores:
     studies: tuple[str, ...] = ()
 
     def of(self, trajectory: int, turn: int, dimension: str, *, last: bool) -> float | None:
-        """People's score of a turn; of the last one, else what they said of the last plan."""
+        """Return the people's score of a turn; of the last one, else what they said of the last
+        plan.
+        """
         said = self.means.get((trajectory, turn, dimension))
         if said is None and last:
             said = self.means.get((trajectory, None, dimension))
@@ -41,7 +43,7 @@ class PeopleScores:
 
 
 def people_scores(studies: Sequence[int], runs: Sequence[ChosenRun]) -> PeopleScores:
-    """Scores of submitted items about the runs' trajectories.
+    """Return the scores of submitted items about the runs' trajectories.
 
     Simulated annotators count in demos only, as on the pages about people.
     """
@@ -71,7 +73,8 @@ UNRATED = "nobody rated the feedback"
 
 
 def feedback_frame(runs: Sequence[ChosenRun], question: str, studies: Sequence[int]) -> "DataFrame":
-    """One row per finished trajectory: run, label, task, ``rated`` and, where missing, ``why``.
+    """Return one row per finished trajectory: run, label, task, ``rated`` and, where missing,
+    ``why``.
 
     ``rated`` is the mean over those who answered the question in these studies, players of the
     trajectory apart; ``simulated`` says whether one of them is simulated, whose answers count in

@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 def rating_frame(study: Study, runs: Sequence[ChosenRun], *, turns: bool = False) -> "DataFrame":
-    """Current scores of submitted items about the runs' trajectories: `COLUMNS`.
+    """Return current scores of submitted items about the runs' trajectories: `COLUMNS`.
 
     Scores of whole items and last plans, which have no ``turn``, or those of every one of the
     ``turns``; never both, because they are not about the same. ``dimension`` is empty for questions
@@ -69,7 +69,7 @@ def rating_frame(study: Study, runs: Sequence[ChosenRun], *, turns: bool = False
 
 
 def final_scores(study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str]) -> "DataFrame":
-    """Judges' scores of the final turns that people judged in a study, one column per seat.
+    """Return judges' scores of the final turns that people judged in a study, one column per seat.
 
     Indexed by trajectory and dimension; missing where whoever sat there gave no score. By seat and
     not by name, because runs may be judged by different judges: what counts is their mean.
@@ -81,7 +81,7 @@ def final_scores(study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[s
 def every_turn_scores(
     study: Study, runs: Sequence[ChosenRun], dimensions: Sequence[str]
 ) -> "DataFrame":
-    """The same of every turn, indexed by trajectory, turn and dimension."""
+    """Return the same of every turn, indexed by trajectory, turn and dimension."""
     keys = {"trajectory": "trajectory", "turn_index": "turn", "dimension": "dimension"}
     return _by_seat(_judged(study, runs, dimensions), keys)
 

@@ -41,7 +41,7 @@ def _scores(
 def turn_scores(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> "DataFrame":
-    """The judges' mean score of every judged turn on every dimension: `COLUMNS`.
+    """Return the judges' mean score of every judged turn on every dimension: `COLUMNS`.
 
     Missing where a judge who was asked gave no score: the mean of fewer judges is another measure.
     """
@@ -84,7 +84,7 @@ def turn_scores(
 
 
 def _turns(runs: Sequence[ChosenRun], *, final: bool) -> list[tuple[int, int, int, int]]:
-    """The turns of finished trajectories: id, trajectory, task and index."""
+    """Return the turns of finished trajectories: id, trajectory, task and index."""
     rows = Turn.objects.filter(
         trajectory__run__in=[run.pk for run in runs], trajectory__status=Trajectory.Status.DONE
     ).order_by()
@@ -97,7 +97,9 @@ def _turns(runs: Sequence[ChosenRun], *, final: bool) -> list[tuple[int, int, in
 def judge_cells(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> "DataFrame":
-    """Mean and number of scores of every judge, by agent and dimension: `CELL_COLUMNS`."""
+    """Return the mean and number of scores of every judge, by agent and dimension:
+    `CELL_COLUMNS`.
+    """
     import pandas as pd
 
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
@@ -172,7 +174,7 @@ class Unscored:
 def unscored(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> dict[str, Unscored]:
-    """Scores that were asked for and not given, by dimension, with the reasons."""
+    """Return the scores that were asked for and not given, by dimension, with the reasons."""
     rows = _scores(runs, dimensions, final=final)
     found: dict[str, Unscored] = {}
     asked: Counter[str] = Counter()
@@ -198,7 +200,8 @@ def unscored(
 def single_scores(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> "DataFrame":
-    """Every judge's score of every judged turn: `SINGLE_COLUMNS`; missing where it gave none.
+    """Return every judge's score of every judged turn: `SINGLE_COLUMNS`; missing where it gave
+    none.
 
     Where a judge was asked several times, the mean of its answers, if it gave one each time.
     """
@@ -289,12 +292,12 @@ class LastPlans:
     dimensions: tuple[str, ...]
 
     def counted(self, dimensions: Sequence[str]) -> Any:
-        """The scores on some of the dimensions."""
+        """Return the scores on some of the dimensions."""
         return self.scores[:, [self.dimensions.index(key) for key in dimensions]]
 
 
 def last_plans(runs: Sequence[ChosenRun], dimensions: Sequence[str]) -> LastPlans:
-    """The last plans of the runs, scored by the judging of each."""
+    """Return the last plans of the runs, scored by the judging of each."""
     outcomes = outcome_frame(runs, [VALID])
     scored = turn_scores(runs, dimensions, final=True)
     table = scored.pivot_table(

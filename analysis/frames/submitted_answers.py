@@ -98,7 +98,7 @@ class SubmittedAnswers:
         return row, place
 
     def number(self, submission: Submission, name: str) -> int | None:
-        """The score or choice in a place."""
+        """Return the score or choice in a place."""
         column = self.columns.get(name)
         value = float("nan") if column is None else self.numbers[submission.row, column]
         return None if value != value else int(value)
@@ -119,7 +119,7 @@ class SubmittedAnswers:
 
 
 def read_submissions(study: Study) -> SubmittedAnswers:
-    """The submitted main and gold items of those who have not left, in seven queries."""
+    """Return the submitted main and gold items of those who have not left, in seven queries."""
     questionnaire = load_questionnaire(study.questionnaire)
     people = study.participants.exclude(state__in=Participant.GONE).order_by("number")
     raters = tuple(
@@ -214,7 +214,9 @@ def _name(question: str, subject: str) -> str:
 
 
 def judge_means(study: Study, items: Mapping[int, JudgedItem]) -> dict[int, dict[str, float]]:
-    """The judges' mean by item and slot, of the runs' own judgings; missing where one gave none."""
+    """Return the judges' mean by item and slot, of the runs' own judgings; missing where one gave
+    none.
+    """
     rows = (
         JudgeScore.objects.filter(
             trajectory__in=Item.objects.filter(study=study, use=Item.Use.MAIN).values("trajectory"),

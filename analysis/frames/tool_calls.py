@@ -28,7 +28,9 @@ def failure_categories(runs: Sequence[ChosenRun]) -> dict[int, str]:
 
 
 def remaining_parts(runs: Sequence[ChosenRun], contrasts: Contrasts) -> dict[int, float | None]:
-    """How much was left to do in each trajectory, by its id; None where that is not known."""
+    """Return how much was left to do in each trajectory, by its id;
+    None where that is not known.
+    """
     if contrasts.remaining is None:
         return {}
     rows = list(_done(runs).values_list("pk", "task", "payload__blocked"))
@@ -40,7 +42,7 @@ def remaining_parts(runs: Sequence[ChosenRun], contrasts: Contrasts) -> dict[int
 
 
 def progress_frame(runs: Sequence[ChosenRun], use: ToolUse) -> "DataFrame":
-    """The share of a task's parts that had been found, a row per trajectory and step.
+    """Return the share of a task's parts that had been found, a row per trajectory and step.
 
     ``series`` is `RUNNING` for steps that were taken; for `KEPT` what was found is carried on to
     the longest trajectory of the frame.

@@ -219,7 +219,7 @@ PAGES: Mapping[str, AnalysisPage] = {
 
 
 def pages_of(study: Study) -> list[AnalysisPage]:
-    """The pages that are about what a study asks."""
+    """Return the pages that are about what a study asks."""
     questionnaire = load_questionnaire(study.questionnaire)
     return [page for page in PAGES.values() if page.asks is not None and page.asks(questionnaire)]
 
@@ -227,7 +227,7 @@ def pages_of(study: Study) -> list[AnalysisPage]:
 def select(
     page: AnalysisPage, filters: Filters, user: User, seen: Visibility | None = None
 ) -> Selection:
-    """What the page is about; filters that it does not have count for nothing.
+    """Return what the page is about; filters that it does not have count for nothing.
 
     ``seen``: what this person may see now, where that is known already.
     """

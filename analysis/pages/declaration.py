@@ -74,13 +74,13 @@ class ColumnOf(Generic[Row]):
 def text_of(
     label: str, text: Callable[[Row], str], part: str = "", *, sub: Callable[[Row], str] = str
 ) -> ColumnOf[Row]:
-    """A column of words; ``sub`` is what stands under them."""
+    """Return a column of words; ``sub`` is what stands under them."""
     under = sub if sub is not str else (lambda _: "")
     return ColumnOf(text_column(label, part), lambda row: text_cell(text(row), sub=under(row)))
 
 
 def agent_of(run: Callable[[Row], ChosenRun]) -> ColumnOf[Row]:
-    """A column of agents, each leading to the trajectories of its run."""
+    """Return a column of agents, each leading to the trajectories of its run."""
     column = Column("Agent", ("agent", "kind", "run"), num=False)
     return ColumnOf(column, lambda row: run_marks.agent_cell(run(row)))
 
@@ -88,7 +88,7 @@ def agent_of(run: Callable[[Row], ChosenRun]) -> ColumnOf[Row]:
 def count_of(
     label: str, count: Callable[[Row], int | None], part: str = "", help: str = ""
 ) -> ColumnOf[Row]:
-    """A column of counts."""
+    """Return a column of counts."""
     return ColumnOf(number_column(label, part, help), lambda row: count_cell(count(row)))
 
 
@@ -103,7 +103,7 @@ def estimate_of(
     show_n: bool = False,
     link: Callable[[Row], Link | None] | None = None,
 ) -> ColumnOf[Row]:
-    """A column of values with their intervals."""
+    """Return a column of values with their intervals."""
     return ColumnOf(
         estimate_column(label, part, help),
         lambda row: estimate_cell(estimate(row), unit, signed=signed, show_n=show_n),

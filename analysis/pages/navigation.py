@@ -105,7 +105,7 @@ class PageLinkGroup:
 
 
 def places_from(found: AnalysisPage, selection: Selection) -> list[PageLinkGroup]:
-    """All pages, seen from one of them: with the filters that mean the same there."""
+    """Return all pages, seen from one of them: with the filters that mean the same there."""
     kept, chosen = _kept(found, selection.filters), selection.filters
     same = pages_of(selection.study) if selection.study is not None else []
 
@@ -119,7 +119,7 @@ def places_from(found: AnalysisPage, selection: Selection) -> list[PageLinkGroup
 
 
 def all_places(current: str = "", filters: Filters | None = None) -> list[PageLinkGroup]:
-    """All pages, with shared filters or without any; ``current``: the key of a group."""
+    """Return all pages, with shared filters or without any; ``current``: the key of a group."""
     shared = filters.only(SHARED).query() if filters is not None else ""
     return _groups(lambda page: "" if page.of_study else shared, set(PAGES), current)
 
@@ -170,6 +170,6 @@ def _groups(
 
 
 def _first(pages: Mapping[str, PageLink], here: set[str]) -> PageLink | None:
-    """The first page that can answer, or the first."""
+    """Return the first page that can answer, or the first."""
     known = [place for name, place in pages.items() if name in here]
     return next(iter([*known, *pages.values()]), None)

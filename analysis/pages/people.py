@@ -90,7 +90,7 @@ def people_of(frame: "DataFrame", unit: Unit = "trajectory") -> AnswerCounts:
 def chosen_people(
     frame: "DataFrame", selection: Selection, unit: Unit = "trajectory"
 ) -> tuple["DataFrame", AnswerCounts, AnswerCounts]:
-    """The answers that count, who gave them, and who answered at all."""
+    """Return the answers that count, who gave them, and who answered at all."""
     everyone = people_of(frame, unit)
     if selection.filters.simulated == "exclude":
         frame = frame[~frame["simulated"].astype(bool)]

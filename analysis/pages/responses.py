@@ -15,7 +15,7 @@ LONGEST_NAME = 120
 def answer_figure(
     request: HttpRequest, key: str, part: str, report: Callable[[], Report]
 ) -> HttpResponseBase:
-    """A figure; unchanged (304) as long as the report has the same key."""
+    """Show a figure; unchanged (304) as long as the report has the same key."""
     tag = f'"{key}-{part}"'
     unchanged = get_conditional_response(request, etag=tag)
     if unchanged is not None:
@@ -30,7 +30,7 @@ def answer_figure(
 
 
 def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponseBase:
-    """A table: all of its rows, in numbers that are not rounded for reading."""
+    """Show a table: all of its rows, in numbers that are not rounded for reading."""
     shown = report.table(part)
     if shown is None:
         raise Http404("There is no such table.")
@@ -41,7 +41,7 @@ def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse
 def answer_latex(
     report: Report, part: str, name: Sequence[str], source: TableSource
 ) -> HttpResponseBase:
-    """A table as LaTeX: the rows of the page, as the page words them."""
+    """Show a table as LaTeX: the rows of the page, as the page words them."""
     shown = report.table(part)
     if shown is None:
         raise Http404("There is no such table.")
@@ -51,7 +51,7 @@ def answer_latex(
 
 
 def as_file(response: HttpResponse, name: Sequence[str], ending: str) -> HttpResponse:
-    """A response that is kept as a file of this name, and not by anything in between."""
+    """Show a response that is kept as a file of this name, and not by anything in between."""
     filename = "-".join(word for word in map(slugify, name) if word)[:LONGEST_NAME]
     response["Content-Disposition"] = f'attachment; filename="{filename}.{ending}"'
     _kept_privately(response)

@@ -39,7 +39,7 @@ from benchmarks.responses import wants_fragment
 @require_safe
 @signed_in
 def index(request: HttpRequest) -> HttpResponseBase:
-    """Which page answers what; links keep the filters of the address."""
+    """Show which page answers what; links keep the filters of the address."""
     allow(request, VIEW)
     return render(
         request, "analysis/index.html", {"places": all_places(filters=read_filters(request.GET))}
@@ -49,7 +49,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @signed_in
 def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The first page that is about what a study asks."""
+    """Show the first page that is about what a study asks."""
     allow(request, VIEW)
     studies, _ = readable_studies(person(request))
     study = next((study for study in studies if study.pk == pk), None)
@@ -62,7 +62,7 @@ def of_study(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def page(request: HttpRequest, name: str) -> HttpResponseBase:
-    """One sentence, the figures, the tables, and how it was computed."""
+    """Show one sentence, the figures, the tables, and how it was computed."""
     found, selection, key = open_page(request, name)
     starts = request.user.has_perm(START)
     report = answer_report(found, selection, key)
@@ -102,7 +102,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def details(request: HttpRequest, name: str) -> HttpResponseBase:
-    """What is folded on the page: further figures and tables, and how all was computed."""
+    """Show what is folded on the page: further figures and tables, and how all was computed."""
     found, selection, key = open_page(request, name)
     query = selection.filters.query()
     if not wants_fragment(request):
@@ -114,7 +114,7 @@ def details(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
-    """What takes longer than a page: POST has it made, GET tells how far it is."""
+    """Show what takes longer than a page: POST has it made, GET tells how far it is."""
     found, selection, key = open_page(request, name)
     wanted = deferred_request(found, selection, key)
     if wanted is None:
@@ -139,7 +139,7 @@ def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
-    """A figure as JSON; unchanged (304) as long as nothing behind it changed."""
+    """Show a figure as JSON; unchanged (304) as long as nothing behind it changed."""
     found, selection, key = open_page(request, name)
     return answer_figure(request, key, part, lambda: holding(found, selection, key, part, "figure"))
 
@@ -147,7 +147,7 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
-    """A table as CSV: the rows of the page, in numbers that are not rounded for reading."""
+    """Show a table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = open_page(request, name)
     about = slugify(str(selection.study or selection.dataset or ""))
     report = holding(found, selection, key, part, "table")
@@ -155,7 +155,7 @@ def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 
 
 def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection, str]:
-    """Authorise, then find what the address is about."""
+    """Authorise, then find the page, selection and report key of an address."""
     allow(request, VIEW)
     found = PAGES[name]
     selection = select(
@@ -186,7 +186,7 @@ def holding(
 
 
 def _judging_context(found: AnalysisPage, selection: Selection) -> dict[str, object]:
-    """Which judging counts on the page, where there are several to choose from."""
+    """Return which judging counts on the page, where there are several to choose from."""
     if "judging" not in found.filters:
         return {}
     counting = counting_here(selection, reverse(f"analysis:{found.key}"))
@@ -199,7 +199,7 @@ def _judging_context(found: AnalysisPage, selection: Selection) -> dict[str, obj
 
 
 def _parts(found: AnalysisPage, report: Report, query: str) -> dict[str, object]:
-    """Figures and tables, each with the address of its numbers."""
+    """Return figures and tables, each with the address of its numbers."""
     return {
         "figures": [(f, _part_url(found, "figure", f.name, query)) for f in report.figures],
         "tables": [(t, _part_url(found, "table", t.name, query)) for t in report.tables],
@@ -207,7 +207,9 @@ def _parts(found: AnalysisPage, report: Report, query: str) -> dict[str, object]
 
 
 def _without_forms(report: Report) -> Report:
-    """The report for those who may not start runs: it leads to no form that would refuse them."""
+    """Return the report for those who may not start runs: it leads to no form that would refuse
+    them.
+    """
     form = reverse("benchmarks:run_new")
     return replace(
         report,
@@ -226,7 +228,7 @@ def _without(cell: Cell, form: str) -> Cell:
 def _details_context(
     request: HttpRequest, found: AnalysisPage, selection: Selection, key: str
 ) -> dict[str, object]:
-    """What the fragment of the details shows; what takes longer stands at its end."""
+    """Return what the fragment of the details shows; what takes longer stands at its end."""
     starts = request.user.has_perm(START)
     report = details_report(found, selection, key)
     report = report if starts else _without_forms(report)
@@ -251,7 +253,7 @@ def _details_context(
 def _deferred_context(
     found: AnalysisPage, selection: Selection, state: DeferredReport
 ) -> dict[str, object]:
-    """What the fragment of a long report shows."""
+    """Return what the fragment of a long report shows."""
     query = selection.filters.query()
     context: dict[str, object] = {
         "deferred": state,
@@ -266,7 +268,7 @@ def _deferred_context(
 
 
 def _opened_url(found: AnalysisPage, query: str) -> str:
-    """The address of the page with its details open, for those without scripts."""
+    """Return the address of the page with its details open, for those without scripts."""
     more = f"{query}&details=open" if query else "details=open"
     return with_query(reverse(f"analysis:{found.key}"), more)
 
@@ -276,7 +278,7 @@ def _part_url(found: AnalysisPage, kind: str, part: str, query: str) -> str:
 
 
 def _empty_url(request: HttpRequest, report: Report) -> str:
-    """Where the button of an empty page leads, for those who may go there."""
+    """Return where the button of an empty page leads, for those who may go there."""
     empty = report.empty
     if empty is None or (empty.needs and not request.user.has_perm(empty.needs)):
         return ""
@@ -284,7 +286,7 @@ def _empty_url(request: HttpRequest, report: Report) -> str:
 
 
 def subject_of(selection: Selection) -> str:
-    """What the figures are about, in one line under the title."""
+    """Return what the figures are about, in one line under the title."""
     chosen = selection.filters
     words = [selection.study.name] if selection.study is not None else []
     words += [dataset_name(selection)] if selection.dataset is not None else []
@@ -296,6 +298,6 @@ def subject_of(selection: Selection) -> str:
 
 
 def _condition(selection: Selection) -> str:
-    """The chosen condition as its filter calls it."""
+    """Return the chosen condition as its filter calls it."""
     known = {option.value: option.label for option in selection.options.get("condition", ())}
     return known.get(selection.filters.condition, selection.filters.condition)

@@ -16,7 +16,7 @@ OF_PRIMARY = frozenset({"accurate", "valid", "unscored", "score", "spread"})
 
 
 def address(name: str, query: Mapping[str, Any] | str | None = None, **kwargs: Any) -> str:
-    """An address by name, or nothing where there is none."""
+    """Return an address by name, or nothing where there is none."""
     try:
         return with_query(reverse(name, kwargs=kwargs), query or {})
     except NoReverseMatch:
@@ -24,7 +24,7 @@ def address(name: str, query: Mapping[str, Any] | str | None = None, **kwargs: A
 
 
 def trajectories_of(run: ChosenRun, **more: Any) -> str:
-    """The list of a run's trajectories, filtered.
+    """Return the list of a run's trajectories, filtered.
 
     Where another judging counts here, filters that would choose by verdicts of the primary one are
     left out.
@@ -35,23 +35,23 @@ def trajectories_of(run: ChosenRun, **more: Any) -> str:
 
 
 def trajectories(query: Mapping[str, Any]) -> str:
-    """The list of trajectories, filtered; a value may be a list."""
+    """Return the list of trajectories, filtered; a value may be a list."""
     return address("analysis:trajectory_list", query)
 
 
 def page_of(name: str, selection: Selection, **more: Any) -> str:
-    """Another page of analysis about the same runs."""
+    """Return another page of analysis about the same runs."""
     shared = selection.filters.only(KEPT)
     return address(f"analysis:{name}", shared.query(**more))
 
 
 def side_by_side(a: ChosenRun, b: ChosenRun, measure: str, **more: Any) -> str:
-    """Two runs task by task."""
+    """Return two runs task by task."""
     return address("analysis:compare_runs", {"a": a.pk, "b": b.pk, "measure": measure, **more})
 
 
 def successes(run: ChosenRun, share: Estimate, metric: str = "accurate") -> str:
-    """The trajectories that a share counts as successes; without any, all that it counts."""
+    """Return the trajectories that a share counts as successes; without any, all that it counts."""
     return trajectories_of(run, **{metric: "yes" if share.value else ["yes", "no"]})
 
 
@@ -62,7 +62,9 @@ def new_run_url(
     *,
     level: str = "",
 ) -> str:
-    """The form for runs of these agents with some settings changed and all else as it was."""
+    """Return the form for runs of these agents with some settings changed and
+    all else as it was.
+    """
     if not like:
         return address("benchmarks:run_new", {"dataset": selection.filters.dataset})
     first = like[0]
@@ -84,7 +86,7 @@ def new_run_url(
 
 
 def _filler(filler: Mapping[str, Any]) -> str:
-    """A filler as the form names it."""
+    """Return a filler as the form names it."""
     if filler.get("kind") == "endpoint":
         return f"{AT}{filler.get('endpoint', '')}"
     return str(filler.get("policy") or filler.get("kind", ""))

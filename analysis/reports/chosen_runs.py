@@ -14,7 +14,7 @@ REPLACED = "; shown is "
 
 
 def dataset_name(selection: Selection) -> str:
-    """The dataset in words; its version only where there was another."""
+    """Return the dataset in words; its version only where there was another."""
     dataset = selection.dataset
     if dataset is None:
         return ""
@@ -22,7 +22,7 @@ def dataset_name(selection: Selection) -> str:
 
 
 def selection_notices(selection: Selection) -> list[Notice]:
-    """What the address asked for and did not get, and runs that are not finished."""
+    """Return what the address asked for and did not get, and runs that are not finished."""
     notices = [
         Notice(note, "info" if note.startswith(SHOWN) else "warning") for note in selection.notes
     ]
@@ -51,7 +51,7 @@ def selection_notices(selection: Selection) -> list[Notice]:
 
 
 def how_runs(selection: Selection) -> list[str]:
-    """Dataset, level, condition, runs, seeds, judging and versions, to copy."""
+    """Return dataset, level, condition, runs, seeds, judging and versions, to copy."""
     runs = selection.runs
     if not runs:
         return []
@@ -107,7 +107,7 @@ def _judges(run: ChosenRun, system: str) -> str:
 
 
 def _filler(filler: Mapping[str, Any], system: str) -> str:
-    """Who fills a role, by title, with the version."""
+    """Return who fills a role, by title, with the version."""
     policy = str(filler.get("policy") or "")
     known = get_system(system).scripted.get(policy)
     name = known.title if known is not None else policy or filler.get("label")
@@ -115,5 +115,5 @@ def _filler(filler: Mapping[str, Any], system: str) -> str:
 
 
 def _same(values: Iterable[str]) -> str:
-    """One word for all where they agree, else each that occurs."""
+    """Return one word for all where they agree, else each that occurs."""
     return " / ".join(dict.fromkeys(values))

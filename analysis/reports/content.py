@@ -177,7 +177,7 @@ class Report:
         return next((table for table in self.tables if table.name == name), None)
 
     def numbers_of(self, figure: FigureSpec) -> Table | None:
-        """The table that holds the numbers of a figure."""
+        """Return the table that holds the numbers of a figure."""
         return numbers_of(figure, self.tables)
 
 
@@ -194,7 +194,7 @@ def join_reports(first: Report, second: Report) -> Report:
 
 
 def numbers_of(figure: FigureSpec, tables: Sequence[Table]) -> Table | None:
-    """The table with a figure's numbers: as it says, of its name, the points, or the first.
+    """Return the table with a figure's numbers: as it says, of its name, the points, or the first.
 
     A figure whose table is named but not among these has its numbers elsewhere.
     """
@@ -212,7 +212,7 @@ def text_column(label: str, part: str = "", help: str = "") -> Column:
 
 
 def words_column(label: str, part: str = "") -> Column:
-    """A column of sentences, which is never squeezed to a word a line."""
+    """Return a column of sentences, which is never squeezed to a word a line."""
     return Column(label, (part or label.lower(),), num=False, words=True)
 
 
@@ -232,7 +232,7 @@ def text_cell(text: str, *, url: str = "", sub: str = "", badges: Sequence[Badge
 
 
 def number_cell(value: float | None, unit: Unit, *, reason: str = "", url: str = "") -> Cell:
-    """A plain number, or a dash with the reason."""
+    """Return a plain number, or a dash with the reason."""
     if value is None:
         return Cell(data=(None,), reason=reason or "not known")
     return Cell(number(value, unit), (rounded(value),), url=url)
@@ -252,7 +252,7 @@ def estimate_cell(
     url: str = "",
     show_n: bool = False,
 ) -> Cell:
-    """A value with its interval and n under it; what is odd about it on focus."""
+    """Return a value with its interval and n under it; what is odd about it on focus."""
     notes = [*estimate.warnings]
     if estimate.excluded:
         notes.append(f"left out: {counted(estimate.excluded)}")
@@ -285,7 +285,9 @@ def estimate_cell(
 
 
 def how_interval(estimates: Sequence[Estimate]) -> str:
-    """The methods of the intervals among the estimates, with the seed where chance had a part."""
+    """Return the methods of the intervals among the estimates, with the seed where chance had a
+    part.
+    """
     found: dict[str, Mapping[str, Any]] = {}
     for estimate in estimates:
         if estimate.interval is not None:
@@ -299,12 +301,12 @@ def how_interval(estimates: Sequence[Estimate]) -> str:
 
 
 def rounded(value: float | None) -> float | None:
-    """A number as the CSV has it."""
+    """Return a number as the CSV has it."""
     return None if value is None else round(value, 6) + 0.0  # never −0
 
 
 def exclusions(estimates: Sequence[Estimate]) -> dict[str, int]:
-    """What was left out, by reason, summed over the estimates."""
+    """Return what was left out, by reason, summed over the estimates."""
     total: dict[str, int] = {}
     for estimate in estimates:
         for reason, count in estimate.excluded.items():

@@ -11,7 +11,9 @@ from benchmarks.models import Agent
 
 
 def styles(labels: Sequence[str]) -> dict[str, Style]:
-    """One look per agent: the same on all pages, because every agent is passed, oldest first."""
+    """Return one look per agent: the same on all pages, because every agent is passed, oldest
+    first.
+    """
     known = Agent.objects.order_by("pk").values_list("title", flat=True)
     return assign_styles([*known, *labels])
 
@@ -26,7 +28,7 @@ def figure_spec(
     least_width: int = 0,
     table: str = "",
 ) -> FigureSpec:
-    """A figure ready to be served, with its layout for narrow screens.
+    """Return a figure ready to be served, with its layout for narrow screens.
 
     Under ``least_width`` pixels it scrolls inside its frame instead. ``table`` names the table
     that holds its numbers, where that has another name than the figure.

@@ -11,7 +11,7 @@ MINUS = "−"
 
 
 def number(value: float, unit: Unit, *, signed: bool = False) -> str:
-    """A share in percent with one decimal, points with two, other numbers with three digits.
+    """Return a share in percent with one decimal, points with two, other numbers with three digits.
 
     An amount may be far below 1, such as the cost of one trajectory: it keeps two digits.
     """
@@ -32,7 +32,7 @@ def number(value: float, unit: Unit, *, signed: bool = False) -> str:
 
 
 def difference(value: float, unit: Unit) -> str:
-    """A difference of two values; of two shares in points: 8.1 points."""
+    """Return a difference of two values; of two shares in points: 8.1 points."""
     if unit != "share":
         return number(value, unit)
     text = number(100 * value, "number").removesuffix(".00")
@@ -40,31 +40,31 @@ def difference(value: float, unit: Unit) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A p-value as a table has it: three decimals, or that it is smaller."""
+    """Return a p-value as a table has it: three decimals, or that it is smaller."""
     if p is None:
         return ""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def p_words(p: float) -> str:
-    """A p-value in a sentence: p = 0.012, p < 0.001."""
+    """Return a p-value in a sentence: p = 0.012, p < 0.001."""
     return f"p {'' if p < 0.001 else '= '}{p_text(p)}"
 
 
 def ends(interval: Interval, unit: Unit, *, signed: bool = False) -> str:
-    """An interval as "61.2 to 89.0 %": the unit once, at the end."""
+    """Return an interval as "61.2 to 89.0 %": the unit once, at the end."""
     low, high = (number(end, unit, signed=signed) for end in (interval.low, interval.high))
     return f"{low.removesuffix(' %')} to {high}"
 
 
 def level(interval: Interval) -> str:
-    """The level of an interval, and whether it holds together with others."""
+    """Return the level of an interval, and whether it holds together with others."""
     together = " simultaneous" if "comparisons" in interval.details else ""
     return f"{100 * interval.level:g} %{together}"
 
 
 def stated(estimate: Estimate, unit: Unit, *, signed: bool = False) -> str:
-    """A value with its interval in brackets, or why there is none."""
+    """Return a value with its interval in brackets, or why there is none."""
     if estimate.value is None:
         return f"undefined ({estimate.undefined})"
     text = number(estimate.value, unit, signed=signed)
@@ -75,12 +75,12 @@ def stated(estimate: Estimate, unit: Unit, *, signed: bool = False) -> str:
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun: 1 task, 1,200 tasks."""
+    """Return a count with its noun: 1 task, 1,200 tasks."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def listed(items: Sequence[str], *, most: int = 4) -> str:
-    """A list in words, cut short where it is long: a, b and 3 more."""
+    """Return a list in words, cut short where it is long: a, b and 3 more."""
     shown = list(items[:most])
     if len(items) > most:
         shown.append(f"{len(items) - most} more")
@@ -90,5 +90,5 @@ def listed(items: Sequence[str], *, most: int = 4) -> str:
 
 
 def counted(reasons: Mapping[str, int]) -> str:
-    """What was left out, by reason: 3 (ended as judge failure), 1 (waits for a person)."""
+    """Return what was left out, by reason: 3 (ended as judge failure), 1 (waits for a person)."""
     return ", ".join(f"{count:,} ({reason})" for reason, count in reasons.items())

@@ -38,7 +38,9 @@ class LabelledEstimate:
 
 
 def methods_sentence(report: Report) -> str:
-    """What was measured and how, in a few sentences; nothing where a report shows no estimate."""
+    """Return what was measured and how, in a few sentences; nothing where a report shows no
+    estimate.
+    """
     found = list(_estimates(report))
     if not found:
         return report.methods
@@ -48,7 +50,7 @@ def methods_sentence(report: Report) -> str:
 
 
 def _estimates(report: Report) -> Iterator[LabelledEstimate]:
-    """What was estimated here; published rows are not."""
+    """Yield what was estimated here; published rows are not."""
     for table in report.tables:
         for row in table.rows:
             if row and any(badge.text == PUBLISHED for badge in row[0].badges):
@@ -60,7 +62,7 @@ def _estimates(report: Report) -> Iterator[LabelledEstimate]:
 
 
 def _what(report: Report, found: list[LabelledEstimate]) -> str:
-    """What the tables estimate, by their titles, where a report does not say it itself."""
+    """Return what the tables estimate, by their titles, where a report does not say it itself."""
     holding = [
         _title(table)
         for table in report.tables
@@ -70,12 +72,12 @@ def _what(report: Report, found: list[LabelledEstimate]) -> str:
 
 
 def _title(table: Table) -> str:
-    """The title of a table without its number of rows."""
+    """Return the title of a table without its number of rows."""
     return re.sub(r" \([\d,]+ rows?\)$", "", table.title)
 
 
 def _intervals(known: list[LabelledEstimate]) -> str:
-    """The kinds of intervals, with seed and resamples where chance had a part."""
+    """Return the kinds of intervals, with seed and resamples where chance had a part."""
     kinds: dict[str, list[str]] = {}
     without = 0
     for one in known:
@@ -96,7 +98,7 @@ def _intervals(known: list[LabelledEstimate]) -> str:
 
 
 def _kind(interval: Interval) -> str:
-    """An interval in words: 95 % Wilson score intervals."""
+    """Return an interval in words: 95 % Wilson score intervals."""
     level = f"{100 * interval.level:g} %"
     drawn = _BOOTSTRAP.match(interval.method)
     if drawn is None:
@@ -126,7 +128,7 @@ def _counts(known: list[LabelledEstimate]) -> str:
 
 
 def _left_out(found: list[LabelledEstimate], known: list[LabelledEstimate]) -> str:
-    """What was left out of a value at most, by reason, and how many values are undefined.
+    """Return what was left out of a value at most, by reason, and how many values are undefined.
 
     Not summed: one trajectory is left out of many values of a table.
     """

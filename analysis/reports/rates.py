@@ -9,14 +9,14 @@ from analysis.stats.results import Estimate
 
 
 def rate_column(label: str, part: str = "", help: str = "") -> Column:
-    """A share, its counts, and both intervals."""
+    """Return a share, its counts, and both intervals."""
     name = part or label.lower()
     more = ("hits", "of", "low", "high", "wilson low", "wilson high", "note")
     return Column(label, (name, *(f"{name} {word}" for word in more)), help=help)
 
 
 def rate_cell(rate: Rate) -> Cell:
-    """The share with its counts; the interval that draws clusters, then Wilson's."""
+    """Return the share with its counts; the interval that draws clusters, then Wilson's."""
     if rate.wilson.value is None:
         why = rate.wilson.undefined
         return Cell(data=(None, rate.hits, rate.of, *(None,) * 4, why), reason=why)
@@ -44,18 +44,18 @@ def rate_cell(rate: Rate) -> Cell:
 
 
 def left_out_cell(excluded: Mapping[str, int]) -> Cell:
-    """How many decisions were left out, with the reasons."""
+    """Return how many decisions were left out, with the reasons."""
     words = counted(excluded)
     return Cell(str(sum(excluded.values())) if excluded else "none", (words,), sub=words)
 
 
 def read_first(rate: Rate) -> Estimate:
-    """The estimate to show where there is room for one: that by cluster, else Wilson's."""
+    """Return the estimate to show where there is room for one: that by cluster, else Wilson's."""
     return rate.clustered if rate.clustered.interval is not None else rate.wilson
 
 
 def how_rates(rates: Iterable[Rate]) -> str:
-    """The methods of both intervals."""
+    """Return the methods of both intervals."""
     found = list(rates)
     estimates = [rate.clustered for rate in found] + [rate.wilson for rate in found]
     return how_interval(estimates) or "none"

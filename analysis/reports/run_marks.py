@@ -24,12 +24,12 @@ PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a ru
 
 
 def label_of(run: ChosenRun, role: str) -> set[str]:
-    """Who fills a role: scripted, recorded, lexicon, human, …"""
+    """Return the kinds of those who fill a role: scripted, recorded, lexicon, human, …"""
     return {str(filler.get("label", "")) for filler in run.casting.get(role, ())}
 
 
 def judge_labels(runs: Iterable[ChosenRun], system: str) -> set[str]:
-    """Of what kind the judges are, over all judging roles."""
+    """Return the kinds of the judges, over all judging roles."""
     return {label for run in runs for role in judge_roles(system) for label in label_of(run, role)}
 
 
@@ -42,7 +42,7 @@ def agent_badges(run: ChosenRun) -> tuple[Badge, ...]:
 
 
 def agent_cell(run: ChosenRun) -> Cell:
-    """The name of a run's agent, leading to the run's trajectories."""
+    """Return the name of a run's agent, leading to the run's trajectories."""
     return Cell(
         run.label,
         (run.label, run.agent_kind, f"run {run.pk}"),
@@ -52,7 +52,7 @@ def agent_cell(run: ChosenRun) -> Cell:
 
 
 def banners(selection: Selection) -> tuple[Banner, ...]:
-    """What marks the runs, or their tasks, as something else than the work of models."""
+    """Return what marks the runs, or their tasks, as something else than the work of models."""
     runs, found = selection.runs, []
     kinds = {run.agent_kind for run in runs}
     judges = judge_labels(runs, selection.system)

@@ -22,7 +22,7 @@ def titles_of(system: str) -> dict[str, str]:
 
 
 def in_words(reason: str, titles: Mapping[str, str]) -> str:
-    """A reason with dimensions by title instead of key, and codes without underscores."""
+    """Return a reason with dimensions by title instead of key, and codes without underscores."""
     reason = SAME_REASONS.get(reason, reason)
     for key, title in titles.items():
         reason = reason.replace(key, title.lower())
@@ -30,6 +30,6 @@ def in_words(reason: str, titles: Mapping[str, str]) -> str:
 
 
 def judge_roles(system: str) -> list[str]:
-    """The judging roles of a system; those of systems that are not known are not."""
+    """Return the judging roles of a system; those of systems that are not known are not."""
     known = get_system(system).roles if system in SYSTEMS else ()
     return [role.name for role in known if role.judges]

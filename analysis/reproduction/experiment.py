@@ -38,7 +38,9 @@ class NotReady(CoreError):
 
 
 def design_of_preset(preset: PaperPreset, changes: Mapping[str, Any]) -> Design:
-    """The design of a preset with fields changed; those that are empty are left as they are."""
+    """Return the design of a preset with fields changed;
+    those that are empty are left as they are.
+    """
     given = {name: value for name, value in changes.items() if value not in (None, (), [])}
     return replace(preset_design(preset), **given)
 
@@ -49,7 +51,7 @@ def plan_preset(design: Design) -> ExperimentPlan:
 
 
 def find_experiment(design: Design, preset: str) -> Experiment | None:
-    """The newest experiment of this design on this dataset that can go on as it is.
+    """Return the newest experiment of this design on this dataset that can go on as it is.
 
     Not one that was cancelled, nor one with runs of other versions, which cannot go on.
     """
@@ -73,8 +75,8 @@ def _as_now(experiment: Experiment) -> bool:
 
 
 def begin(plan: ExperimentPlan, preset: str, *, take: bool, wake: bool) -> tuple[Experiment, bool]:
-    """The experiment with all its runs, and whether it was there. ``take``: runs that are the same
-    are taken as they are; ``wake``: workers are woken.
+    """Return the experiment with all its runs, and whether it was there. ``take``: runs that are
+    the same are taken as they are; ``wake``: workers are woken.
     """
     with named_lock(f"reproduce {preset} {plan.checked.design.digest}"):
         found = find_experiment(plan.checked.design, preset)
@@ -92,7 +94,9 @@ def reproduction_of(
     patient: bool = True,
     server: str = "",
 ) -> Reproduction:
-    """An experiment as what a report is about; raises `NotReady` until all its runs have ended."""
+    """Return an experiment as what a report is about; raises `NotReady` until all its runs have
+    ended.
+    """
     found = stored_design(experiment)
     tried = [run for run in experiment_runs(experiment, seen) if run.kind == Run.Kind.MADE]
     runs = [run for run in tried if run.dataset_id == tried[0].dataset_id]
@@ -129,7 +133,7 @@ def _design_of_runs(name: str, runs: Sequence[Run]) -> Design:
 
 
 def _why_open(run: Run) -> str:
-    """Why a run has not ended, and what would help."""
+    """Return why a run has not ended, and what would help."""
     who = f"run {run.pk} ({run.agent.name})"
     match run.status:
         case Run.Status.PAUSED:

@@ -115,7 +115,7 @@ def _contents(
 
 
 def report_page(made: Reproduction, sections: Sequence[FileSection], person: str) -> str:
-    """Everything in one HTML file; without a server it leads to none."""
+    """Return everything in one HTML file; without a server it leads to none."""
     about = made.about
     url = ""
     if about.server and about.experiment is not None:
@@ -126,7 +126,7 @@ def report_page(made: Reproduction, sections: Sequence[FileSection], person: str
 
 
 def table_files(sections: Sequence[FileSection]) -> Iterator[tuple[str, bytes]]:
-    """Every table as CSV and as LaTeX; the paper's rows stand in it, marked as published."""
+    """Yield every table as CSV and as LaTeX; the paper's rows stand in it, marked as published."""
     for section in sections:
         for report in reports_of(section):
             for table in report.tables:

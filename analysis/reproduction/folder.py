@@ -95,7 +95,9 @@ def _free_name(target: Path) -> Path:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder; raises ``FolderRefused`` where there is none that can be read."""
+    """Return the manifest of a folder; raises ``FolderRefused`` where there is none that can be
+    read.
+    """
     try:
         manifest: Any = json.loads((folder / MANIFEST).read_bytes())
     except OSError:
@@ -127,15 +129,15 @@ def folder_faults(folder: Path, manifest: dict[str, Any]) -> list[str]:
 
 
 def check_folder(folder: Path) -> list[str]:
-    """Everything that is not as it should be, one line each; raises ``FolderRefused`` where there
-    is no reproduction.
+    """Return everything that is not as it should be, one line each; raises ``FolderRefused`` where
+    there is no reproduction.
     """
     manifest = read_manifest(folder)
     return [*folder_faults(folder, manifest), *_database_faults(folder, manifest)]
 
 
 def _database_faults(folder: Path, manifest: dict[str, Any]) -> list[str]:
-    """What the database says otherwise."""
+    """Return what the database says otherwise."""
     try:
         design = design_of(manifest.get("design"))
     except FileRefused as error:
@@ -166,7 +168,7 @@ def _database_faults(folder: Path, manifest: dict[str, Any]) -> list[str]:
 def _metric_faults(
     folder: Path, manifest: dict[str, Any], runs: list[Run], design: Any
 ) -> list[str]:
-    """Metrics that come out otherwise when they are computed anew, run by run."""
+    """Return the metrics that come out otherwise when they are computed anew, run by run."""
     try:
         kept = json.loads((folder / METRICS).read_bytes())
         rows = {one["run"]: one for one in kept["runs"]}

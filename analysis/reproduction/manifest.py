@@ -21,7 +21,7 @@ PACKAGES = ("Django", "numpy", "scipy", "pandas")
 
 
 def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, Any]:
-    """The metrics of every run, and what the paper reports of the same metrics."""
+    """Return the metrics of every run, and what the paper reports of the same metrics."""
     published = get_system(runs[0].dataset.system).published
     sources = known_presets()[preset].sources if preset in known_presets() else ()
     return {
@@ -38,7 +38,7 @@ def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, An
 
 
 def run_record(run: Run) -> dict[str, Any]:
-    """Everything that a run was made with, and what of it is not in the metrics."""
+    """Return everything that a run was made with, and what of it is not in the metrics."""
     judging = run.primary_judging
     counts = run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status")
     return {
@@ -81,7 +81,7 @@ def _excluded(metrics: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def banners_of(sections: Sequence[FileSection]) -> tuple[Banner, ...]:
-    """Everything that is not the real thing, each once."""
+    """Return everything that is not the real thing, each once."""
     every = [mark for one in sections for mark in one.banners]
     every += [mark for one in sections if one.report for mark in one.report.banners]
     return tuple(dict.fromkeys(every))

@@ -136,7 +136,7 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
 
 
 def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) -> FileSection | None:
-    """A page on people's answers, from the newest study with answers on these runs.
+    """Return a page on people's answers, from the newest study with answers on these runs.
 
     Only the command writes it: on a page, who may read a study's results depends on the reader.
     """

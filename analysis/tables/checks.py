@@ -61,7 +61,7 @@ class TableCheck(ImportView):
 
 
 def checks_of(person: User) -> QuerySet[Job]:
-    """The checks of tables that this person sent, the newest first."""
+    """Return the checks of tables that this person sent, the newest first."""
     return Job.objects.filter(kind=KIND, created_by=person).order_by("-pk")
 
 

@@ -57,7 +57,8 @@ def may_change(table: RatingTable, person: User) -> bool:
 
 
 def shown(table: RatingTable, part: int | None) -> TablePage:
-    """How far a page of a table is; reads only, and computes where that takes about a second.
+    """Return how far a page of a table is; reads only, and computes where that takes about a
+    second.
 
     Without a ``part``, or with one that there is not, it is the only section or all of them.
     """
@@ -93,7 +94,7 @@ def _key(table: RatingTable, part: int) -> str:
 
 @report_maker("rating-table")
 def make_table_report(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
-    """All reports of a table; that of the part that was asked for is handed back."""
+    """Return all reports of a table; that of the part that was asked for is handed back."""
     person, part = seen.user, int(params["part"])
     assert person is not None and person.has_perm(VIEW)
     table = tables_for(person).get(pk=params["table"])

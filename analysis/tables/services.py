@@ -123,12 +123,12 @@ def _known(person: User, checksum: str, given: dict[str, object]) -> RatingTable
 
 
 def as_stored(settings: AgreementSettings) -> dict[str, object]:
-    """Settings as JSON has them."""
+    """Return the settings as JSON has them."""
     return asdict(settings) | {"scale": list(settings.scale)}
 
 
 def settings_from(stored: Mapping[str, Any]) -> AgreementSettings:
-    """Settings from what `as_stored` wrote."""
+    """Return the settings from what `as_stored` wrote."""
     low, high = stored["scale"]
     return AgreementSettings(**{**stored, "scale": (low, high)})
 
@@ -138,7 +138,7 @@ def settings_of(row: RatingTable) -> AgreementSettings:
 
 
 def read_table(row: RatingTable) -> "TidyTable":
-    """The table again, as it was checked."""
+    """Return the table again, as it was checked."""
     packed = io.BytesIO(bytes(row.content))
     return _read(packed, settings_of(row).scale)
 
@@ -168,7 +168,7 @@ def is_quick(row: RatingTable) -> bool:
 
 
 def _comparisons(table: "TidyTable") -> int:
-    """How many pairs of raters, and judges against people, a report computes."""
+    """Return how many pairs of raters, and judges against people, a report computes."""
     total = 0
     for section in table.sections:
         kinds = Counter(section.kinds)
@@ -205,7 +205,7 @@ def _checked(
 
 
 def _stream(upload: "File[bytes]") -> BinaryIO:
-    """The file from its beginning, unpacked if it is packed."""
+    """Return the file from its beginning, unpacked if it is packed."""
     upload.seek(0)
     start = upload.read(len(GZIP))
     upload.seek(0)
@@ -214,8 +214,8 @@ def _stream(upload: "File[bytes]") -> BinaryIO:
 
 
 def _unpacked(upload: "File[bytes]") -> tuple[bytes, int]:
-    """The content and its number of lines, unpacked piece by piece so that a small file cannot grow
-    without end.
+    """Return the content and its number of lines, unpacked piece by piece so that a small file
+    cannot grow without end.
     """
     stream = _stream(upload)
     pieces: list[bytes] = []

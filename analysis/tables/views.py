@@ -229,7 +229,7 @@ def _form(request: HttpRequest, form: TableForm, *, status: int = 200, **more: A
 @require_safe
 @signed_in
 def table_example(request: HttpRequest) -> HttpResponseBase:
-    """A small table in the right form, to look at and to fill in."""
+    """Show a small table in the right form, to look at and to fill in."""
     allow(request, VIEW)
     response = HttpResponse(example_csv(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="ratings-example.csv"'
@@ -239,7 +239,7 @@ def table_example(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @signed_in
 def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
-    """The agreement pages of a table: one section, or all side by side."""
+    """Show the agreement pages of a table: one section, or all side by side."""
     table, found = _open(request, table_id)
     context = {
         "table_row": table,
@@ -256,7 +256,7 @@ def rating_table(request: HttpRequest, table_id: int) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
-    """The deferred report: POST starts it, GET returns its progress."""
+    """Show the deferred report: POST starts it, GET returns its progress."""
     table, found = _open(request, table_id)
     page_url = _url("rating_table", table, found)
     if request.method == "POST":
@@ -274,7 +274,7 @@ def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def rating_table_figure(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
-    """A figure as JSON."""
+    """Show a figure as JSON."""
     _, found = _open(request, table_id)
     report = _there(found)
     return answer_figure(request, found.deferred.wanted.key, part, lambda: report)
@@ -283,7 +283,7 @@ def rating_table_figure(request: HttpRequest, table_id: int, part: str) -> HttpR
 @require_safe
 @signed_in
 def rating_table_csv(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
-    """A table of the report as CSV."""
+    """Show a table of the report as CSV."""
     table, found = _open(request, table_id)
     title = found.sections[found.part - 1] if found.part else ""
     return answer_table(_there(found), part, [table.name, part, title])
@@ -292,7 +292,7 @@ def rating_table_csv(request: HttpRequest, table_id: int, part: str) -> HttpResp
 @require_safe
 @signed_in
 def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
-    """A table of the report as LaTeX."""
+    """Show a table of the report as LaTeX."""
     table, found = _open(request, table_id)
     title = found.sections[found.part - 1] if found.part else ""
     url = request.build_absolute_uri(_url("rating_table", table, found))
@@ -305,7 +305,7 @@ def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpRe
 @require_safe
 @signed_in
 def rating_table_pdf(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
-    """A figure as PDF."""
+    """Show a figure as PDF."""
     table, found = _open(request, table_id)
     spec = _there(found).figure(part)
     return answer_pdf(request, spec, found.deferred.wanted.key, [table.name, part])
@@ -314,7 +314,7 @@ def rating_table_pdf(request: HttpRequest, table_id: int, part: str) -> HttpResp
 @require_POST
 @signed_in
 def rating_table_rename(request: HttpRequest, table_id: int) -> HttpResponseBase:
-    """Another name."""
+    """Show another name."""
     table = _own(request, table_id)
     try:
         rename_table(table=table, name=request.POST.get("name", "").strip())
@@ -420,7 +420,9 @@ def table_check(request: HttpRequest, job_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def table_check_progress(request: HttpRequest, job_id: int) -> HttpResponse:
-    """The fragment, asked for every second: 204 while nothing moved; the page anew at the end."""
+    """Show the fragment, asked for every second: 204 while nothing moved;
+    the page anew at the end.
+    """
     view = _find(request, job_id)
     if view.moving and request.GET.get("v") == view.mark:
         return HttpResponse(status=204)

@@ -15,14 +15,16 @@ register = template.Library()
 
 @register.filter
 def tex_url(csv_url: str) -> str:
-    """The address of a table as LaTeX, beside that of its CSV; nothing where there is none."""
+    """Return the address of a table as LaTeX, beside that of its CSV;
+    nothing where there is none.
+    """
     return _beside(csv_url, ".csv", ".tex")
 
 
 @register.filter
 def pdf_url(json_url: str) -> str:
-    """The address of a figure as PDF, to which the width is to be added; nothing without a browser
-    that prints it.
+    """Return the address of a figure as PDF, to which the width is to be added; nothing without a
+    browser that prints it.
     """
     url = _beside(json_url, ".json", ".pdf") if chromium() else ""
     return f"{url}{'&' if '?' in url else '?'}" if url else ""
@@ -30,14 +32,14 @@ def pdf_url(json_url: str) -> str:
 
 @register.filter
 def numbers_link(figure: FigureSpec, tables: Sequence[tuple[Table, str]]) -> str:
-    """The address of the table that holds the numbers of a figure, if it is one of these."""
+    """Return the address of the table that holds the numbers of a figure, if it is one of these."""
     table = numbers_of(figure, [table for table, _ in tables or ()])
     return f"#table-{table.name}" if table is not None else ""
 
 
 @register.filter
 def methods(report: Report) -> str:
-    """The sentence for a methods section."""
+    """Return the sentence for a methods section."""
     return methods_sentence(report)
 
 

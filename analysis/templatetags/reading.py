@@ -39,7 +39,7 @@ def _y(value: float) -> float:
 
 @register.inclusion_tag("analysis/_multiple.html")
 def small_multiple(panel: Panel, shown: Sequence[int]) -> dict[str, Any]:
-    """One dimension turn by turn on the scale of 1 to 5; turns without a score are a gap."""
+    """Return one dimension turn by turn on the scale of 1 to 5; turns without a score are a gap."""
     points: list[SafeString] = []
     lines: list[list[str]] = [[]]
     for place, point in enumerate(panel.points):
@@ -89,7 +89,9 @@ def _link(turn: int, words: str, drawn: SafeString, *, here: bool, at: str = "")
 
 @register.inclusion_tag("analysis/_violation_strip.html")
 def violation_strip(multiples: Multiples, shown: Sequence[int]) -> dict[str, Any]:
-    """Violations turn by turn: a row for new, repeated and withheld ones, bars where many."""
+    """Return the violations turn by turn: a row for new, repeated and withheld ones, bars where
+    many.
+    """
     bins: Sequence[TurnBin] = multiples.bins
     most = max((n for one in bins for n in one.marks.values()), default=1)
     bars = len(bins) > MARKS
@@ -146,5 +148,7 @@ def _cell(judges: ScoreSpread | None, people: PeopleSpread | None) -> tuple[str,
 
 @register.filter
 def list_choice(request: HttpRequest) -> list[tuple[str, str]]:
-    """The choice of the list that the reader comes from, as (name, value) for hidden fields."""
+    """Return the choice of the list that the reader comes from, as (name,
+    value) for hidden fields.
+    """
     return parse_qsl(list_query(request.GET))

@@ -87,7 +87,7 @@ SIMPLE = tuple(name for name in TYPES if name not in ("dimension", "passes", "br
 
 
 def empty() -> IndexColumns:
-    """Return columns without rows."""
+    """Return the columns without rows."""
     parts: dict[str, Any] = {name: np.zeros(0, dtype=kind) for name, kind in TYPES.items()}
     for name in ("dimension", "passes"):
         parts[name] = parts[name].reshape(0, 0)
@@ -166,7 +166,7 @@ def join(parts: Sequence[IndexColumns]) -> IndexColumns:
 
 
 def keep(columns: IndexColumns, there: Array) -> IndexColumns:
-    """The rows where ``there`` is true."""
+    """Return the rows where ``there`` is true."""
     place = np.cumsum(there) - 1
     broken = columns.broken[there[columns.broken[:, 0]]]
     return replace(

@@ -82,7 +82,7 @@ def read_columns(runs: Sequence[int], only: Sequence[int] | None = None) -> Inde
         return empty()
 
     def mine(model: Any, key: str) -> QuerySet[Any, Any]:
-        """Rows that belong to these trajectories by ``key``, in no order."""
+        """Return rows that belong to these trajectories by ``key``, in no order."""
         where = {f"{key}__run__in": runs} if only is None else {f"{key}__in": only}
         rows: QuerySet[Any, Any] = model.objects.filter(**where).order_by()
         return rows
@@ -129,7 +129,7 @@ def _headline(system: str) -> tuple[str, float]:
 
 
 def _outcomes(rows: QuerySet[Trajectory], about: Mapping[int, _RunFacts]) -> dict[str, Any]:
-    """How each ended."""
+    """Return how each ended."""
     anew = metrics_judged_anew(one.carrier for one in about.values())
     states = {state: code for code, state in enumerate(STATES)}
     ends, failures = _Coder(), _Coder()
@@ -183,7 +183,7 @@ def _verdicts(values: Any) -> Any:
 def _scores(
     rows: QuerySet[JudgeScore], place: RowPositions, bars: Sequence[PassThreshold | None]
 ) -> dict[str, Any]:
-    """Means of the last turn by dimension, over all, and the spread between judges."""
+    """Return means of the last turn by dimension, over all, and the spread between judges."""
     size = len(place)
     groups = list(
         rows.filter(value__isnull=False)
@@ -236,7 +236,7 @@ def _passes(means: Any, absent: Any, bars: Sequence[PassThreshold | None]) -> An
 
 
 def _spread(means: Any) -> Any:
-    """The population SD over judges of their means; NaN unless two of them scored."""
+    """Return the population SD over judges of their means; NaN unless two of them scored."""
     there = ~np.isnan(means)
     number = there.sum(axis=1)
     filled = np.where(there, means, 0.0)
@@ -246,7 +246,7 @@ def _spread(means: Any) -> Any:
 
 
 def _violations(rows: QuerySet[Violation], place: RowPositions) -> dict[str, Any]:
-    """How often constraints were violated in all turns, in which way, and which."""
+    """Return how often constraints were violated in all turns, in which way, and which."""
     constraints = _Coder()
     table = [
         (trajectory, constraints((kind, key)), *numbers)
@@ -273,7 +273,9 @@ def _violations(rows: QuerySet[Violation], place: RowPositions) -> dict[str, Any
 
 
 def _tokens(rows: QuerySet[Exchange], place: RowPositions, stated: Any) -> Any:
-    """Tokens read and written in all calls of a trajectory; for imports what the file states."""
+    """Return tokens read and written in all calls of a trajectory; for imports what the file
+    states.
+    """
     found = np.where(np.isnan(stated), NONE, stated).astype(np.int64)
     sums = rows.values_list("trajectory").annotate(read=Sum("tokens_in"), wrote=Sum("tokens_out"))
     for trajectory, read, wrote in sums:

@@ -49,7 +49,7 @@ class Disagreement:
 
 
 def disagreement_at(item: Item, slot: Slot, ratings: Sequence[Rating]) -> Disagreement:
-    """Where one place stands in the queue, from its ratings."""
+    """Return where one place stands in the queue, from its ratings."""
     if slot.question.scale.kind == "marks":
         far, spread = far_apart([rating.chosen or [] for rating in ratings]), 0
     else:
@@ -62,7 +62,7 @@ def disagreement_at(item: Item, slot: Slot, ratings: Sequence[Rating]) -> Disagr
 
 
 def compared_ratings(study: Study) -> QuerySet[Rating]:
-    """Answers of submitted main items, without people who withdrew."""
+    """Return answers of submitted main items, without people who withdrew."""
     rows = Rating.objects.filter(
         assignment__study=study,
         assignment__state=Assignment.State.SUBMITTED,
@@ -73,7 +73,7 @@ def compared_ratings(study: Study) -> QuerySet[Rating]:
 
 
 def compared_seats(study: Study) -> QuerySet[Assignment]:
-    """The seats that these are of."""
+    """Return the seats that these are of."""
     rows = Assignment.objects.filter(
         study=study, state=Assignment.State.SUBMITTED, item__use=Item.Use.MAIN
     )
@@ -87,7 +87,7 @@ def _gone(study: Study) -> QuerySet[Participant, Any]:
 
 
 def _apart(question: Question, values: Sequence[int]) -> tuple[int, int]:
-    """Both numbers of a place with scores or choices."""
+    """Return both numbers of a place with scores or choices."""
     if not values:
         return 0, 0
     n = len(values)
@@ -102,22 +102,22 @@ def _apart(question: Question, values: Sequence[int]) -> tuple[int, int]:
 
 
 def gap_of(low: Any, high: Any, most: int) -> Any:
-    """The first number of scores: their range as a share of the scale from 1 to ``most``."""
+    """Return the first number of scores: their range as a share of the scale from 1 to ``most``."""
     return (high - low) * WHOLE // (most - 1)
 
 
 def variance_of(n: Any, total: Any, squares: Any) -> Any:
-    """The second number of n scores, from their sum and that of their squares."""
+    """Return the second number of n scores, from their sum and that of their squares."""
     return (n * squares - total * total) * WHOLE // (n * n)
 
 
 def split_of(n: Any, most: Any, options: int) -> Any:
-    """The first number of n choices, of which ``most`` are the same; the second is 0."""
+    """Return the first number of n choices, of which ``most`` are the same; the second is 0."""
     return (n - most) * WHOLE * options // (n * (options - 1))
 
 
 def far_apart(sets: Iterable[Sequence[str]]) -> int:
-    """The first number of a place with marks; the second is 0."""
+    """Return the first number of a place with marks; the second is 0."""
     pairs = [len(set(one) ^ set(other)) for one, other in combinations(sets, 2)]
     if not pairs:
         return 0

@@ -95,7 +95,7 @@ class Queue:
 def disagreement_queue(
     study: Study, questionnaire: Questionnaire, narrowed: QueueSelection | None = None
 ) -> Queue:
-    """The queue of a study, or what of it is asked for."""
+    """Return the queue of a study, or what of it is asked for."""
     import numpy as np  # slow to import, and few pages need it
 
     narrowed = narrowed or QueueSelection()
@@ -111,7 +111,7 @@ def disagreement_queue(
 
 
 def _is_decided(study: Study, places: DisagreementTable) -> Any:
-    """Which of the places have a decision."""
+    """Return which of the places have a decision."""
     import numpy as np
 
     slots = {slot: n for n, slot in enumerate(places.slots)}
@@ -145,14 +145,14 @@ def _load(study: Study, questionnaire: Questionnaire) -> DisagreementTable:
 
 
 def _seats(study: Study) -> str:
-    """Which seats are compared, and since when: of items that two people have submitted."""
+    """Return which seats are compared, and since when: of items that two people have submitted."""
     rows = compared_seats(study).filter(item__done__gte=2)
     found = rows.aggregate(text=aggregate_numbers("item__rank", "pk", "submitted_at"))
     return found["text"] or ""
 
 
 def _changed(before: str, now: str) -> set[int]:
-    """The numbers of the items whose seats are not the same."""
+    """Return the numbers of the items whose seats are not the same."""
     return {int(rank) for rank, *_ in _rows(before) ^ _rows(now)} if before != now else set()
 
 
@@ -167,7 +167,7 @@ def _joined_to(
     ranks: set[int],
     seats: str,
 ) -> DisagreementTable:
-    """What is kept of the items that did not change, and what was found of the others."""
+    """Return what is kept of the items that did not change, and what was found of the others."""
     import numpy as np
 
     slots, columns = found
@@ -194,7 +194,7 @@ def _sorted(slots: tuple[tuple[str, str], ...], columns: Columns, seats: str) ->
 def _compared(
     study: Study, questionnaire: Questionnaire, ranks: Collection[int] | None
 ) -> tuple[tuple[tuple[str, str], ...], Columns]:
-    """The places of these items, or of all, at which raters disagree; in no order."""
+    """Return the places of these items, or of all, at which raters disagree; in no order."""
     import numpy as np
 
     slots: dict[tuple[str, str], int] = {}
@@ -221,7 +221,7 @@ def _of_values(
     ranks: Collection[int] | None,
     slots: dict[tuple[str, str], int],
 ) -> Iterator[Any]:
-    """Scores and choices, all answers to one question about one part at a time."""
+    """Yield scores and choices, all answers to one question about one part at a time."""
     asked = {q.key: q for q in questionnaire.questions if q.scale.kind in ("points", "choice")}
     rows = _ratings(study, asked.values(), ranks).filter(value__isnull=False)
     texts = rows.values_list("question", "subject").annotate(

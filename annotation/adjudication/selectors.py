@@ -88,7 +88,7 @@ class AdjudicationResult:
 
 
 def adjudicated(study: Study) -> Iterator[AdjudicationResult]:
-    """The decision that counts of every decided place: the latest. Ratings stay beside it."""
+    """Yield the decision that counts of every decided place: the latest. Ratings stay beside it."""
     later = Adjudication.objects.filter(
         item=OuterRef("item"), question=OuterRef("question"), subject=OuterRef("subject"),
         pk__gt=OuterRef("pk"),
@@ -107,21 +107,21 @@ def adjudicated(study: Study) -> Iterator[AdjudicationResult]:
 
 
 def find_slot(item: Item, questionnaire: Questionnaire, name: str) -> Slot | None:
-    """The place of an item with this name that people can disagree about."""
+    """Return the place of an item with this name that people can disagree about."""
     slots = questionnaire.slots(item.asked, item.subjects)
     found = next((slot for slot in slots if slot.name == name), None)
     return None if found is None or found.question.scale.kind == "text" else found
 
 
 def place_ratings(item: Item, slot: Slot) -> QuerySet[Rating]:
-    """The submitted answers at a place, of people who did not withdraw."""
+    """Return the submitted answers at a place, of people who did not withdraw."""
     said = Q(value__isnull=False) | Q(chosen__isnull=False)
     rows = compared_ratings(item.study).filter(said, assignment__item=item)
     return rows.filter(question=slot.question.key, subject=slot.subject).order_by("pk")
 
 
 def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> list[RaterView]:
-    """Everybody who answered at a place, under letters that tell nothing of who they are.
+    """Return everybody who answered at a place, under letters that tell nothing of who they are.
 
     The letters are drawn for each item anew, so that nobody can be followed from item to item.
     """
@@ -159,20 +159,20 @@ def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> l
 
 
 def letter(place: int) -> str:
-    """A to Z, then AA and so on."""
+    """Return the letter of a rater: A to Z, then AA and so on."""
     more, last = divmod(place, len(LETTERS))
     return (letter(more - 1) if more else "") + LETTERS[last]
 
 
 def answer_text(question: Question, said: Rating | Adjudication, texts: Mapping[str, str]) -> str:
-    """An answer as it is read: the label of a value, the conditions that were marked."""
+    """Return an answer as it is read: the label of a value, the conditions that were marked."""
     if said.chosen is not None:
         return "; ".join(texts.get(key, key) for key in said.chosen) or "none marked"
     return "no answer" if said.value is None else question.scale.label(said.value)
 
 
 def texts_of(item: Item, slot: Slot) -> dict[str, str]:
-    """The conditions that can be marked, or the candidate that is asked about, by key."""
+    """Return the conditions that can be marked, or the candidate that is asked about, by key."""
     if slot.question.about == "candidate":
         rows = Candidate.objects.filter(task=item.task_id, key=slot.part)
         return dict(rows.values_list("key", "text"))
@@ -197,7 +197,9 @@ def _quotes(row: Rating | None) -> list[str]:
 def tallies_of(
     slot: Slot, ratings: Sequence[Rating], texts: Mapping[str, str]
 ) -> list[ConditionTally]:
-    """How many raters marked each condition, the most marked first; empty where none is marked."""
+    """Return how many raters marked each condition, the most marked first; empty where none is
+    marked.
+    """
     if slot.question.scale.kind != "marks":
         return []
     sets = [rating.chosen or [] for rating in ratings]
@@ -210,7 +212,9 @@ def tallies_of(
 
 
 def vote_text(slot: Slot, ratings: Sequence[Rating]) -> str:
-    """What the majority says; a tie is said to be one. Scores have no majority, but a middle."""
+    """Return what the majority says; a tie is said to be one. Scores have no majority, but a
+    middle.
+    """
     scale = slot.question.scale
     values = sorted(rating.value for rating in ratings if rating.value is not None)
     if not values:
@@ -246,7 +250,7 @@ def was_revealed(item: Item, slot: Slot, user: User) -> bool:
 def queue_rows(
     study: Study, questionnaire: Questionnaire, places: Sequence[Disagreement]
 ) -> list[QueueRow]:
-    """The lines of a page of the queue, in three queries."""
+    """Return the lines of a page of the queue, in three queries."""
     ranks = {place.rank for place in places}
     items = {
         item.rank: item
@@ -285,7 +289,7 @@ def queue_rows(
 
 
 def decided_count(study: Study) -> int:
-    """How many places have a decision."""
+    """Return how many places have a decision."""
     rows = Adjudication.objects.filter(item__study=study).order_by()
     return rows.values("item", "question", "subject").distinct().count()
 
@@ -300,7 +304,7 @@ class JudgeVerdict:
 
 
 def judge_verdicts(item: Item, slot: Slot) -> list[JudgeVerdict]:
-    """Scores of the run's own judging, violations found, or the checker's decision.
+    """Return the scores of the run's own judging, violations found, or the checker's decision.
 
     Empty where no judge was asked what the annotators were asked.
     """
@@ -334,7 +338,7 @@ def _scored(item: Item, slot: Slot) -> list[JudgeVerdict]:
 
 
 def _found_violated(item: Item, slot: Slot) -> list[JudgeVerdict]:
-    """The judges' findings in a turn; a turn that they could not decide is said to be so."""
+    """Return the judges' findings in a turn; a turn that they could not decide is said to be so."""
     turns = Turn.objects.filter(trajectory=item.trajectory_id)
     turn = turns.filter(index=int(slot.part)).first() if slot.part.isdecimal() else None
     if turn is None:

@@ -77,7 +77,7 @@ def reveal_judges(*, item: Item, slot: Slot, by: User) -> None:
 
 
 def where(item: Item, slot: Slot) -> dict[str, Any]:
-    """How events name a place."""
+    """Return how events name a place."""
     return {"item": item.rank, "question": slot.question.key, "subject": slot.subject}
 
 

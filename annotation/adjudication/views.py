@@ -67,7 +67,7 @@ class QueueFilter(AddressForm):
         field.choices = [("", "All questions"), *((q.key, f"{q.number} {q.title}") for q in asked)]
 
     def narrowed(self) -> QueueSelection:
-        """What is asked for; places to decide where nothing else is."""
+        """Return what is asked for; places to decide where nothing else is."""
         chosen = self.chosen()
         states = {DECIDED: True, ALL: None}
         return QueueSelection(
@@ -76,7 +76,7 @@ class QueueFilter(AddressForm):
 
 
 def _fetch(request: HttpRequest, pk: int) -> tuple[StudyAccess, Questionnaire]:
-    """A study for its managers, but not while they annotate in it blind."""
+    """Return a study for its managers, but not while they annotate in it blind."""
     access = fetch_managed_study(request, pk)
     if access.blind:
         raise PermissionDenied(
@@ -89,7 +89,7 @@ def _fetch(request: HttpRequest, pk: int) -> tuple[StudyAccess, Questionnaire]:
 @require_GET
 @signed_in
 def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Where people disagree, most first."""
+    """Show where people disagree, most first."""
     access, questionnaire = _fetch(request, pk)
     study, form = access.study, QueueFilter(request.GET, questionnaire=questionnaire)
     places = disagreement_queue(study, questionnaire, form.narrowed())
@@ -119,7 +119,7 @@ def queue(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def place(request: HttpRequest, pk: int, rank: int, name: str) -> HttpResponseBase:
-    """One place: what the raters said, the adjudicator's decision, then the judges'."""
+    """Show one place: what the raters said, the adjudicator's decision, then the judges'."""
     access, questionnaire = _fetch(request, pk)
     item, slot = _find(access, questionnaire, rank, name)
     if request.method == "GET":
@@ -212,7 +212,9 @@ def _show(
 
 
 def _desk(item: Item, ratings: list[Rating]) -> DeskPage:
-    """The item as its raters saw it: of one of their desks only what there is to read is shown."""
+    """Return the item as its raters saw it: of one of their desks only what there is to read is
+    shown.
+    """
     rows = Assignment.objects.select_related("study", "item__task", "trajectory", "annotator")
     return load_desk(rows.get(pk=ratings[0].assignment_id), locked=True)
 
@@ -220,7 +222,7 @@ def _desk(item: Item, ratings: list[Rating]) -> DeskPage:
 def _field(
     questionnaire: Questionnaire, item: Item, slot: Slot, said: DeskAnswer
 ) -> tuple[FormRow, Any]:
-    """The field in which the adjudicator answers, as it stands on the annotators' desk."""
+    """Return the field in which the adjudicator answers, as it stands on the annotators' desk."""
     candidates: dict[str, Statement] = {}
     conditions: list[Statement] = []
     if slot.question.about == "candidate":
@@ -238,7 +240,7 @@ def _field(
 
 
 def _anchor(access: StudyAccess, questionnaire: Questionnaire, text: str) -> Disagreement | None:
-    """Where a page begins, from the place that its address names; None for anything else."""
+    """Return where a page begins, from the place that its address names; None for anything else."""
     rank, _, name = text.partition(".")
     if as_id(rank) is None or not name:
         return None
@@ -267,7 +269,7 @@ def _url(access: StudyAccess, rank: int, name: str) -> str:
 
 
 def _query(params: QueryDict) -> str:
-    """The filters of the queue, to be kept from place to place."""
+    """Return the filters of the queue, to be kept from place to place."""
     kept = {name: str(params[name]) for name in ("question", "state") if params.get(name)}
     if not kept:
         return ""

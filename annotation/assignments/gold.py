@@ -23,7 +23,7 @@ GOLD = "gold"
 
 
 def gold_ranks(study: Study) -> list[int]:
-    """The ranks of the gold items of a study."""
+    """Return the ranks of the gold items of a study."""
     kept: list[int] | None = study.settings.get(GOLD)
     if kept is None:  # made before they were kept
         rows = Item.objects.filter(study=study, use=Item.Use.GOLD).order_by("rank")
@@ -76,7 +76,7 @@ def draw_gold(study: Study, user: User, participant: Participant) -> Item | None
 def _probably_ahead(
     study: Study, participant: Participant, following: Item, gold: Sequence[int]
 ) -> int:
-    """How many items this person will probably judge, with the one that follows.
+    """Return how many items this person will probably judge, with the one that follows.
 
     An even share, among those who have begun, of what nobody has come to yet. It asks for single
     rows by their keys, however many items there are.

@@ -14,7 +14,7 @@ KEEP, REMOVE = 1, 0
 
 
 def known_plan(task: Task, text: str) -> PoolPlan | None:
-    """The task's known plan that reads like this; None where it is nobody's."""
+    """Return the task's known plan that reads like this; None where it is nobody's."""
     return KnownPlans(core_task(task, None)).find(text)
 
 
@@ -48,7 +48,9 @@ def true_decisions(task: int) -> dict[str, int]:
 
 
 def true_levels(trajectory: Trajectory) -> Mapping[str, float]:
-    """The true quality of the final plan by dimension, where it is one of the known plans."""
+    """Return the true quality of the final plan by dimension,
+    where it is one of the known plans.
+    """
     final = Turn.objects.filter(trajectory=trajectory, is_final=True).first()
     plan = known_plan(trajectory.task, final.text) if final is not None else None
     return {key: float(level) for key, level in plan.quality.items()} if plan else {}
@@ -65,7 +67,7 @@ def turn_levels(trajectory: Trajectory) -> dict[str, Mapping[str, float]]:
 
 
 def feedback_levels(trajectory: Trajectory) -> Mapping[str, float]:
-    """How reasonable and how clear the feedback is.
+    """Return how reasonable and how clear the feedback is.
 
     Clear: the share of revealed conditions whose words stand in it. Reasonable: a little less
     where somebody has to say the same thing again and again.
@@ -82,7 +84,7 @@ def feedback_levels(trajectory: Trajectory) -> Mapping[str, float]:
 
 
 def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[str, object]]:
-    """What is expected of an item of a violation check, place by place, with reasons."""
+    """Return what is expected of an item of a violation check, place by place, with reasons."""
     texts = dict(
         Constraint.objects.filter(profile=trajectory.profile_id).values_list("key", "text")
     )

@@ -87,7 +87,9 @@ def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> St
 
 
 def turn_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Scores for every turn of thirty trajectories, three of each agent, three annotators each."""
+    """Return the scores for every turn of thirty trajectories, three of each agent, three
+    annotators each.
+    """
     return StudyPlan(
         name=name,
         questionnaire=TURNS,
@@ -103,7 +105,9 @@ def turn_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> Stud
 
 
 def _demo_runs(dataset: Dataset) -> list[Run]:
-    """The demo's runs at the level that is studied: those that were started together, first."""
+    """Return the demo's runs at the level that is studied: those that were started together,
+    first.
+    """
     runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True).order_by("pk")
     return list(runs.filter(experiment=runs.values("experiment")[:1]))
 
@@ -114,7 +118,9 @@ def _runs(dataset: Dataset) -> ItemSource:
 
 
 def _lessons(dataset: Dataset) -> Iterator[tuple[int, Mapping[str, object]]]:
-    """Trajectories to train with: short, of different agents, every plan known, some violated."""
+    """Yield trajectories to train with: short, of different agents, every plan known, some
+    violated.
+    """
     questionnaire = load_questionnaire(VIOLATIONS)
     runs = [run.pk for run in _demo_runs(dataset)]
     rows = usable_trajectories(runs).filter(turn_count__gte=2, turn_count__lte=4)

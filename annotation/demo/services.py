@@ -70,7 +70,7 @@ def ensure_demo() -> list[tuple[str, str, str]]:
 
 
 def ensure_groups() -> dict[str, Group]:
-    """The groups that carry rights over the whole site."""
+    """Return the groups that carry rights over the whole site."""
     groups = {}
     for name, codes in GROUPS.items():
         group, created = Group.objects.get_or_create(name=name)

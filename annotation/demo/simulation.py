@@ -61,7 +61,7 @@ class GroundTruth:
 
 
 def ensure_simulated_annotator(*, number: int) -> User:
-    """The account of a simulated annotator; nobody can sign in with it."""
+    """Return the account of a simulated annotator; nobody can sign in with it."""
     user, created = User.objects.get_or_create(
         username=f"simulated-{number}", defaults={"first_name": f"Simulated annotator {number}"}
     )
@@ -172,7 +172,7 @@ def _do(
 
 
 def _judgement(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
-    """What somebody of this character says of an item, near the truth."""
+    """Return what somebody of this character says of an item, near the truth."""
     truth = _truth_about(item)
 
     def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
@@ -232,7 +232,7 @@ def _as_expected(item: Assignment, character: SimulatedCharacter, rng: random.Ra
 
 
 def _score(level: float | None, key: str, character: SimulatedCharacter, rng: random.Random) -> int:
-    """A score near the true level; where nobody knows that, a guess around the middle."""
+    """Return a score near the true level; where nobody knows that, a guess around the middle."""
     if level is None:
         return min(5, max(1, round(rng.gauss(3.2, 1.0))))
     level += character.bias + (0.4 if key == character.soft_on else 0.0)
@@ -245,7 +245,9 @@ def _marks(
     character: SimulatedCharacter,
     rng: random.Random,
 ) -> list[str]:
-    """The violated conditions, some overlooked, and now and then one that is not violated."""
+    """Return the violated conditions, some overlooked,
+    and now and then one that is not violated.
+    """
     haste = 1 / character.hurry
     return [
         key
@@ -257,7 +259,7 @@ def _marks(
 def _choice(
     known: int | None, values: tuple[int, ...], character: SimulatedCharacter, rng: random.Random
 ) -> int:
-    """The right choice, now and then another one; any where nobody knows."""
+    """Return the right choice, now and then another one; any where nobody knows."""
     if known not in values or rng.random() < DIFFERS / character.hurry:
         return rng.choice([value for value in values if value != known])
     assert known is not None  # it is among the values

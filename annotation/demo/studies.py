@@ -48,12 +48,14 @@ FILTER_CHECK = DemoStudy("filters", "Filter check", filter_plan, (1.0,) * 5)
 
 
 def simulated_names(count: int) -> list[str]:
-    """The usernames of the first simulated annotators, who are made where they are missing."""
+    """Return the usernames of the first simulated annotators,
+    who are made where they are missing.
+    """
     return [ensure_simulated_annotator(number=n).get_username() for n in range(1, count + 1)]
 
 
 def ensure_demo_study(dataset: Dataset, kind: DemoStudy, progress: Progress | None = None) -> Study:
-    """One of the demo's studies, made if it is missing."""
+    """Return one of the demo's studies, made if it is missing."""
     stored = Study.objects.filter(is_demo=True, settings__demo=kind.key).first()
     if stored is not None:
         return stored
@@ -88,7 +90,9 @@ MEETINGS = (
 
 
 def ensure_demo_sessions(dataset: Dataset, progress: Progress | None = None) -> Study | None:
-    """The study of sessions, made if it is missing; None where the demo's accounts are gone."""
+    """Return the study of sessions, made if it is missing;
+    None where the demo's accounts are gone.
+    """
     stored = Study.objects.filter(is_demo=True, settings__demo=KEY).first()
     if stored is not None:
         return stored

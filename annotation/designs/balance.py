@@ -36,12 +36,12 @@ class Balance:
         return not (self.off_diagonal and row == column)
 
     def expected(self, row: str, column: str) -> float:
-        """What even mixing would give; 0 where a margin is 0."""
+        """Return what even mixing would give; 0 where a margin is 0."""
         share = self.rows[row] * self.columns[column]
         return share * self.total / self.weight if share else 0.0
 
     def cells(self) -> Iterator[BalanceCell]:
-        """Every cell that counts, empty ones too."""
+        """Yield every cell that counts, empty ones too."""
         for row in self.rows:
             for column in self.columns:
                 if self._counted(row, column):
@@ -111,7 +111,9 @@ def count_pairs(
     off_diagonal: bool = False,
     note: str = "",
 ) -> Balance:
-    """The cross table of ``pairs``, with ``rows`` and ``columns`` also where nothing fell."""
+    """Return the cross table of ``pairs``, with ``rows`` and ``columns`` also
+    where nothing fell.
+    """
     counts = Counter(pairs)
     of_rows, of_columns = Counter(dict.fromkeys(rows, 0)), Counter(dict.fromkeys(columns, 0))
     for (row, column), count in counts.items():
@@ -131,7 +133,7 @@ def count_pairs(
 
 
 def _by_number(item: tuple[str, int]) -> tuple[int, int, str]:
-    """Numbers by size, before names."""
+    """Return numbers by size, before names."""
     name = item[0]
     return (0, int(name), name) if name.isdecimal() else (1, 0, name)
 

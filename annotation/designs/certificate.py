@@ -57,7 +57,7 @@ class Certificate:
     sha256: str
 
     def as_rows(self) -> Iterator[Row]:
-        """Rows for CSV, the header first: facts, then every cell of every table."""
+        """Yield rows for CSV, the header first: facts, then every cell of every table."""
         yield HEADER
         facts: list[tuple[str, str, int | str]] = [
             ("version", "", VERSION),
@@ -82,7 +82,7 @@ class Certificate:
                 yield (table.name, cell.row, cell.column, cell.count, round(cell.expected, 4))
 
     def as_json(self) -> dict[str, Any]:
-        """The certificate as JSON; of the tables the cells above 0 (all others are 0)."""
+        """Return the certificate as JSON; of the tables the cells above 0 (all others are 0)."""
         return {
             "version": VERSION,
             "method": self.method,

@@ -99,7 +99,7 @@ class _Graph:
                             return
 
     def _free(self, part: int) -> int:
-        """A colour that no edge at ``part`` has; the search goes on where it last ended."""
+        """Return a colour that no edge at ``part`` has; the search goes on where it last ended."""
         used, colour = self.at[part], self.next[part]
         while colour in used:
             colour = (colour + 1) % self.colours

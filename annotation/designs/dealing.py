@@ -166,7 +166,7 @@ def _check_enough(units: Sequence[_Unit], people: Sequence[str], raters: int) ->
 
 
 def _describe(units: Sequence[_Unit]) -> str:
-    """Units in words: items by id, tasks by name."""
+    """Return the units in words: items by id, tasks by name."""
     single = all(one.name == str(one.options[0].id) for one in units)
     noun = "item" if single else "task"
     many = len(units) != 1
@@ -183,7 +183,7 @@ def _share(
     capacities: Mapping[str, ItemLimits],
     unit: Unit,
 ) -> list[dict[int, int]]:
-    """Units per kind and person, or a DesignError that says what cannot be placed."""
+    """Return the units per kind and person, or a DesignError that says what cannot be placed."""
     sizes = {kind.weight for kind in kinds}
     seats = sum(kind.count * kind.weight for kind in kinds) * raters
     limits = [capacities.get(name, ItemLimits()) for name in people]
@@ -279,7 +279,7 @@ def deal_queries(
     seed: int,
     raters: int = 1,
 ) -> dict[str, list[int]]:
-    """The paper's design: every annotator gets all trajectories of up to ``each`` queries.
+    """Return the paper's design: every annotator gets all trajectories of up to ``each`` queries.
 
     ``queries`` maps a query to its trajectories (one per agent). A query goes to ``raters``
     annotators: to one in the paper, to more where people are to be compared with each other.
@@ -315,7 +315,8 @@ class Draw:
         self.met = [[0] * people for _ in range(people)]
 
     def people_for(self, *, tasks: Sequence[str], quotas: Mapping[int, int]) -> Iterator[list[int]]:
-        """People for each unit of one kind, given its tasks, with ``quotas`` units per person.
+        """Yield people for each unit of one kind, given its tasks, with ``quotas`` units per
+        person.
 
         First comes who has fewest of the unit's task, then who has most left to get, then who met
         the unit's other raters least, then the lot. Only the two levels of people with most left
@@ -357,7 +358,7 @@ class Draw:
 def _cheapest(
     levels: Mapping[int, Sequence[int]], two: Sequence[int], costs: Sequence[int] | None
 ) -> tuple[int, int]:
-    """The person to take and their level; of equals the first of the higher level."""
+    """Return the person to take and their level; of equals the first of the higher level."""
     if costs is None:
         return levels[two[0]][0], two[0]
     best: tuple[int, int, int] | None = None

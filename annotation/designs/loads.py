@@ -156,7 +156,9 @@ class LoadTable:
         neighbours: Callable[[int, set[int]], Iterable[int]],
         is_end: Callable[[int], bool],
     ) -> tuple[set[int], list[int]]:
-        """A shortest path from ``start`` to an end, or everybody who can be reached and []."""
+        """Return a shortest path from ``start`` to an end,
+        or everybody who can be reached and [].
+        """
         came: dict[int, int] = {start: start}
         waiting, unseen = deque([start]), set(range(len(self.load))) - {start}
         while waiting:
@@ -172,7 +174,7 @@ class LoadTable:
         return set(came), []
 
     def _takers(self, giver: int, unseen: set[int]) -> Iterable[int]:
-        """Who could take a unit of ``giver``; they leave ``unseen``."""
+        """Return who could take a unit of ``giver``; they leave ``unseen``."""
         for kind, row in zip(self.kinds, self.given, strict=True):
             if not unseen:
                 return
@@ -183,7 +185,7 @@ class LoadTable:
                         yield person
 
     def _givers(self, taker: int, unseen: set[int]) -> Iterable[int]:
-        """Who could give ``taker`` a unit; they leave ``unseen``."""
+        """Return who could give ``taker`` a unit; they leave ``unseen``."""
         for kind, row in zip(self.kinds, self.given, strict=True):
             if not unseen:
                 return

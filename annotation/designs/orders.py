@@ -52,7 +52,9 @@ def order_options(*, dealt: Allocation, method: Method) -> Allocation:
 
 
 def order_pool(*, options: Iterable[DesignOption], method: Method, seed: int) -> Allocation:
-    """The rank of every option in a pool from which people take the next item, as one list."""
+    """Return the rank of every option in a pool from which people take the next item,
+    as one list.
+    """
     known = index_options(options)
     pool = Allocation({POOL: tuple(known)}, tuple(known.values()), "pool", seed)
     return order_options(dealt=pool, method=method)
@@ -70,7 +72,9 @@ def _shuffled(items: Sequence[DesignOption], seed: int, name: str) -> tuple[int,
 def _order_blocks(
     items: Sequence[DesignOption], seed: int, name: str, warnings: list[str]
 ) -> tuple[int, ...]:
-    """The best of a few arrangements: fewest tasks side by side, no fewer than there must be."""
+    """Return the best of a few arrangements: fewest tasks side by side, no fewer than there must
+    be.
+    """
     if not items:
         return ()
     most = max(Counter(option.task for option in items).values())
@@ -209,8 +213,8 @@ def _order_latin(
 def _rotate_tasks(
     names: Sequence[str], people: Mapping[str, Sequence[DesignOption]], rank: Mapping[str, int]
 ) -> dict[str, list[str]]:
-    """Everybody's tasks by a row of a Williams square of their own; people with the same tasks
-    take successive rows.
+    """Return everybody's tasks by a row of a Williams square of their own; people with the same
+    tasks take successive rows.
     """
     alike: Counter[tuple[str, ...]] = Counter()
     rotated: dict[str, list[str]] = {}
@@ -226,7 +230,7 @@ def _nearly_latin(
     cells: Mapping[tuple[str, str], Mapping[str, Sequence[int]]],
     models: Sequence[str],
 ) -> list[str]:
-    """What of the square's balance holds only nearly, and why."""
+    """Return what of the square's balance holds only nearly, and why."""
     if len(models) == 1:
         return []
     found: list[str] = []
@@ -257,7 +261,7 @@ def _nearly_latin(
 
 
 def williams_row(size: int, index: int) -> tuple[int, ...]:
-    """Row ``index`` (modulo their number) of the square over 0 … ``size`` − 1.
+    """Return row ``index`` (modulo their number) of the square over 0 … ``size`` − 1.
 
     In the first ``size`` rows each value stands once at each place. Even ``size``: these rows are
     all, and each ordered pair of neighbours occurs exactly once. Odd ``size``: the same rows

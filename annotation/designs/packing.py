@@ -20,7 +20,7 @@ class Undecided(Exception):
 def pack_kinds(
     *, kinds: Sequence[UnitKind], bounds: Sequence[LoadBounds], raters: int
 ) -> list[dict[int, int]] | None:
-    """Units per kind and person within ``bounds`` (in items), or None where there is no way.
+    """Return units per kind and person within ``bounds`` (in items), or None where there is no way.
 
     Raises Undecided when the search gives up.
     """
@@ -102,7 +102,7 @@ def _best_step(
     gap: int,
     alone: bool,
 ) -> tuple[int, int | None] | None:
-    """The kind that ``high`` gives, and the one given back, so that the two come closest."""
+    """Return the kind that ``high`` gives, and the one given back, so that the two come closest."""
     out = _movable(kinds, given, high, low)
     back = _movable(kinds, given, low, high)
     steps: list[tuple[int, int, int, int | None]] = []

@@ -87,7 +87,9 @@ def place_specials(
 def choose_gold(
     *, name: str, open_to: Collection[int], wanted: int, used: Counter[int], seed: int
 ) -> list[int]:
-    """Up to ``wanted`` of the gold items open to somebody, those least used first, which counts."""
+    """Return up to ``wanted`` of the gold items open to somebody, those least used first, which
+    counts.
+    """
     chosen = _choose_gold(name, open_to, min(wanted, len(open_to)), used, seed)
     used.update(chosen)
     return chosen
@@ -157,7 +159,7 @@ def _check(dealt: Allocation, lessons: Sequence[int], gold_each: int) -> None:
 
 
 def most_gold(items: int) -> int:
-    """How many gold items can be hidden among so many others."""
+    """Return how many gold items can be hidden among so many others."""
     return max(2, items // ITEMS_PER_GOLD) if items >= MIN_ITEMS else 0
 
 
@@ -194,7 +196,7 @@ def _choose_gold(
 
 
 def _draw_places(name: str, items: int, gold: int, seed: int) -> list[int]:
-    """Places of gold, from 1, in ascending order, among ``items`` + ``gold``.
+    """Return the places of gold, from 1, in ascending order, among ``items`` + ``gold``.
 
     Drawn at random, then redrawn one at a time until none is next to another, no two successive
     gaps are equal, and both outer thirds have one.
@@ -216,7 +218,7 @@ def _draw_places(name: str, items: int, gold: int, seed: int) -> list[int]:
 
 
 def _misplaced(places: Sequence[int], third: int, length: int) -> list[int]:
-    """Places of which one must move; empty when all is well."""
+    """Return the places of which one must move; empty when all is well."""
     if places[0] > third or places[-1] <= length - third:
         return list(places)
     gaps = [after - before for before, after in pairwise(places)]

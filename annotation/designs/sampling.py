@@ -94,7 +94,7 @@ def sample_options(*, options: Iterable[DesignOption], sample: Sample, seed: int
 
 
 def _keys(sample: Sample) -> tuple[str, ...]:
-    """The keys by which units are told apart, after checking that the wish makes sense."""
+    """Return the keys by which units are told apart, after checking that the wish makes sense."""
     if sample.way == "all":
         if sample.count is not None:
             raise DesignError("count", "all options are taken: leave the number empty")
@@ -137,7 +137,9 @@ def _value(option: DesignOption, key: str) -> str:
 
 
 def _wanted(available: Mapping[Stratum, int], sample: Sample, seed: int) -> dict[Stratum, int]:
-    """How many units of each stratum; what does not divide is given by remainder, then by lot."""
+    """Return how many units of each stratum; what does not divide is given by remainder, then by
+    lot.
+    """
     if sample.count is None:
         return dict(available)
     if sample.way in ("per_model", "per_task"):

@@ -67,7 +67,7 @@ class Allocation:
 
 
 def index_options(options: Iterable[DesignOption]) -> dict[int, DesignOption]:
-    """Options by id in the order of ids; an id that stands for two options is refused."""
+    """Return options by id in the order of ids; an id that stands for two options is refused."""
     found: dict[int, DesignOption] = {}
     for option in options:
         if found.setdefault(option.id, option) != option:
@@ -76,7 +76,7 @@ def index_options(options: Iterable[DesignOption]) -> dict[int, DesignOption]:
 
 
 def name_some(things: Iterable[object]) -> str:
-    """The first few of ``things``, and how many more there are."""
+    """Return the first few of ``things``, and how many more there are."""
     names = [str(thing) for thing in things]
     more = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")

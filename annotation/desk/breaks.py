@@ -38,7 +38,7 @@ MOST = 60
 def worked_since_break(
     study: Study, participant: Participant, *, now: datetime, since: datetime | None = None
 ) -> timedelta:
-    """Active time at submitted items since the last break, as far as it can be told.
+    """Return active time at submitted items since the last break, as far as it can be told.
 
     ``since`` is when an announced break ended; a longer gap is a break as well.
     """
@@ -64,7 +64,7 @@ def worked_since_break(
 def minutes_without_break(
     study: Study, participant: Participant, *, since: datetime | None = None
 ) -> int | None:
-    """Minutes of work since the last break, where one should be suggested; else None."""
+    """Return minutes of work since the last break, where one should be suggested; else None."""
     if not 0 < study.break_minutes * 60_000 <= participant.active_ms:
         return None  # they have not worked that long at all
     worked = worked_since_break(study, participant, now=timezone.now(), since=since)

@@ -47,12 +47,12 @@ Places = Mapping[str, DeskAnswer]
 
 
 def field_name(slot: str, aspect: str = Aspect.ANSWER) -> str:
-    """The name of a form field, of a slot's name and an aspect."""
+    """Return the name of a form field, of a slot's name and an aspect."""
     return slot if aspect == Aspect.ANSWER else f"{slot}:{aspect}"
 
 
 def stored_places(rows: Iterable[Stored]) -> dict[str, DeskAnswer]:
-    """What is stored of an item."""
+    """Return what is stored of an item."""
     return {
         field_name(slot_name(question, subject), aspect): DeskAnswer(value, chosen, text, version)
         for question, subject, aspect, value, chosen, text, version in rows
@@ -181,8 +181,8 @@ def build_form(
     missing: Sequence[str] = (),
     locked: bool = False,
 ) -> DeskForm:
-    """The form with what was said; the first place in ``missing``, else the first that lacks an
-    answer, is the one in focus.
+    """Return the form with what was said; the first place in ``missing``, else the first that lacks
+    an answer, is the one in focus.
     """
     lacking = [s.name for s in slots if s.question.required and not _at(places, s).given]
     current = next(iter([*missing, *lacking, *(slot.name for slot in slots)]), "")
@@ -225,7 +225,7 @@ def build_form(
 
 
 def _by_kind(slots: Sequence[Slot]) -> Iterator[tuple[str, list[Slot]]]:
-    """Slots by what they are about, each kind where it comes first."""
+    """Yield slots by what they are about, each kind where it comes first."""
     found: dict[str, list[Slot]] = {}
     for slot in slots:
         about = slot.question.about
@@ -258,7 +258,7 @@ def _title(kind: str, part: str, candidates: Mapping[str, Statement]) -> str:
 def _marks(
     slots: Sequence[Slot], conditions: Sequence[Statement]
 ) -> dict[str, list[ConditionMark]]:
-    """What can be marked, by question; keys beyond those there are stay empty."""
+    """Return what can be marked, by question; keys beyond those there are stay empty."""
     found: dict[str, list[ConditionMark]] = {}
     for question in {slot.question.key: slot.question for slot in slots}.values():
         if question.scale.kind != "marks":

@@ -20,13 +20,13 @@ NONE = ""
 
 
 def shown_before(places: Mapping[str, DeskAnswer]) -> str:
-    """What a page shows, to be posted with its form."""
+    """Return what a page shows, to be posted with its form."""
     said = {name: place.scalar for name, place in places.items() if place.given}
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
 def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, DeskAnswer]:
-    """What the posted fields say, by their names. A field that is absent says nothing."""
+    """Return what the posted fields say, by their names. A field that is absent says nothing."""
     places: dict[str, DeskAnswer] = {}
     names = [""]
     for slot in slots:
@@ -44,7 +44,7 @@ def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, DeskAnswer
 
 
 def form_edits(slots: Sequence[Slot], post: QueryDict) -> list[EditRequest]:
-    """Edits for the fields that differ from what the page had shown."""
+    """Return the edits for the fields that differ from what the page had shown."""
     shown = _shown(post)
     typed = typed_places(slots, post)
     # Boxes that are not ticked are not sent: all of a set that had some were taken away.

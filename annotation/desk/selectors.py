@@ -60,7 +60,7 @@ def build_guide(
     by_turn: bool,
     skips: bool,
 ) -> Guide:
-    """The guide to a form with these rows."""
+    """Return the guide to a form with these rows."""
     rows = list(rows)
     return Guide(
         instructions=tuple(questionnaire.instructions),
@@ -75,7 +75,7 @@ def build_guide(
 
 
 def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Which keys answer which kind of question, of the kinds that are asked here."""
+    """Return which keys answer which kind of question, of the kinds that are asked here."""
     found: dict[str, tuple[tuple[str, ...], str]] = {}
     for row in rows:
         scale = row.question.scale
@@ -162,7 +162,8 @@ def load_desk(
     missing: Sequence[str] = (),
     locked: bool,
 ) -> DeskPage:
-    """The desk of an item with its study, task and trajectory at hand, in five queries at most.
+    """Return the desk of an item with its study, task and trajectory at hand, in five queries at
+    most.
 
     ``given`` is what was typed into a form that could not be taken; it stands in its places.
     """
@@ -242,7 +243,7 @@ def _reading(
 
 
 def _progress(item: Assignment, participant: Participant | None) -> tuple[ItemCounts, int]:
-    """How far this person is in the part that the item belongs to, and its last position."""
+    """Return how far this person is in the part that the item belongs to, and its last position."""
     if item.part == Part.MAIN:
         last = participant.assigned if participant is not None else 0
         return own_counts(participant), last
@@ -253,7 +254,7 @@ def _progress(item: Assignment, participant: Participant | None) -> tuple[ItemCo
 
 
 def _edits(item: Assignment) -> list[dict[str, Any]]:
-    """Answers that stand: neither taken back, nor themselves taking something back."""
+    """Return answers that stand: neither taken back, nor themselves taking something back."""
     # With those that were taken back: SQLite would look for what takes nothing back among all edits
     # there are, rather than among those of the item.
     edits = RatingEdit.objects.filter(assignment=item, aspect=Aspect.ANSWER).order_by("pk")

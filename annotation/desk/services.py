@@ -22,20 +22,20 @@ State, Part = Assignment.State, Assignment.Part
 
 
 def questionnaire_of(assignment: Assignment) -> Questionnaire:
-    """The questionnaire of an item: the study's, or the one about its annotators."""
+    """Return the questionnaire of an item: the study's, or the one about its annotators."""
     background = assignment.part == Part.BACKGROUND
     study = assignment.study
     return load_questionnaire(study.background if background else study.questionnaire)
 
 
 def slots_of(assignment: Assignment) -> list[Slot]:
-    """The places for answers of an assignment, in their order."""
+    """Return the places for answers of an assignment, in their order."""
     item = assignment.item
     return list(questionnaire_of(assignment).slots(item.asked, item.subjects))
 
 
 def missing_slots(assignment: Assignment) -> list[Slot]:
-    """The required places that have no answer, in the order in which they are asked."""
+    """Return the required places that have no answer, in the order in which they are asked."""
     answers = Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
     answered = {
         (question, subject)
@@ -52,7 +52,7 @@ def missing_slots(assignment: Assignment) -> list[Slot]:
 
 
 def missing_answers(assignment: Assignment) -> list[str]:
-    """Names of the required places that have no answer."""
+    """Return the names of the required places that have no answer."""
     return [slot.name for slot in missing_slots(assignment)]
 
 

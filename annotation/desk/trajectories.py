@@ -57,7 +57,7 @@ class DeskTurn:
 def load_turns(
     trajectory: int, *, feedback: bool = True, findings: bool = True, unfolded: bool = False
 ) -> list[DeskTurn]:
-    """All turns with what changed in each; without what is not asked for."""
+    """Return all turns with what changed in each; without what is not asked for."""
     fields = ["index", "text", "is_final", *["feedback"] * feedback, *["payload"] * findings]
     rows = list(Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields))
     violated: dict[int, list[DeskFinding]] = {}
@@ -101,7 +101,7 @@ def is_all(text: str, steps: Sequence[str]) -> bool:
 
 
 def _in_words(text: str) -> str:
-    """The letters, and numerals that are no digits, such as ½."""
+    """Return the letters, and numerals that are no digits, such as ½."""
     return _NO_LETTERS.sub("", text)
 
 
@@ -112,7 +112,7 @@ def _letters(text: str) -> str:
 def _change(
     lines: Sequence[DiffLine], index: int, earlier: Sequence[Sequence[str]], steps: Sequence[str]
 ) -> tuple[str, Sequence[DiffLine]]:
-    """What changed since the turn before, in words, and the lines worth showing."""
+    """Return what changed since the turn before, in words, and the lines worth showing."""
     if not earlier:
         return "first plan", []
     same_as = next((n for n, old in enumerate(earlier, 1) if list(old) == list(steps)), None)
@@ -163,7 +163,7 @@ _FIELDS = ("key", "kind", "text")
 
 
 def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) -> list[Statement]:
-    """The conditions of a profile. Where the item lists its own, those of them in force."""
+    """Return the conditions of a profile. Where the item lists its own, those of them in force."""
     if profile is None:
         return []
     rows = Constraint.objects.filter(profile=profile).order_by("pk").values_list(*_FIELDS)
@@ -173,7 +173,7 @@ def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) 
 
 
 def load_candidates(item: Item) -> dict[str, Statement]:
-    """The candidates of a task by key: never what was decided about them, why or by whom."""
+    """Return the candidates of a task by key: never what was decided about them, why or by whom."""
     if item.task_id is None:
         return {}
     rows = Candidate.objects.filter(task=item.task_id).order_by("key").values_list(*_FIELDS)
@@ -181,7 +181,7 @@ def load_candidates(item: Item) -> dict[str, Statement]:
 
 
 def reference_steps(task: Task | None) -> list[str]:
-    """The steps of the known solution that a task's payload names, where it names one."""
+    """Return the steps of the known solution that a task's payload names, where it names one."""
     payload: Mapping[str, Any] = task.payload if task is not None else {}
     reference = payload.get("reference")
     if isinstance(reference, list):
@@ -243,7 +243,9 @@ class Dialogue:
 
 
 def load_dialogue(item: Assignment) -> Dialogue:
-    """The messages of an item in two queries; ``hides``: something hidden is not shown here."""
+    """Return the messages of an item in two queries; ``hides``:
+    something hidden is not shown here.
+    """
     rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
     told = messages_of(rows)
     opening: list[MessageView] = []

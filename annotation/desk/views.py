@@ -46,7 +46,9 @@ Part, State = Assignment.Part, Assignment.State
 @signed_in
 @redirect_to_next_step
 def desk(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) -> HttpResponseBase:
-    """One item with its questions; a POST carries the whole form, for browsers without script."""
+    """Show one item with its questions; a POST carries the whole form,
+    for browsers without script.
+    """
     access, item = fetch_assignment(request, pk, position, part)
     if request.method == "POST":
         return _take_form(request, access, item)
@@ -65,7 +67,7 @@ def _show(
     given: Mapping[str, DeskAnswer] | None = None,
     reason: str | None = None,
 ) -> HttpResponse:
-    """The desk; ``reason`` is what was given for skipping, None where nobody tried to skip."""
+    """Show the desk; ``reason`` is what was given for skipping, None where nobody tried to skip."""
     missing = refused.missing if isinstance(refused, Incomplete) else []
     open_now = access.study.status == Study.Status.OPEN
     locked = not (open_now and item.state == State.OPEN)
@@ -110,7 +112,7 @@ def _show(
 
 
 def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
-    """What the script needs to know. The queue in the browser is kept apart by person.
+    """Return what the script needs to know. The queue in the browser is kept apart by person.
 
     ``places`` maps the names of form fields to what is stored there and its version.
     """
@@ -192,7 +194,7 @@ MOST_MILLISECONDS = 10**12
 
 @require_POST
 def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) -> JsonResponse:
-    """A batch of edits as JSON; what the reply lists as saved is committed.
+    """Store a batch of edits as JSON; what the reply lists as saved is committed.
 
     ``{"edits": [{"id", "question", "subject", "aspect", "value" | "chosen" | "text", "undoes",
     "at", "seen"}], "activeMs"}``. A remark on the whole item has no question. Any refusal makes the
@@ -221,7 +223,9 @@ def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN)
 
 
 def _message(request: HttpRequest) -> tuple[list[dict[str, Any]], int]:
-    """The edits of a message as they were sent, and the milliseconds at work that it tells."""
+    """Return the edits of a message as they were sent,
+    and the milliseconds at work that it tells.
+    """
     data = read_json_body(request.body)
     rows = data.get("edits") if isinstance(data, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "id" in row for row in rows):
@@ -259,7 +263,9 @@ def _edit(row: Mapping[str, Any]) -> EditRequest:
 
 
 def _moment(text: Any) -> datetime | None:
-    """The browser's clock as it tells it; a clock that cannot be read is no reason to refuse."""
+    """Return the browser's clock as it tells it; a clock that cannot be read is no reason to
+    refuse.
+    """
     try:
         moment = parse_datetime(text) if isinstance(text, str) else None
         if moment is None or moment.tzinfo is None:
@@ -272,7 +278,7 @@ def _moment(text: Any) -> datetime | None:
 
 
 def _outcome(sent: Any, outcome: Outcome) -> dict[str, Any]:
-    """What became of an edit; ``sent`` is its id as the page sent it."""
+    """Return what became of an edit; ``sent`` is its id as the page sent it."""
     if isinstance(outcome, Refused):
         return {"id": sent, "refused": outcome.reason, "code": outcome.code}
     return {
@@ -320,13 +326,15 @@ PREFIX = {Part.MAIN: "", Part.TRAINING: "training_", Part.BACKGROUND: "backgroun
 
 
 def desk_url(item: Assignment, position: int | None = None, *, name: str = "desk") -> str:
-    """The desk of an item, or of another position of its part; ``name`` says which address."""
+    """Return the desk of an item, or of another position of its part;
+    ``name`` says which address.
+    """
     place = {"pk": item.study_id, "position": position or item.position}
     return reverse(f"annotation:{PREFIX[Part(item.part)]}{name}", kwargs=place)
 
 
 def after(item: Assignment) -> str:
-    """Where to go when an item is done with: from training to what was expected."""
+    """Return where to go when an item is done with: from training to what was expected."""
     if item.part == Part.TRAINING:
         return desk_url(item, name="feedback")
     address = reverse("annotation:next_item", kwargs={"pk": item.study_id})
@@ -335,11 +343,11 @@ def after(item: Assignment) -> str:
 
 @require_safe
 def away(request: HttpRequest) -> HttpResponse:
-    """The page that stands in for a study's pages; the same for everybody."""
+    """Show the page that stands in for a study's pages; the same for everybody."""
     return render(request, "annotation/away.html")
 
 
 @require_safe
 def worker(request: HttpRequest) -> HttpResponse:
-    """The service worker that shows it. Its address decides what it may be responsible for."""
+    """Show the service worker that shows it. Its address decides what it may be responsible for."""
     return render(request, "annotation/away.js", content_type="text/javascript")

@@ -113,7 +113,7 @@ ANSWER = Aspect.ANSWER.value
 def iterate_assignments(
     scope: Scope, *, clients: Sequence[str] = ()
 ) -> Iterator[ExportedAssignment]:
-    """Every seat, annotator by annotator, in the order of their items.
+    """Yield every seat, annotator by annotator, in the order of their items.
 
     ``clients``: with ``TIMES`` or all of what browsers said of each edit, ``CLIENTS``. Where names
     stand beside answers, what people said about themselves is left out: they were told that it
@@ -198,5 +198,5 @@ def _add_adjudications(found: list[ExportedAssignment]) -> None:
 
 
 def answer_of(place: ExportedAnswer) -> ExportedEdit | None:
-    """The answer that stands in a place, apart from what is said beside it."""
+    """Return the answer that stands in a place, apart from what is said beside it."""
     return place.now.get(ANSWER)

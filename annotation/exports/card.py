@@ -61,7 +61,9 @@ anchors, and the texts that raters were shown.
 def study_card(
     scope: Scope, columns: Sequence[ExportColumn], *, counts: Mapping[str, int], licence: str
 ) -> str:
-    """The text of ``README.md``. ``counts``: rows, items, raters and simulated raters written."""
+    """Return the text of ``README.md``. ``counts``: rows, items, raters and simulated raters
+    written.
+    """
     study, questionnaire = scope.study, scope.questionnaires["main"]
     head: dict[str, Any] = {
         "pretty_name": study.name,
@@ -116,7 +118,7 @@ def _size(rows: int) -> str:
 
 
 def _line(text: str) -> str:
-    """A text that stays on its line, whatever was typed."""
+    """Return a text that stays on its line, whatever was typed."""
     return " ".join(text.split())
 
 

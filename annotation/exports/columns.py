@@ -116,7 +116,7 @@ LOCAL_COLUMNS = tuple(column.name for column in RATING_COLUMNS if column.local)
 def columns_for(
     columns: Sequence[ExportColumn], *, blind: bool, names: bool
 ) -> tuple[ExportColumn, ...]:
-    """The columns that somebody gets."""
+    """Return the columns that somebody gets."""
     return tuple(
         column
         for column in columns

@@ -30,7 +30,7 @@ SEAT_FIELDS = (
 
 
 def document_text(scope: Scope, *, events: bool = False) -> Iterator[str]:
-    """The document, piece by piece; parts that grow with the study are never held as a whole.
+    """Yield the document, piece by piece; parts that grow with the study are never held as a whole.
 
     Who annotates blind gets the table of their own answers alone, which cannot be imported.
     """
@@ -56,7 +56,7 @@ def document_text(scope: Scope, *, events: bool = False) -> Iterator[str]:
 
 
 def _list(name: str, rows: Iterable[str]) -> Iterator[str]:
-    """A list of the document, a row a line."""
+    """Yield a list of the document, a row a line."""
     yield f',\n"{name}": ['
     before = "\n"
     for row in rows:
@@ -88,7 +88,7 @@ _ITEM_ROW = {
 
 
 def _chunks(scope: Scope, *fields: str) -> Iterator[list[Json]]:
-    """The items in their order, some hundreds at a time, with ``fields``."""
+    """Yield the items in their order, some hundreds at a time, with ``fields``."""
     after = 0
     while True:
         rows = scope.study.items.filter(rank__gt=after).order_by("rank")
@@ -121,7 +121,7 @@ def _items(scope: Scope, runs: Mapping[int, int]) -> Iterator[Json]:
 
 
 def item_rows(scope: Scope) -> Iterator[Json]:
-    """The items as a table: what was judged, and what it was made of."""
+    """Yield the items as a table: what was judged, and what it was made of."""
     for chunk in _chunks(scope, *_ITEM_ROW):
         prints = fingerprints(chunk)
         for row in chunk:
@@ -132,7 +132,7 @@ def item_rows(scope: Scope) -> Iterator[Json]:
 
 
 def _seats(scope: Scope, spool: Any) -> Iterator[str]:
-    """The seats, while the rows of the table are put aside."""
+    """Yield the seats, while the rows of the table are put aside."""
     tabled, written, before = AssignmentTables(scope), json_written(), "\n"
     where: dict[tuple[str, str, str], str] = {}
     for seat in iterate_assignments(scope, clients=TIMES):
@@ -148,7 +148,7 @@ def _seats(scope: Scope, spool: Any) -> Iterator[str]:
 
 
 def _edit(edit: ExportedEdit, where: dict[tuple[str, str, str], str]) -> str:
-    """An edit of a seat; what it does not say is left out. ``where``: places in words."""
+    """Return an edit of a seat; what it does not say is left out. ``where``: places in words."""
     place = edit.question, edit.subject, edit.aspect
     if place not in where:
         named = {"question": edit.question}
@@ -190,7 +190,9 @@ def _adjudications(scope: Scope) -> Iterator[Json]:
 
 
 def _events(scope: Scope) -> Iterator[Json]:
-    """The record of the study; names of accounts become pseudonyms wherever they stand alone."""
+    """Yield the record of the study; names of accounts become pseudonyms
+    wherever they stand alone.
+    """
     seen = {person.user_id for person in scope.people}
     everybody = scope.study.participants.values_list("user", flat=True)
     gone = set(everybody) - seen

@@ -30,7 +30,9 @@ LOCAL_SETTINGS = (IMPORTED, "demo")
 
 
 def study_head(scope: Scope) -> Json:
-    """The study with its whole design, its questionnaires and its texts; no people, no items."""
+    """Return the study with its whole design, its questionnaires and its texts; no people, no
+    items.
+    """
     study = scope.study
     texts = study.texts.order_by("kind", "version").values("kind", "version", "text", "at")
     settings = {k: v for k, v in study.settings.items() if k not in LOCAL_SETTINGS}
@@ -78,13 +80,13 @@ def own_head(scope: Scope) -> Json:
 
 
 def _questionnaires(scope: Scope) -> Iterator[Json]:
-    """Each questionnaire in full and as it was written."""
+    """Yield each questionnaire in full and as it was written."""
     for one in {q.id: q for q in scope.questionnaires.values()}.values():
         yield {**described(one), "text": questionnaire_text(one.id)}
 
 
 def described(questionnaire: Questionnaire) -> Json:
-    """A questionnaire in full: with the words that come from a rubric."""
+    """Return a questionnaire in full: with the words that come from a rubric."""
     return {
         "id": questionnaire.id,
         "title": questionnaire.title,
@@ -122,12 +124,14 @@ def _question(question: Question) -> Json:
 
 
 def runs_of(scope: Scope) -> dict[int, int]:
-    """The runs of a study's items by id: their numbers in the file, in the order of the items."""
+    """Return the runs of a study's items by id: their numbers in the file, in the order of the
+    items.
+    """
     return _numbered(scope.study.items.all(), "trajectory__run")
 
 
 def datasets_of(scope: Scope) -> dict[int, int]:
-    """The datasets of a study's tasks and runs by id: their numbers in the file."""
+    """Return the datasets of a study's tasks and runs by id: their numbers in the file."""
     items = scope.study.items.all()
     found = _numbered(items, "task__dataset")
     for pk in _numbered(items, "trajectory__run__dataset"):
@@ -142,7 +146,7 @@ def _numbered(items: QuerySet[Item], field: str) -> dict[int, int]:
 
 
 def with_run_keys(settings: Mapping[str, Any], runs: Mapping[int, int]) -> Json:
-    """Settings that name runs by their numbers in the file, or the other way round.
+    """Return the settings that name runs by their numbers in the file, or the other way round.
 
     Runs of the design from which no item came are left out: the file says nothing of them. So are
     ids of trajectories: who played in which, and which are training or gold items. Items say that.
@@ -219,7 +223,7 @@ def _people(scope: Scope) -> Iterator[Json]:
 
 
 def aliases_of(scope: Scope) -> dict[str, str]:
-    """Names of accounts and their pseudonyms; none where names were asked for."""
+    """Return the names of accounts and their pseudonyms; none where names were asked for."""
     if scope.names:
         return {}
     study, aliases = scope.study, scope.pseudonyms
@@ -232,7 +236,9 @@ def aliases_of(scope: Scope) -> dict[str, str]:
 
 
 def aliased(value: Any, aliases: Mapping[str, str]) -> Any:
-    """Settings and records without names: wherever a name stands alone, its pseudonym does."""
+    """Return the settings and records without names: wherever a name stands alone, its pseudonym
+    does.
+    """
     if isinstance(value, dict):
         return {aliases.get(key, key): aliased(part, aliases) for key, part in value.items()}
     if isinstance(value, list):

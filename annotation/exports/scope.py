@@ -20,7 +20,7 @@ Standing = Participant.State
 
 
 def pseudonym(*, study: int, user: int, role: str = "rater") -> str:
-    """The name for a person in one study: stable, and another one in every study.
+    """Return the name for a person in one study: stable, and another one in every study.
 
     It is derived with the installation's secret key, so nobody else can try names out.
     """
@@ -35,11 +35,11 @@ class Pseudonyms:
         self.kept: dict[str, str] = study.settings.get(IMPORTED, {}).get("people", {})
 
     def rater(self, user: int) -> str:
-        """The pseudonym of an annotator."""
+        """Return the pseudonym of an annotator."""
         return self._of(user, "rater")
 
     def staff(self, user: int) -> str:
-        """The pseudonym of somebody who runs the study."""
+        """Return the pseudonym of somebody who runs the study."""
         return self._of(user, "staff")
 
     def _of(self, user: int, role: str) -> str:
@@ -48,7 +48,9 @@ class Pseudonyms:
 
 
 def study_key(study: Study) -> str:
-    """The name of a study in files: the same in every export of it, here and where it goes."""
+    """Return the name of a study in files: the same in every export of it,
+    here and where it goes.
+    """
     kept: str | None = study.settings.get(IMPORTED, {}).get("key")
     stamp = f"{study.pk}:{study.created_at.isoformat()}"
     return kept or "study-" + salted_hmac("annotation.studies", stamp).hexdigest()[:12]
@@ -118,7 +120,7 @@ class Scope:
 
 
 def scope_of(access: StudyAccess, *, names: bool = False, withdrawn: bool = False) -> Scope:
-    """What somebody gets: everything, or their own answers while they annotate blind."""
+    """Return what somebody gets: everything, or their own answers while they annotate blind."""
     only = access.user if access.blind else None
     return Scope(access.study, only, names and access.manages, withdrawn and only is None)
 

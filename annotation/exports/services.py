@@ -200,7 +200,7 @@ FORMATS: dict[str, ExportFormat] = {
 
 
 def usual_formats() -> list[str]:
-    """What a folder holds unless something else is asked for."""
+    """Return what a folder holds unless something else is asked for."""
     try:
         pyarrow()
     except MissingExtra:
@@ -209,7 +209,7 @@ def usual_formats() -> list[str]:
 
 
 def unavailable(wish: ExportRequest, format: str) -> str:
-    """Why a format cannot be had; empty where it can."""
+    """Return why a format cannot be had; empty where it can."""
     if format == "huggingface" and wish.scope.blind:
         return (
             "a data set names who made each item, and you still annotate in this study; it opens "
@@ -236,7 +236,7 @@ def refuse_unless_possible(wish: ExportRequest, format: str) -> None:
 
 
 def export_stream(*, wish: ExportRequest, format: str, by: User) -> Iterator[str] | Iterator[bytes]:
-    """A file of a study while it is written. That somebody took it is put on record first."""
+    """Yield a file of a study while it is written. That somebody took it is put on record first."""
     refuse_unless_possible(wish, format)
     record_export(wish, [format], by)
     return FORMATS[format].write(wish)

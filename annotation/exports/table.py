@@ -39,34 +39,36 @@ NOT_ADJUDICATED: Row = {
 
 
 def rating_columns(scope: Scope) -> tuple[ExportColumn, ...]:
-    """The columns of the table, for this export."""
+    """Return the columns of the table, for this export."""
     return columns_for(RATING_COLUMNS, blind=scope.blind, names=scope.names)
 
 
 def history_columns(scope: Scope) -> tuple[ExportColumn, ...]:
-    """The columns of the table of edits, for this export."""
+    """Return the columns of the table of edits, for this export."""
     return columns_for(HISTORY_COLUMNS, blind=scope.blind, names=scope.names)
 
 
 def rating_rows(scope: Scope) -> Iterator[Row]:
-    """What stands now, row by row; the keys are those of ``rating_columns`` in their order."""
+    """Yield what stands now, row by row; the keys are those of
+    ``rating_columns`` in their order.
+    """
     return (front | asked | said for front, asked, said in rating_parts(scope))
 
 
 def history_rows(scope: Scope) -> Iterator[Row]:
-    """Every edit, row by row, item by item in the order in which they were made."""
+    """Yield every edit, row by row, item by item in the order in which they were made."""
     return (front | asked | said for front, asked, said in history_parts(scope))
 
 
 def rating_parts(scope: Scope) -> Iterator[Parts]:
-    """The rows in parts, for those who write them down."""
+    """Yield the rows in parts, for those who write them down."""
     tabled = AssignmentTables(scope)
     for seat in iterate_assignments(scope):
         yield from tabled.ratings(seat)
 
 
 def history_parts(scope: Scope) -> Iterator[Parts]:
-    """The rows of edits in parts."""
+    """Yield the rows of edits in parts."""
     tabled = AssignmentTables(scope)
     for seat in iterate_assignments(scope, clients=CLIENTS):
         yield from tabled.history(seat)
@@ -88,7 +90,7 @@ class AssignmentTables:
         self.asked: dict[tuple[str, str, str], Row] = {}
 
     def ratings(self, seat: ExportedAssignment) -> Iterator[Parts]:
-        """A row for each place where something was said; one for an item that was skipped."""
+        """Yield a row for each place where something was said; one for an item that was skipped."""
         places = seat.places
         if seat.state == Assignment.State.SKIPPED and NOTHING not in places:
             places[NOTHING] = ExportedAnswer()
@@ -100,7 +102,7 @@ class AssignmentTables:
             yield front, self._asked(seat, where), said
 
     def history(self, seat: ExportedAssignment) -> Iterator[Parts]:
-        """A row for each edit."""
+        """Yield a row for each edit."""
         front = self._front(seat) if seat.edits else {}
         for edit in seat.edits:
             spans = edit.aspect == EVIDENCE
@@ -120,7 +122,7 @@ class AssignmentTables:
             yield front, self._asked(seat, (edit.question, edit.subject)), said
 
     def _front(self, seat: ExportedAssignment) -> Row:
-        """What all rows of a seat have in common."""
+        """Return what all rows of a seat have in common."""
         scope, person = self.scope, seat.person
         row = {**self.study, "questionnaire": scope.questionnaires[seat.part].id}
         if not scope.blind:
@@ -170,7 +172,7 @@ class AssignmentTables:
 
 
 def answer_row(question: Question | None, place: ExportedAnswer) -> Row:
-    """What stands in a place, in columns."""
+    """Return what stands in a place, in columns."""
     answer, now = answer_of(place), place.now
     told = answer or place.last
     comment, flag, evidence = now.get(COMMENT), now.get(FLAG), now.get(EVIDENCE)
@@ -190,7 +192,7 @@ def answer_row(question: Question | None, place: ExportedAnswer) -> Row:
 
 
 def label_of(question: Question | None, value: int | None) -> str:
-    """A choice in words; empty for what is no choice."""
+    """Return a choice in words; empty for what is no choice."""
     if question is None or value is None or question.scale.kind != "choice":
         return ""
     return question.scale.label(value)
@@ -209,13 +211,15 @@ def _adjudicated(seat: ExportedAssignment, where: Where) -> Row:
 
 
 def design_name(study: Study) -> str:
-    """How items were chosen and dealt, in a word."""
+    """Return how items were chosen and dealt, in a word."""
     design = study.settings.get("design", {})
     return str(design.get("method") or design.get("kind") or study.dealing)
 
 
 def question_rows(study: Study) -> Iterator[Sequence[str | int]]:
-    """A heading, then one row per question: how many items were asked it, and why others not."""
+    """Yield a heading, then one row per question: how many items were asked it,
+    and why others not.
+    """
     yield ["study", "questionnaire", "number", "question", "title", "dimension", "about", "scale",
            "needs", "items_asked", "items_not_asked", "not_asked_because"]  # fmt: skip
     for row in study_questions(study, load_questionnaire(study.questionnaire)):

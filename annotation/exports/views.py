@@ -71,7 +71,7 @@ class ExportForm(forms.Form):
 @require_GET
 @signed_in
 def study_export(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """What a study can be exported as, and what is in it and what is left out."""
+    """Show what a study can be exported as, and what is in it and what is left out."""
     access = fetch_read_study(request, pk)
     return _page(request, access, ExportForm(access=access))
 
@@ -79,7 +79,7 @@ def study_export(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_GET
 @signed_in
 def study_download(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """One file, sent while it is written; taking it is put on record."""
+    """Show one file, sent while it is written; taking it is put on record."""
     access = fetch_read_study(request, pk)
     form = ExportForm(request.GET, access=access)
     if not form.is_valid():
@@ -93,7 +93,7 @@ def study_download(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def file_of(wish: ExportRequest, format: str, access: StudyAccess) -> StreamingHttpResponse:
-    """The response that sends a file of a study."""
+    """Show the response that sends a file of a study."""
     stream = export_stream(wish=wish, format=format, by=access.user)
     made = FORMATS[format]
     response = StreamingHttpResponse(stream, content_type=made.content_type)

@@ -28,7 +28,7 @@ class RowWriter:
         self.asked: dict[int, str] = {}
 
     def line(self, parts: Parts) -> str:
-        """One row; the same objects as before are not written anew."""
+        """Return one row; the same objects as before are not written anew."""
         front, asked, said = parts
         if front is not self.front:
             self.front, self.head = front, self.write(front)
@@ -63,7 +63,7 @@ _PLAIN = re.compile(r"(?:\w[\w .:/-]*)?").fullmatch
 
 
 def csv_written() -> RowWriter:
-    """What writes the cells of a row; lists are JSON."""
+    """Return what writes the cells of a row; lists are JSON."""
     line = line_writer()
 
     def quoted(value: Any) -> str:
@@ -99,7 +99,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
 
 
 def dumped(value: Any) -> str:
-    """A value as JSON, with times as ISO 8601."""
+    """Return a value as JSON, with times as ISO 8601."""
     return _ENCODER.encode(value)
 
 
@@ -118,7 +118,7 @@ _NAMES: dict[tuple[str, ...], str] = {}
 
 
 def members(row: Row) -> str:
-    """The members of an object; their names are those of columns."""
+    """Return the members of an object; their names are those of columns."""
     names = tuple(row)
     if names not in _NAMES:
         _NAMES[names] = ", ".join(f"{dumped(name)}: %s" for name in names)
@@ -126,7 +126,7 @@ def members(row: Row) -> str:
 
 
 def json_written() -> RowWriter:
-    """What writes the members of a JSON object."""
+    """Return what writes the members of a JSON object."""
     return RowWriter(members, ", ")
 
 

@@ -56,7 +56,9 @@ class DemoProgress:
 
 
 def annotating(rows: Sequence[StudyRow]) -> list[StudyRow]:
-    """Studies in which this person has items of their own, or may take some, or will get some."""
+    """Return the studies in which this person has items of their own, or may take some, or will get
+    some.
+    """
     return [
         row
         for row in rows
@@ -65,13 +67,13 @@ def annotating(rows: Sequence[StudyRow]) -> list[StudyRow]:
 
 
 def home_studies(user: User) -> list[StudyRow]:
-    """The studies shown at home: those with something left to do come first."""
+    """Return the studies shown at home: those with something left to do come first."""
     rows = studies_of(user, limit=20)
     return sorted(rows, key=lambda row: not (ANNOTATOR in row.roles and row.own.open))
 
 
 def newest_experiments(seen: Visibility, limit: int = FEW) -> list[HomeExperiment]:
-    """The latest sets of runs that this person may see, in three queries."""
+    """Return the latest sets of runs that this person may see, in three queries."""
     rows = Experiment.objects.exclude(runs__kind=Run.Kind.JUDGING)
     experiments = list(seen.of(rows).order_by("-pk")[:limit])
     runs = list(seen.of(Run.objects.filter(experiment__in=experiments)).order_by("pk"))
@@ -98,6 +100,6 @@ def _row(
 
 
 def demo_progress() -> DemoProgress | None:
-    """The latest loading of the demo, if there ever was one."""
+    """Return the latest loading of the demo, if there ever was one."""
     job = Job.objects.filter(kind=DEMO).order_by("-pk").first()
     return DemoProgress(job) if job else None

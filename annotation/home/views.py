@@ -23,7 +23,7 @@ STOP_POLLING = 286
 @require_GET
 @signed_in
 def home(request: HttpRequest) -> HttpResponseBase:
-    """Own items first, then what is going on."""
+    """Show the home page: own items first, then what is going on."""
     user = person(request)
     sees_results = user.has_perm(VIEW)
     rows = home_studies(user)
@@ -52,7 +52,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 @signed_in
 def demo(request: HttpRequest) -> HttpResponseBase:
-    """How far the demo is: nothing (204) while unchanged; 286 ends the polling."""
+    """Show how far the demo is: nothing (204) while unchanged; 286 ends the polling."""
     progress = demo_progress()
     if progress is None:
         return HttpResponse(status=STOP_POLLING)

@@ -27,7 +27,9 @@ Questionnaires = dict[str, Questionnaire]
 
 
 def read_questionnaires(document: StudyDocument) -> Questionnaires:
-    """The questionnaires of a document by id; refused where one means something else here."""
+    """Return the questionnaires of a document by id;
+    refused where one means something else here.
+    """
     found: Questionnaires = {}
     for given in document.questionnaires:
         found[given.id] = _same_here(given)
@@ -139,7 +141,7 @@ def _seat_problems(
 
 
 def _undo_problem(seat: AssignmentIn, place: int, edit: EditIn, undone: set[int]) -> str:
-    """What is wrong with taking something back."""
+    """Return what is wrong with taking something back."""
     number = edit.undoes or 0
     if not 1 <= number < place or number in undone:
         return f"undoes {number}, which is no earlier edit that stands"
@@ -163,7 +165,7 @@ def _place(edit: EditIn) -> tuple[str, str, str]:
 
 
 def _said_problem(item: Item, questionnaire: Questionnaire, edit: EditIn) -> str:
-    """What is wrong with an answer; one that says nothing was blanked and is no problem."""
+    """Return what is wrong with an answer; one that says nothing was blanked and is no problem."""
     if edit.aspect == Aspect.FLAG and edit.value and not edit.text:
         return ""
     try:

@@ -48,7 +48,7 @@ def _reason(why: str, numbers: list[int]) -> str:
 
 
 def match_items(document: StudyDocument) -> ItemMatch:
-    """What each item is about here; reads only."""
+    """Return what each item is about here; reads only."""
     datasets = {row.key: _dataset(row) for row in document.datasets}
     named = {row.key: row for row in document.datasets}
     found: dict[int, tuple[int | None, int | None]] = {}
@@ -200,5 +200,5 @@ def _unit(item: ItemIn) -> Unit:
 
 
 def duplicates(keys: Iterable[object]) -> list[object]:
-    """What stands more than once."""
+    """Return what stands more than once."""
     return [key for key, count in Counter(keys).items() if count > 1]

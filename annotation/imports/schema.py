@@ -209,7 +209,9 @@ class StudyDocument(StrictDocument):
 
 
 def read_document(path: Path) -> tuple[StudyDocument, str]:
-    """A document from a file, or from the folder of an export, and the digest of its contents."""
+    """Return a document from a file, or from the folder of an export, and the digest of its
+    contents.
+    """
     source = path / DOCUMENT if path.is_dir() else path
     try:
         text = source.read_text(encoding="utf-8")
@@ -222,7 +224,9 @@ def read_document(path: Path) -> tuple[StudyDocument, str]:
 
 
 def check_document(data: Any, text: str) -> StudyDocument:
-    """Every field is there and of its kind; the first problems are named with their places."""
+    """Return the document where every field is there and of its kind; else name the first
+    problems.
+    """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise Refused("invalid", f'this is no exported study: "format" must be "{FORMAT}"')
     version = data.get("schema_version")
@@ -251,7 +255,7 @@ def check_document(data: Any, text: str) -> StudyDocument:
 
 
 def _place(parts: tuple[int | str, ...]) -> str:
-    """Where a field stands, counting from one: ``seats 3, edits 1, at``."""
+    """Return where a field stands, counting from one: ``seats 3, edits 1, at``."""
     words: list[str] = []
     for part in parts:
         if isinstance(part, int) and words:
@@ -262,7 +266,9 @@ def _place(parts: tuple[int | str, ...]) -> str:
 
 
 def digest_of(data: dict[str, Any]) -> str:
-    """The same for every export of the same study at the same moment, wherever it was made."""
+    """Return the same for every export of the same study at the same moment,
+    wherever it was made.
+    """
     kept = {name: part for name, part in data.items() if name not in NOT_OF_THE_STUDY}
     text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()

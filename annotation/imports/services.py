@@ -286,7 +286,7 @@ def as_it_is(row: M) -> M:
 
 
 def _account(name: str, simulated: bool) -> User:
-    """The account of a pseudonym; nobody can sign in with it."""
+    """Return the account of a pseudonym; nobody can sign in with it."""
     user, created = User.objects.get_or_create(
         username=name, defaults={"first_name": "Imported", "is_active": False}
     )

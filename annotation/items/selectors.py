@@ -78,7 +78,9 @@ class ItemPage:
 
 
 def item_page(access: StudyAccess, params: QueryDict, seen: Visibility) -> ItemPage:
-    """One page of a study's items by their numbers, in five queries however many there are."""
+    """Return one page of a study's items by their numbers,
+    in five queries however many there are.
+    """
     items = counted_items(access.study)
     chosen = params.get("show", ALL)
     if chosen == FREE:
@@ -93,12 +95,12 @@ def item_page(access: StudyAccess, params: QueryDict, seen: Visibility) -> ItemP
 
 
 def counted_items(study: Study) -> QuerySet[Item]:
-    """The items of a study, those about the annotators themselves apart."""
+    """Return the items of a study, those about the annotators themselves apart."""
     return Item.objects.filter(study=study).exclude(use=Use.BACKGROUND)
 
 
 def item_rows(access: StudyAccess, items: Sequence[Item], seen: Visibility) -> list[ItemRow]:
-    """These items as the list shows them to this person."""
+    """Return these items as the list shows them to this person."""
     ids = [item.pk for item in items]
     skipped = _skipped(ids)
     titles = _titles([item.task_id for item in items if item.task_id is not None])
@@ -123,7 +125,7 @@ def item_rows(access: StudyAccess, items: Sequence[Item], seen: Visibility) -> l
 
 
 def item_assignments(access: StudyAccess, item: Item, *, closed: bool) -> list[ItemAssignmentRow]:
-    """Everybody who holds or held an item. ``closed``: what they wrote is not shown."""
+    """Return everybody who holds or held an item. ``closed``: what they wrote is not shown."""
     numbers = dict(Participant.objects.filter(study=access.study).values_list("user", "number"))
     rows = Assignment.objects.filter(item=item).select_related("annotator").order_by("pk")
     shown = access.reads_answers and not closed
@@ -144,7 +146,7 @@ def item_assignments(access: StudyAccess, item: Item, *, closed: bool) -> list[I
 
 
 def _skipped(ids: Sequence[int]) -> dict[int, list[str]]:
-    """Why each item was skipped, once for everybody who skipped it."""
+    """Return why each item was skipped, once for everybody who skipped it."""
     found: dict[int, list[str]] = defaultdict(list)
     rows = Assignment.objects.filter(item__in=ids, state=State.SKIPPED).order_by("pk")
     for item, reason in rows.values_list("item", "skip_reason"):
@@ -158,7 +160,7 @@ def _titles(tasks: Sequence[int]) -> dict[int, str]:
 
 
 def _agents(items: Sequence[Item], seen: Visibility) -> Mapping[int, str]:
-    """Who made each item (empty for a task), of those that are not closed to the reader."""
+    """Return who made each item (empty for a task), of those that are not closed to the reader."""
     made = [item.trajectory_id for item in items if item.trajectory_id is not None]
     rows = seen.of(Trajectory.objects.filter(pk__in=made)).order_by()
     names = dict(rows.values_list("pk", "run__agent__title"))

@@ -149,7 +149,7 @@ def assign_free_items(*, study: Study, people: Sequence[User], by: User) -> Deal
 
 
 def unassigned_slots(study: Study) -> QuerySet[Item]:
-    """Items that fewer people hold than shall judge them."""
+    """Return the items that fewer people hold than shall judge them."""
     rows = Item.objects.filter(study=study, use=Use.MAIN, given__lt=F("wanted"))
     return rows.order_by("rank")
 

@@ -42,7 +42,7 @@ class _Page:
     def show(
         self, *, form: SpecialsForm | None = None, problems: list[str] | None = None
     ) -> HttpResponseBase:
-        """What was chosen so far."""
+        """Show what was chosen so far."""
         given = self.request.POST if self.request.method == "POST" else None
         shown = form or SpecialsForm(given if given and "gold_each" in given else None,
                                      study=self.study)  # fmt: skip
@@ -59,7 +59,7 @@ class _Page:
         return render(self.request, "annotation/study_specials.html", context, status=status)
 
     def part(self, template: str, status: int, context: Mapping[str, Any]) -> HttpResponseBase:
-        """One of the pages in between."""
+        """Show one of the pages in between."""
         common = {"draft": self.draft, "study": self.study, "here": self.study.name}
         return render(self.request, template, {**common, **context}, status=status)
 
@@ -67,7 +67,9 @@ class _Page:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def specials(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """One address for all of it. Whoever annotates blind may not know which items check them."""
+    """Show the steps of adding items. Whoever annotates blind may not know which items check
+    them.
+    """
     access = fetch_managed_study(request, pk)
     if access.blind:
         raise PermissionDenied("You annotate this study blind: another manager can add these.")
@@ -85,7 +87,7 @@ def specials(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _pick(page: _Page) -> HttpResponseBase:
-    """Items of where the study's items come from, but for those that it has."""
+    """Show items of where the study's items come from, but for those that it has."""
     study, chosen = page.study, choice_of(page.study)
     find = page.request.POST.get("find", "").strip()
     rows = choosable_items(
@@ -154,7 +156,7 @@ def _words(draft: Draft, problem: PlanProblem) -> str:
 
 
 def _told(study: Study, added: AddedSpecials) -> str:
-    """What was added, and to whom it went."""
+    """Return what was added, and to whom it went."""
     words = [f"Added: {added.training} for training, {added.gold} as gold."]
     if added.training:
         people = _people(added.trainees)

@@ -215,8 +215,8 @@ def _deal_gold(
 
 
 def _ahead(study: Study, person: Participant) -> tuple[int, list[bool], bool]:
-    """The last position that somebody has come to, which of the items behind it are gold, and
-    whether the one at it is. Their open items are locked, so that none is opened meanwhile.
+    """Return the last position that somebody has come to, which of the items behind it are gold,
+    and whether the one at it is. Their open items are locked, so that none is opened meanwhile.
     """
     mine = Assignment.objects.filter(study=study, annotator=person.user_id, part=Part.MAIN)
     list(mine.filter(state=State.OPEN).select_for_update(no_key=True).values_list("pk"))

@@ -39,8 +39,9 @@ from benchmarks.paging import as_id
 @require_GET
 @signed_in
 def items(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The items of a study by their numbers. Whoever annotates blind sees how many, not which:
-    the list would tell them which of their items are there to check them."""
+    """Show the items of a study by their numbers. Whoever annotates blind sees how many, not which:
+    the list would tell them which of their items are there to check them.
+    """
     access = fetch_overseen_study(request, pk)
     context = {**study_context(access, "items"), "progress": study_progress(access.study)}
     if not access.blind:
@@ -60,7 +61,7 @@ def items(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_GET
 @signed_in
 def item_list(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """A page of the list again, as a fragment."""
+    """Show a page of the list again, as a fragment."""
     access = fetch_overseen_study(request, pk)
     if access.blind:
         return stop_polling()
@@ -76,7 +77,7 @@ def item_list(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _query(request: HttpRequest) -> str:
-    """What names this page of the list."""
+    """Return what names this page of the list."""
     params = request.GET.copy()
     params.pop("v", None)
     return params.urlencode()
@@ -88,7 +89,7 @@ def _query(request: HttpRequest) -> str:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def more(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Further items, more annotators for each, and seats that are free."""
+    """Add further items, more annotators for each, or annotators to free assignments."""
     access = fetch_managed_study(request, pk)
     action = request.POST.get("action", "") if request.method == "POST" else ""
     forms_ = _forms(request, access, action)
@@ -113,7 +114,7 @@ def more(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _forms(request: HttpRequest, access: StudyAccess, action: str) -> dict[str, forms.Form]:
-    """What this person may do here; whoever is blind may not see agents to choose from."""
+    """Return what this person may do here; whoever is blind may not see agents to choose from."""
     study = access.study
     made: dict[str, Callable[[Any], forms.Form]] = {"raters": RatersForm}
     if not access.blind:
@@ -159,7 +160,7 @@ def _count(number: int, word: str) -> str:
 @require_GET
 @signed_in
 def item(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
-    """One item and everybody who holds or held it."""
+    """Show one item and everybody who holds or held it."""
     access = fetch_overseen_study(request, pk)
     return _item(request, access, _found(access, rank))
 

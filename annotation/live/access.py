@@ -39,7 +39,9 @@ class SessionAccess:
 
 
 def fetch_session(request: HttpRequest, pk: int) -> SessionAccess:
-    """A session for whoever plays in it or oversees its study; for others it does not exist."""
+    """Return a session for whoever plays in it or oversees its study;
+    for others it does not exist.
+    """
     user = person(request)
     sessions = LiveSession.objects.select_related("study__live")
     session = sessions.filter(pk=pk).first() if pk <= LARGEST else None

@@ -13,12 +13,12 @@ _ENDS = (LiveEvent.Kind.ENDED, LiveEvent.Kind.CANCELLED)
 
 
 def lock_session(pk: int) -> LiveSession:
-    """A session as it is now; nobody else changes it until the transaction ends."""
+    """Return a session as it is now; nobody else changes it until the transaction ends."""
     return LiveSession.objects.select_for_update(no_key=True).get(pk=pk)
 
 
 def lock_open_session(pk: int) -> LiveSession:
-    """The same, refused where the session is over."""
+    """Return the same, refused where the session is over."""
     session = lock_session(pk)
     if session.state in LiveSession.OVER:
         word = session.get_state_display().lower()
@@ -55,7 +55,7 @@ def record_live_event(
 
 
 def _turn(session: LiveSession, kind: str) -> int:
-    """The turn under way; at an end the last one in which anything was said."""
+    """Return the turn under way; at an end the last one in which anything was said."""
     rows = Trajectory.objects.filter(pk=session.trajectory_id)
     done = rows.values_list("turn_count", flat=True).first() or 0
     if kind in _ENDS and not _begun(session.trajectory_id, done):

@@ -55,12 +55,12 @@ class SessionRow:
 
 
 def live_plan(study: Study) -> LivePlan | None:
-    """How the sessions of a study are played; None where it has none."""
+    """Return how the sessions of a study are played; None where it has none."""
     return LivePlan.objects.filter(study=study).first()
 
 
 def mode_title(plan: LivePlan) -> str:
-    """The mode of a plan in words; its key where the system does not know it any more."""
+    """Return the mode of a plan in words; its key where the system does not know it any more."""
     found = (mode.title for mode in find_system(plan.system).modes() if mode.key == plan.mode)
     return next(found, plan.mode)
 
@@ -81,7 +81,7 @@ class SessionCounts:
 
 
 def session_counts(study: Study) -> SessionCounts:
-    """How far the sessions of a study are, in one query."""
+    """Return how far the sessions of a study are, in one query."""
     rows = LiveSession.objects.filter(study=study, practice=False).order_by()
     found = dict(rows.values_list("state").annotate(count=Count("pk")))
     states = (State.GATHERING, State.RUNNING, State.PAUSED, State.ENDED, State.CANCELLED)
@@ -89,14 +89,15 @@ def session_counts(study: Study) -> SessionCounts:
 
 
 def free_rows(plan: LivePlan, rows: Sequence[SessionRow]) -> int:
-    """How many more people can join a study whose players are not named."""
+    """Return how many more people can join a study whose players are not named."""
     numbers = {row.session.number: row for row in rows}
     firsts = (numbers.get(row[0]) for row in plan.settings.get("rows", []) if row)
     return sum(len(first.free) for first in firsts if first is not None)
 
 
 def own_rows(user: User) -> list[SessionRow]:
-    """The sessions in which somebody has a place: what waits for them, then the newest ended.
+    """Return the sessions in which somebody has a place: what waits for them, then the newest
+    ended.
 
     Of those in a study that they have not begun the next one alone.
     """
@@ -110,12 +111,12 @@ def own_rows(user: User) -> list[SessionRow]:
 
 
 def waiting_rows(user: User) -> list[SessionRow]:
-    """The sessions that wait for somebody, or go on without them for the moment."""
+    """Return the sessions that wait for somebody, or go on without them for the moment."""
     return [row for row in own_rows(user) if not row.over]
 
 
 def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
-    """The rows without those that come after another one of their study."""
+    """Return the rows without those that come after another one of their study."""
     later = Counter(row.session.study_id for row in rows if row.untouched)
     found: list[SessionRow] = []
     for row in rows:
@@ -129,7 +130,7 @@ def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
 
 
 def study_rows(study: Study, reader: User, *, told: bool) -> list[SessionRow]:
-    """The sessions of a study; ``told``: the reader may know agents and tasks."""
+    """Return the sessions of a study; ``told``: the reader may know agents and tasks."""
     rows = LiveSession.objects.filter(study=study, practice=False).order_by("number")
     return session_rows(
         rows.prefetch_related("study"), reader=reader, told=[study.pk] if told else []
@@ -137,7 +138,9 @@ def study_rows(study: Study, reader: User, *, told: bool) -> list[SessionRow]:
 
 
 def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
-    """The sessions under way of the studies that somebody runs or looks on, study by study."""
+    """Return the sessions under way of the studies that somebody runs or looks on,
+    study by study.
+    """
     rows = LiveSession.objects.filter(practice=False, study__in=overseen_studies(user))
     rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
     blind = blind_studies(user)
@@ -150,7 +153,7 @@ def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
 
 
 def overseen_studies(user: User) -> QuerySet[Study]:
-    """Studies of sessions that somebody runs or looks on; all for administrators."""
+    """Return the studies of sessions that somebody runs or looks on; all for administrators."""
     rows = Study.objects.filter(live__isnull=False)
     if user.is_superuser:
         return rows
@@ -161,7 +164,9 @@ def overseen_studies(user: User) -> QuerySet[Study]:
 def session_rows(
     sessions: Iterable[LiveSession], *, reader: User, told: Collection[int]
 ) -> list[SessionRow]:
-    """Rows of these sessions, six queries; ``told`` are studies whose agents may be named."""
+    """Return rows of these sessions, six queries;
+    ``told`` are studies whose agents may be named.
+    """
     listed = list(sessions)
     places = places_of(listed)
     turns = whose_turns(listed, places)
@@ -173,7 +178,7 @@ def session_rows(
 
 
 def _names(sessions: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Agent and task of sessions by their ids."""
+    """Return the agent and task of sessions by their ids."""
     if not sessions:
         return {}
     rows = LiveSession.objects.filter(pk__in=sessions).order_by()
@@ -197,7 +202,7 @@ def _row(
 def _words(
     session: LiveSession, places: Sequence[LivePlace], turn: SessionTurn, own: LivePlace | None
 ) -> tuple[str, str, bool]:
-    """What a session waits for, the tone of its badge, and whether that is the reader."""
+    """Return what a session waits for, the tone of its badge, and whether that is the reader."""
     numbers = {place.number for place in turn.places}
     mine = own is not None and own.number in numbers
     others = ", ".join(p.title.lower() for p in places if p.number in numbers)

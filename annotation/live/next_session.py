@@ -30,7 +30,7 @@ def is_live(study: Study) -> bool:
 
 
 def next_session(plan: LivePlan, user: User) -> NextSession | None:
-    """The practice round under way, else the first session of theirs that is not over."""
+    """Return the practice round under way, else the first session of theirs that is not over."""
     places = LivePlace.objects.filter(session__study=plan.study_id, player=user)
     places = places.select_related("session").order_by("-session__practice", "order", "session")
     mine = list(places)
@@ -65,7 +65,7 @@ def has_played(plan: LivePlan, user: User) -> bool:
 
 
 def find_free_place(plan: LivePlan, user: User) -> LivePlace | None:
-    """A place of a study that this person may take, the first by number; None where none is.
+    """Return a place of a study that this person may take, the first by number; None where none is.
 
     In a study whose players are not named, whoever has none takes a whole row of the plan; where
     places are handed over, whoever has nothing left takes one that somebody left.

@@ -35,19 +35,20 @@ class SessionTurn:
     problem: str = ""
 
     def asks_of(self, place: LivePlace) -> tuple[OpenAsk, ...]:
-        """What this place is asked, in the order of the protocol."""
+        """Return what this place is asked, in the order of the protocol."""
         return tuple(ask for ask in self.asks if ask.role in place.roles)
 
 
 def whose_turn(session: LiveSession) -> SessionTurn:
-    """Where one session stands; its trajectory is read anew."""
+    """Return where one session stands; its trajectory is read anew."""
     return whose_turns([session])[session.pk]
 
 
 def whose_turns(
     sessions: Iterable[LiveSession], places: Mapping[int, list[LivePlace]] | None = None
 ) -> Mapping[int, SessionTurn]:
-    """The same for many, in two queries and one for their ``places`` where these are not at hand.
+    """Return the same for many, in two queries and one for their ``places`` where these are not at
+    hand.
 
     What is asked is not read, only who is.
     """
@@ -81,7 +82,7 @@ def whose_turns(
 
 
 def places_of(sessions: Iterable[LiveSession]) -> dict[int, list[LivePlace]]:
-    """The places of sessions with their players, by session, in one query."""
+    """Return the places of sessions with their players, by session, in one query."""
     found: dict[int, list[LivePlace]] = {}
     rows = LivePlace.objects.filter(session__in=list(sessions)).select_related("player")
     for place in rows.only(*PLACE).order_by("session", "number"):
@@ -92,7 +93,7 @@ def places_of(sessions: Iterable[LiveSession]) -> dict[int, list[LivePlace]]:
 def turn_of(
     session: LiveSession, trajectory: Trajectory, asks: list[OpenAsk], places: list[LivePlace]
 ) -> SessionTurn:
-    """Where a session stands, from rows that are at hand.
+    """Return where a session stands, from rows that are at hand.
 
     ``asks`` are those that wait; ``trajectory.said`` is when the last of the others was answered.
     """

@@ -57,7 +57,7 @@ class StoredData:
 
 
 def stored_data_of(user: User) -> StoredData:
-    """How much is stored of a person."""
+    """Return how much is stored of a person."""
     edits = RatingEdit.objects.filter(by=user)
     notes = RemarkText.objects.filter(by=user)
     wholly = Study.objects.filter(participants__user=user, settings__erasure=SCORES_TOO)
@@ -115,7 +115,7 @@ def erase_person(*, user: User, by: User, typed: str, reason: str) -> str:
 
 
 def tombstone(user: User) -> str:
-    """The name that stays."""
+    """Return the name that stays."""
     return f"erased-{user.pk}"
 
 
@@ -134,7 +134,7 @@ class _Redaction:
         return bool(self._known.search(text))
 
     def replaced(self, value: Any) -> Any:
-        """The same value with the tombstone wherever a text in it names the person."""
+        """Return the same value with the tombstone wherever a text in it names the person."""
         if isinstance(value, str):
             return self._known.sub(self.instead, value)
         if isinstance(value, list):
@@ -144,7 +144,8 @@ class _Redaction:
         return value
 
     def unlisted(self, value: Any) -> Any:
-        """The same value with the tombstone where the user name stands in a list or as a key.
+        """Return the same value with the tombstone where the user name stands in a list or as a
+        key.
 
         That is how designs name people. Other texts are left: a user name may be a common word.
         """
@@ -161,7 +162,9 @@ class _Redaction:
 
 
 def _roles(user: User) -> Mapping[int, list[str]]:
-    """The roles that go with the account, by study; that of an annotator goes by withdrawal."""
+    """Return the roles that go with the account, by study;
+    that of an annotator goes by withdrawal.
+    """
     rows = Membership.objects.filter(user=user).exclude(role=Membership.Role.ANNOTATOR)
     found: dict[int, list[str]] = {}
     for study, role in rows.order_by("pk").values_list("study", "role"):

@@ -38,7 +38,9 @@ class MemberForm(forms.Form):
 
 
 def read_people(text: str) -> list[User]:
-    """The people whose user names stand in a text, in its order; others are named in the error."""
+    """Return the people whose user names stand in a text, in its order; others are named in the
+    error.
+    """
     names = list(dict.fromkeys(text.replace(",", " ").split()))
     if len(names) > MOST_ANNOTATORS:
         raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")

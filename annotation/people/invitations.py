@@ -113,18 +113,18 @@ def accept_invite_as_new(*, digest: str, username: str, password: str) -> tuple[
 
 
 def digest_of(token: str) -> str:
-    """What is stored of a token."""
+    """Return what is stored of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def find_invite(digest: str) -> Invite | None:
-    """The invite of a link, with its study and who made it."""
+    """Return the invite of a link, with its study and who made it."""
     rows = Invite.objects.select_related("study", "by", "place__session")
     return rows.filter(digest=digest).first()
 
 
 def refuse_unless_good(invite: Invite | None) -> Invite:
-    """The invite, if it can be used now. The reasons name neither study nor people."""
+    """Return the invite, if it can be used now. The reasons name neither study nor people."""
     if invite is None:
         raise Refused("invalid", "there is no such invitation; the link may be incomplete")
     if invite.used_at is not None:

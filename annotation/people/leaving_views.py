@@ -41,7 +41,7 @@ class Confirmation:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def leave(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """An annotator withdraws."""
+    """Withdraw an annotator who asks for it."""
     access = fetch_study(request, pk)
     if not access.annotates:
         raise Http404
@@ -69,7 +69,7 @@ def leave(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
-    """A manager withdraws an annotator, or takes one back who was withdrawn."""
+    """Let a manager withdraw an annotator, or take one back who was withdrawn."""
     access = fetch_managed_study(request, pk)
     found = _annotator(access, number)
     study, user, name = access.study, found.user, found.user.get_username()
@@ -115,7 +115,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
 @require_http_methods(["GET", "POST"])
 @signed_in
 def annotator_unblind(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
-    """A manager lifts the blinding for one annotator."""
+    """Let a manager lift the blinding for one annotator."""
     access = fetch_managed_study(request, pk)
     found = _annotator(access, number)
     if not access.study.blinded or found.unblinded_at is not None:
@@ -139,7 +139,7 @@ def annotator_unblind(request: HttpRequest, pk: int, number: int) -> HttpRespons
 @require_http_methods(["GET", "POST"])
 @signed_in
 def study_unblind(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """A manager lifts the blinding of the whole study."""
+    """Let a manager lift the blinding of the whole study."""
     access = fetch_managed_study(request, pk)
     if not access.study.blinded:
         raise Http404
@@ -198,7 +198,7 @@ def _people(access: StudyAccess) -> str:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def erase(request: HttpRequest) -> HttpResponseBase:
-    """An administrator erases a person, named in the address and typed again to confirm."""
+    """Let an administrator erase a person, named in the address and typed again to confirm."""
     by = person(request)
     if not by.is_superuser:
         raise PermissionDenied("Only administrators can erase a person.")

@@ -36,7 +36,7 @@ Standing = Participant.State
 
 
 def unread_messages(user: User, *, study: Study | None = None) -> QuerySet[Message]:
-    """Messages to this person, or to all annotators since they came, oldest first."""
+    """Return the messages to this person, or to all annotators since they came, oldest first."""
     rows = _unread(user.pk)
     if study is not None:
         rows = rows.filter(study=study)
@@ -44,7 +44,7 @@ def unread_messages(user: User, *, study: Study | None = None) -> QuerySet[Messa
 
 
 def count_unread(user: User, *, study: Study) -> int:
-    """How many there are in a study; asked whenever an item is opened."""
+    """Return how many there are in a study; asked whenever an item is opened."""
     # Most studies have none at all, which is asked in a tenth of the time.
     if not Message.objects.filter(study=study).exists():
         return 0

@@ -47,13 +47,15 @@ class SentMessage:
 
 
 def overseers_of(study: Study) -> QuerySet[Membership]:
-    """The roles of those who run a study or look on; annotators have a list of their own."""
+    """Return the roles of those who run a study or look on; annotators have a list of their own."""
     rows = study.memberships.exclude(role=Role.ANNOTATOR).select_related("user")
     return rows.order_by("role", "user__username")
 
 
 def known_annotators() -> list[str]:
-    """User names of some who annotate or did, for whoever has to name annotators; people first."""
+    """Return user names of some who annotate or did, for whoever has to name annotators; people
+    first.
+    """
     took_part = Participant.objects.filter(user=OuterRef("pk"))
     rows = User.objects.filter(Exists(took_part.order_by()), is_active=True)
     rows = rows.order_by("annotator__is_simulated", "username")
@@ -61,24 +63,24 @@ def known_annotators() -> list[str]:
 
 
 def present_annotators(study: Study) -> list[Participant]:
-    """Annotators who have not left, by their numbers."""
+    """Return the annotators who have not left, by their numbers."""
     rows = study.participants.exclude(state__in=Participant.GONE)
     return list(rows.select_related("user").order_by("number"))
 
 
 def count_gone(study: Study) -> Counter[str]:
-    """How many annotators have left a study, by how."""
+    """Return how many annotators have left a study, by how."""
     rows = study.participants.filter(state__in=Participant.GONE).order_by()
     return Counter(rows.values_list("state", flat=True))
 
 
 def active_annotators(study: Study) -> list[Participant]:
-    """Annotators who may be given something."""
+    """Return the annotators who may be given something."""
     return [p for p in present_annotators(study) if p.state == Participant.State.ACTIVE]
 
 
 def invite_rows(study: Study) -> list[InviteRow]:
-    """The newest invites of a study and their states."""
+    """Return the newest invites of a study and their states."""
     now = timezone.now()
     rows = study.invites.select_related("by", "used_by").order_by("-pk")[:INVITES]
     return [InviteRow(row, *_state(row, now)) for row in rows]
@@ -95,7 +97,7 @@ def _state(invite: Invite, now: datetime) -> tuple[str, str]:
 
 
 def sent_messages(study: Study, params: QueryDict) -> tuple[list[SentMessage], RowPage[Message]]:
-    """A page of a study's messages, the newest first, and who has read them; four queries.
+    """Return a page of a study's messages, the newest first, and who has read them; four queries.
 
     A message to all is for those who took part when it was sent and have not left.
     """

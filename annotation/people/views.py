@@ -52,7 +52,7 @@ MOST_LISTED = 200
 @never_cache
 @signed_in
 def people(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Everybody with their roles; a POST adds people who have accounts."""
+    """Show everybody with their roles; a POST adds people who have accounts."""
     access = fetch_overseen_study(request, pk)
     if request.method == "GET":
         return _people(request, access)
@@ -167,7 +167,7 @@ def invite_revoke(request: HttpRequest, pk: int, invite_id: int) -> HttpResponse
 @require_GET
 @signed_in
 def annotator(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
-    """Where one annotator stands, and what can be done about it."""
+    """Show where one annotator stands, and what can be done about it."""
     access = fetch_overseen_study(request, pk)
     return _annotator(request, access, _found(access, number))
 
@@ -295,7 +295,7 @@ def _message(request: HttpRequest, access: StudyAccess, found: Participant) -> H
 @require_http_methods(["GET", "POST"])
 @signed_in
 def study_messages(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The messages of a study; a POST sends one to an annotator or to all."""
+    """Show the messages of a study; a POST sends one to an annotator or to all."""
     access = fetch_managed_study(request, pk)
     people = present_annotators(access.study)
     form = MessageForm(request.POST if request.method == "POST" else None, people=people)

@@ -48,7 +48,7 @@ class Draft:
 
     @classmethod
     def read(cls, text: str) -> "Draft":
-        """A draft as `text` wrote it; one that cannot be read is an empty one."""
+        """Return a draft as `text` wrote it; one that cannot be read is an empty one."""
         try:
             data = storable(json.loads(text)) if text else {}
             given = {
@@ -102,7 +102,9 @@ class Planner:
         return self.sources.get(named[-1] if named else "") or next(iter(self.sources.values()))
 
     def form(self, step: str, *, check: bool) -> StepForm:
-        """The form of a step: with its errors where it is to be checked, else as it was left."""
+        """Return the form of a step: with its errors where it is to be checked, else as it was
+        left.
+        """
         kind, given = BY_KEY[step], self.draft.given.get(step)
         more: dict[str, Any] = {}
         if kind is ItemsForm:
@@ -114,11 +116,11 @@ class Planner:
         return kind(initial=_initial(kind, given) if given is not None else None, **more)
 
     def forms(self) -> list[StepForm]:
-        """The forms of all steps, to be checked in their order."""
+        """Return the forms of all steps, to be checked in their order."""
         return [self.form(step.key, check=True) for step in STEPS]
 
     def plan(self, checked: Sequence[StepForm]) -> StudyPlan:
-        """The plan that valid forms make."""
+        """Return the plan that valid forms make."""
         wishes: dict[str, Any] = {}
         for form in checked:
             wishes |= form.wishes()
@@ -132,7 +134,7 @@ class Planner:
 
 
 def special_of(row: Mapping[str, Any], chosen: SourceChoice) -> SpecialItem:
-    """A chosen training or gold item as the plan names it."""
+    """Return a chosen training or gold item as the plan names it."""
     if chosen.unit != "task":
         return SpecialItem(trajectory=row["item"], expected=row["expected"])
     name = Task.objects.filter(pk=row["item"]).values_list("external_id", flat=True).first()
@@ -140,7 +142,7 @@ def special_of(row: Mapping[str, Any], chosen: SourceChoice) -> SpecialItem:
 
 
 def place_of(problem: PlanProblem) -> tuple[str, str | None]:
-    """The step and the field at which a problem of the plan is told."""
+    """Return the step and the field at which a problem of the plan is told."""
     path = problem.path.partition("[")[0]
     while path:
         if path in PLACES:
@@ -155,7 +157,7 @@ def place_of(problem: PlanProblem) -> tuple[str, str | None]:
 
 
 def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any]] = ()) -> Draft:
-    """The draft that a plan would be, for presets; ``source`` is the key of its source."""
+    """Return the draft that a plan would be, for presets; ``source`` is the key of its source."""
     sample = plan.sample
     pages: dict[str, dict[str, Any]] = {
         "items": {
@@ -205,7 +207,7 @@ def _query(given: Given) -> QueryDict:
 
 
 def _usual(kind: type[StepForm]) -> Given:
-    """What a step holds that nobody has looked at: its initial values."""
+    """Return what a step holds that nobody has looked at: its initial values."""
     return {name: _strings(f.initial) for name, f in kind.base_fields.items() if f.initial}
 
 

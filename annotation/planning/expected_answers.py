@@ -64,7 +64,7 @@ class ExpectedForm:
     def of(
         cls, row: Mapping[str, Any], questionnaire: str, seen: Visibility
     ) -> "ExpectedForm | None":
-        """The form of a chosen item; None where there is no such item for whoever plans."""
+        """Return the form of a chosen item; None where there is no such item for whoever plans."""
         about = load_questionnaire(questionnaire)
         item = row["item"]
         turns: list[Turn] = []
@@ -114,13 +114,13 @@ class ExpectedForm:
         )  # fmt: skip
 
     def _about(self, slot: Slot) -> str:
-        """Which part of the item a place is about, in words."""
+        """Return which part of the item a place is about, in words."""
         if slot.question.about == "turn":
             return f"Turn {slot.part}"
         return self.texts.get(slot.part, slot.part) if slot.subject else ""
 
     def read(self, sent: QueryDict) -> dict[str, Any]:
-        """What was said to be right; ``problems`` says what cannot be, by place."""
+        """Return what was said to be right; ``problems`` says what cannot be, by place."""
         found: dict[str, Any] = {}
         for slot in self.slots:
             given = sent.getlist(f"right.{slot.name}")
@@ -155,5 +155,5 @@ class ExpectedForm:
 
 
 def _turn(slot: Slot) -> int:
-    """The turn that a place is about; places about no turn come first, in their order."""
+    """Return the turn that a place is about; places about no turn come first, in their order."""
     return int(slot.part) if slot.question.about == "turn" else 0

@@ -33,7 +33,7 @@ class StepForm(forms.Form):
     paths: ClassVar[Mapping[str, str]] = {}
 
     def wishes(self) -> dict[str, Any]:
-        """The fields of the plan that this step gives, by name."""
+        """Return the fields of the plan that this step gives, by name."""
         return {path: self.cleaned_data[name] for path, name in self.paths.items()}
 
 
@@ -230,7 +230,7 @@ class QuestionnaireForm(StepForm):
 
 
 def _older(id: str, chosen: SourceChoice) -> list[Questionnaire]:
-    """An older version that was asked for, if it fits."""
+    """Return an older version that was asked for, if it fits."""
     try:
         found = load_questionnaire(id)
     except QuestionnaireError:
@@ -280,7 +280,7 @@ class PeopleForm(StepForm):
         return tuple(dict.fromkeys(self.cleaned_data["annotators"].replace(",", " ").split()))
 
     def clean(self) -> dict[str, Any]:
-        """What can be told before the whole is planned."""
+        """Return what can be told before the whole is planned."""
         given = self.cleaned_data
         names = given.get("annotators")
         if names is None:

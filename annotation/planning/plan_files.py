@@ -36,7 +36,9 @@ Check = Callable[[Any, str, Problems], Any]
 
 
 def read_plan(text: str) -> StudyPlan:
-    """A plan from YAML; PlanError with every problem of its form at once, each with its line."""
+    """Return a plan from YAML; PlanError with every problem of its form at once, each with its
+    line.
+    """
     try:
         found = read_yaml(text)
     except FileRefused as refused:
@@ -54,13 +56,13 @@ def read_plan(text: str) -> StudyPlan:
 
 
 def _written(path: Path) -> str:
-    """A path as problems name it, such as ``training[1].task``."""
+    """Return a path as problems name it, such as ``training[1].task``."""
     words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in path)
     return words.removeprefix(".")
 
 
 def read_document(data: Any) -> StudyPlan:
-    """A plan from what YAML or JSON hold."""
+    """Return a plan from what YAML or JSON hold."""
     problems: Problems = []
     given = _mapping(data, "", PLAN, problems)
     for name in ("name", "questionnaire", "items"):
@@ -73,7 +75,7 @@ def read_document(data: Any) -> StudyPlan:
 
 
 def plan_document(plan: StudyPlan) -> dict[str, Any]:
-    """A plan in the form of its file; what is as usual is left out."""
+    """Return a plan in the form of its file; what is as usual is left out."""
     found = _changed(plan, StudyPlan("", ""))
     found["items"] = _changed(plan.items, ItemSource())
     sample = _changed(plan.sample, Sample())
@@ -90,7 +92,7 @@ def plan_document(plan: StudyPlan) -> dict[str, Any]:
 
 
 def write_plan(plan: StudyPlan) -> str:
-    """A plan as YAML that `read_plan` takes."""
+    """Return a plan as YAML that `read_plan` takes."""
     return yaml.safe_dump(plan_document(plan), sort_keys=False, allow_unicode=True, width=100)
 
 
@@ -109,7 +111,9 @@ def _changed(value: Any, usual: Any) -> dict[str, Any]:
 def _mapping(
     data: Any, path: str, known: Mapping[str, Check], problems: Problems
 ) -> dict[str, Any]:
-    """The known fields that are given and right; what is strange or wrong becomes a problem."""
+    """Return the known fields that are given and right;
+    what is strange or wrong becomes a problem.
+    """
     if not isinstance(data, Mapping):
         problems.append(PlanProblem(path, f"expected fields such as {', '.join(list(known)[:3])}"))
         return {}
@@ -133,7 +137,9 @@ def _wrong(problems: Problems, path: str, expected: str, found: Any) -> None:
 
 
 def _word(value: Any, path: str, problems: Problems) -> str:
-    """A short text; numbers are taken as they are written, since names may look like numbers."""
+    """Return a short text; numbers are taken as they are written, since names may look like
+    numbers.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value.strip() or len(value) > 400 or "\x00" in value:
@@ -207,7 +213,7 @@ def _special(value: Any, path: str, problems: Problems) -> SpecialItem:
 
 
 def _expected(value: Any, path: str, problems: Problems) -> dict[str, Any]:
-    """Slots and what is right there; whether they fit the item is told once it is known."""
+    """Return slots and what is right there; whether they fit the item is told once it is known."""
     if not isinstance(value, Mapping):
         _wrong(problems, path, "places and what is right there", value)
         return {}
@@ -290,6 +296,6 @@ PLAN: Mapping[str, Check] = {
 
 
 def known_fields() -> Iterator[str]:
-    """Every field of a plan's file, for the test that all are documented."""
+    """Yield every field of a plan's file, for the test that all are documented."""
     for group in (PLAN, ITEMS, SAMPLE, SPECIAL, EXPECTED):
         yield from group

@@ -224,7 +224,9 @@ def _deal_queries(
     found: SourceItems,
     exclusions: Mapping[str, frozenset[int]],
 ) -> Allocation:
-    """The paper's design, which knows nothing of who played where; so it is looked over after."""
+    """Return the paper's design, which knows nothing of who played where; so it is looked over
+    after.
+    """
     queries: dict[int, list[int]] = {}
     for option in options:
         queries.setdefault(found.task_of[option.id], []).append(option.id)
@@ -262,7 +264,7 @@ def _items(
     gold: Sequence[ResolvedSpecial],
     questionnaire: Questionnaire,
 ) -> tuple[tuple[NewItem, ...], dict[str, list[int]]]:
-    """The items in the order of storing (training first), and who gets which."""
+    """Return the items in the order of storing (training first), and who gets which."""
     known = {special.pk: special for special in (*training, *gold)}
     key = "task" if questionnaire.unit == "task" else "trajectory"
     seats = (

@@ -69,7 +69,7 @@ PRESETS: Mapping[str, StudyPreset] = {
 
 
 def presets_for(sources: Mapping[str, SourceChoice]) -> Sequence[StudyPreset]:
-    """The presets whose runs and tasks are there, and open to whoever plans."""
+    """Return the presets whose runs and tasks are there, and open to whoever plans."""
     dataset = _demo()
     if dataset is None:
         return []
@@ -77,7 +77,7 @@ def presets_for(sources: Mapping[str, SourceChoice]) -> Sequence[StudyPreset]:
 
 
 def fill_in(preset: StudyPreset, sources: Mapping[str, SourceChoice]) -> Draft | None:
-    """The draft of a preset; None where its runs or tasks are not there."""
+    """Return the draft of a preset; None where its runs or tasks are not there."""
     dataset = _demo()
     source = _source(preset, dataset, sources) if dataset is not None else None
     if dataset is None or source is None:
@@ -91,7 +91,9 @@ def fill_in(preset: StudyPreset, sources: Mapping[str, SourceChoice]) -> Draft |
 
 
 def fill_in_filter_check(dataset: Dataset, sources: Mapping[str, SourceChoice]) -> Draft | None:
-    """The draft of a filter check over a dataset, for whoever is free; None without candidates."""
+    """Return the draft of a filter check over a dataset, for whoever is free; None without
+    candidates.
+    """
     preset = PRESETS["filters"]
     source = _source(preset, dataset, sources)
     if source is None:
@@ -101,7 +103,7 @@ def fill_in_filter_check(dataset: Dataset, sources: Mapping[str, SourceChoice]) 
 
 
 def _demo() -> Dataset | None:
-    """The demo's dataset with the level that is studied."""
+    """Return the demo's dataset with the level that is studied."""
     runs = Run.objects.filter(level=LEVEL, is_demo=True, experiment__isnull=False)
     demo = Dataset.objects.filter(is_demo=True, made_by=None)
     return demo.filter(pk__in=runs.values("dataset")).first()
@@ -118,7 +120,7 @@ def _source(
 
 
 def _people(count: int) -> list[str]:
-    """The demo's annotator and simulated ones, as far as there are so many."""
+    """Return the demo's annotator and simulated ones, as far as there are so many."""
     names = [ANNOTATOR, *(f"simulated-{number}" for number in range(1, count))]
     known = set(
         User.objects.filter(username__in=names, is_active=True).values_list("username", flat=True)

@@ -132,7 +132,7 @@ def store_in_background(job: Job, progress: Progress) -> None:
 
 
 def _rows(planned: PlannedStudy) -> int:
-    """How many items and seats there are to store."""
+    """Return how many items and seats there are to store."""
     return len(planned.items) + sum(map(len, planned.dealt.values()))
 
 
@@ -193,12 +193,12 @@ def _store_texts(study: Study, plan: StudyPlan, by: User | None) -> None:
 
 
 def _as_kept(planned: PlannedStudy) -> Any:
-    """The record of a design as the database gives it back."""
+    """Return the record of a design as the database gives it back."""
     return json.loads(json.dumps(design_record(planned)))
 
 
 def design_record(planned: PlannedStudy) -> dict[str, Any]:
-    """What is kept of a design. Everything in it is fixed when the study is made."""
+    """Return what is kept of a design. Everything in it is fixed when the study is made."""
     return {
         "plan": plan_document(planned.plan),
         "method": planned.method,

@@ -28,7 +28,7 @@ class SourceChoice:
     source: ItemSource
 
     def runs(self, seen: Visibility) -> QuerySet[Run]:
-        """Its runs; none where it is about tasks."""
+        """Return its runs; none where it is about tasks."""
         rows = seen.of(Run.objects.filter(COUNTED).exclude(status=Run.Status.CANCELLED))
         if self.unit == "task":
             return rows.none()
@@ -41,12 +41,12 @@ class SourceChoice:
         return rows.filter(level__in=self.source.levels) if self.source.levels else rows
 
     def agents(self, seen: Visibility) -> list[tuple[str, str]]:
-        """Its agents by name, with their titles."""
+        """Return its agents by name, with their titles."""
         rows = self.runs(seen).order_by("agent__title").values_list("agent__name", "agent__title")
         return list(rows.distinct())
 
     def endings(self, seen: Visibility) -> list[tuple[str, str]]:
-        """How its trajectories ended, with words."""
+        """Return how its trajectories ended, with words."""
         rows = Trajectory.objects.filter(
             run__in=self.runs(seen).order_by().values("pk"), status=Trajectory.Status.DONE
         )
@@ -55,7 +55,7 @@ class SourceChoice:
 
 
 def source_choices(seen: Visibility) -> Mapping[str, SourceChoice]:
-    """Everything that a study can be made of: what there is a questionnaire for comes first.
+    """Return everything that a study can be made of: what there is a questionnaire for comes first.
 
     Within that the newest first, tasks last.
     """
@@ -90,7 +90,7 @@ def _started_together(seen: Visibility) -> list[SourceChoice]:
 
 
 def _imported(seen: Visibility) -> list[SourceChoice]:
-    """The runs made elsewhere, by the dataset that they were imported into."""
+    """Return the runs made elsewhere, by the dataset that they were imported into."""
     rows = seen.of(Run.objects.filter(kind=Run.Kind.IMPORTED)).order_by("-dataset", "pk")
     agents: dict[tuple[int, str], set[int]] = {}
     for dataset, name, agent in rows.values_list("dataset", "dataset__name", "agent"):
@@ -108,7 +108,7 @@ def _imported(seen: Visibility) -> list[SourceChoice]:
 
 
 def _tasks(seen: Visibility) -> list[SourceChoice]:
-    """Datasets whose tasks have candidate constraints."""
+    """Return the datasets whose tasks have candidate constraints."""
     candidates = Candidate.objects.filter(task__dataset=OuterRef("pk"))
     rows = seen.of(Dataset.objects.filter(Exists(candidates))).order_by("-pk")
     open_tasks = seen.of(Task.objects.filter(dataset=OuterRef("pk"))).order_by()
@@ -129,7 +129,9 @@ def _agents(agents: set[int]) -> str:
 
 
 def source_of(study: Study) -> ItemSource:
-    """The runs or the dataset of the items that a study has; an empty source where it has none."""
+    """Return the runs or the dataset of the items that a study has; an empty source where it has
+    none.
+    """
     items = Item.objects.filter(study=study).order_by()
     if load_questionnaire(study.questionnaire).unit == "task":
         datasets = items.filter(task__isnull=False).values_list("task__dataset", flat=True)
@@ -143,12 +145,14 @@ def source_of(study: Study) -> ItemSource:
 
 
 def choice_of(study: Study) -> SourceChoice:
-    """The same as a choice on a page."""
+    """Return the same as a choice on a page."""
     about = load_questionnaire(study.questionnaire)
     return SourceChoice("", study.name, about.system, about.unit, source_of(study))
 
 
 def agents_of(source: ItemSource, seen: Visibility) -> list[tuple[str, str]]:
-    """The agents of a source's runs by name, with their titles; those that are not closed."""
+    """Return the agents of a source's runs by name, with their titles;
+    those that are not closed.
+    """
     rows = seen.of(Run.objects.filter(pk__in=source.runs)).order_by("agent__title")
     return list(rows.values_list("agent__name", "agent__title").distinct())

@@ -35,7 +35,9 @@ class SourceItems:
 
 
 def find_items(source: ItemSource, questionnaire: Questionnaire, seen: Visibility) -> SourceItems:
-    """Everything in ``source`` that could be judged; PlanError where it names what is not there."""
+    """Return everything in ``source`` that could be judged; PlanError where it names what is not
+    there.
+    """
     if questionnaire.unit == "task":
         return _find_tasks(source, questionnaire, seen)
     runs = _find_runs(source, seen)
@@ -58,7 +60,7 @@ def _check_system(questionnaire: Questionnaire, systems: set[str]) -> None:
 
 
 def _find_runs(source: ItemSource, seen: Visibility) -> list[Run]:
-    """The runs that a source names, of those that the planner may see."""
+    """Return the runs that a source names, of those that the planner may see."""
     rows = seen.of(Run.objects.filter(COUNTED).select_related("dataset", "agent")).order_by("pk")
     if not (source.runs or source.experiment or source.dataset):
         words = "say where the items come from: runs, an experiment or a dataset"
@@ -124,7 +126,7 @@ def _dataset(name: str, seen: Visibility) -> Dataset:
 
 
 def usable_trajectories(runs: Sequence[int]) -> QuerySet[Trajectory]:
-    """The trajectories of some runs that have ended with something to judge."""
+    """Return the trajectories of some runs that have ended with something to judge."""
     return Trajectory.objects.filter(
         run__in=runs, status=Trajectory.Status.DONE, turns__is_final=True
     )

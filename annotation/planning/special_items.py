@@ -41,7 +41,9 @@ class ResolvedSpecial:
 def find_specials(
     plan: StudyPlan, questionnaire: Questionnaire, found: SourceItems, seen: Visibility
 ) -> tuple[list[ResolvedSpecial], list[ResolvedSpecial]]:
-    """The plan's training and its gold items; PlanError names every one that does not fit."""
+    """Return the plan's training and its gold items;
+    PlanError names every one that does not fit.
+    """
     named = [(f"training[{n}]", item) for n, item in enumerate(plan.training, 1)]
     lessons = len(named)
     named += [(f"gold[{n}]", item) for n, item in enumerate(plan.gold, 1)]
@@ -135,7 +137,7 @@ def _wrong(path: str, words: str) -> PlanError:
 
 
 def check_expected(questionnaire: Questionnaire, special: ResolvedSpecial) -> Iterator[PlanProblem]:
-    """What is wrong with the expected answers of an item, slot by slot."""
+    """Yield what is wrong with the expected answers of an item, slot by slot."""
     slots = {slot.name: slot for slot in special.slots}
     if not special.slots:
         yield PlanProblem(special.path, "has nothing that is asked about")
@@ -219,7 +221,7 @@ def choosable_items(
     find: str = "",
     held: QuerySet[Item] | None = None,
 ) -> list[ItemChoice]:
-    """The first items of a source that the questionnaire can ask something about.
+    """Return the first items of a source that the questionnaire can ask something about.
 
     Left out are those ``taken``, by id, and what a study asks about in the items ``held``.
     """
@@ -247,7 +249,7 @@ def choosable_items(
 def special_rows(
     specials: Sequence[Mapping[str, Any]], chosen: SourceChoice, seen: Visibility
 ) -> list[ItemChoice]:
-    """The training and gold items chosen so far, in their order."""
+    """Return the training and gold items chosen so far, in their order."""
     ids = [row["item"] for row in specials]
     if not ids:
         return []

@@ -49,7 +49,9 @@ def begin_storing(
 
 
 def find_begun(*, study: Study, by: User | None) -> Study | None:
-    """The study that was begun for the same design by the same person and not stored to its end."""
+    """Return the study that was begun for the same design by the same person and not stored to its
+    end.
+    """
     begun = Study.objects.filter(
         status=Study.Status.DRAFT, name=study.name, created_by=by, settings__has_key=STORING
     )
@@ -209,7 +211,7 @@ class Storing:
 
 
 def storing_of(study: Study) -> Storing | None:
-    """How far it is; None where the study is stored. By indexes, however large it is."""
+    """Return how far it is; None where the study is stored. By indexes, however large it is."""
     if is_stored(study):
         return None
     last = Item.objects.filter(study=study).order_by("-rank").values_list("rank", flat=True)

@@ -39,7 +39,7 @@ MOST_ITEMS = 100_000
 @require_http_methods(["GET", "POST"])
 @signed_in
 def study_new(request: HttpRequest) -> HttpResponseBase:
-    """One address for all steps: what was given so far travels with the page."""
+    """Show the steps of a new study at one address: what was given so far travels with the page."""
     allow(request, START)
     seen = visibility(request)
     sources = source_choices(seen)
@@ -59,7 +59,7 @@ def study_new(request: HttpRequest) -> HttpResponseBase:
 def _go(
     request: HttpRequest, planner: Planner, step: str, verb: str, rest: str
 ) -> HttpResponseBase:
-    """What was pressed."""
+    """Carry out the button that was pressed."""
     match verb:
         case "to" if rest in BY_KEY:
             return _show(request, planner, planner.form(rest, check=False))
@@ -93,7 +93,7 @@ def _next(request: HttpRequest, planner: Planner, step: str) -> HttpResponseBase
 
 
 def _stay(request: HttpRequest, planner: Planner, step: str) -> HttpResponseBase:
-    """The same step again, with what belongs to another source left out."""
+    """Show the same step again, with what belongs to another source left out."""
     given = planner.draft.given.get(step, {})
     if step == FIRST and given.get("shown_for") != given.get("source"):
         for name in ("agents", "endings"):
@@ -114,7 +114,9 @@ def _preset(request: HttpRequest, planner: Planner, key: str) -> HttpResponseBas
 @require_safe
 @signed_in
 def filter_check(request: HttpRequest, dataset_id: int) -> HttpResponseBase:
-    """A filter check over a dataset, drawn and shown; nothing is stored before it is created."""
+    """Show a filter check over a dataset, drawn and shown;
+    nothing is stored before it is created.
+    """
     found = fetch(request, Dataset.objects.all(), START, pk=dataset_id)
     seen = visibility(request)
     sources = source_choices(seen)
@@ -135,7 +137,7 @@ def _steps(current: str) -> list[dict[str, Any]]:
 def _show(
     request: HttpRequest, planner: Planner, form: StepForm, *, status: int = 200
 ) -> HttpResponseBase:
-    """The page of one step."""
+    """Show the page of one step."""
     context = {
         "draft": planner.draft,
         "form": form,
@@ -156,7 +158,7 @@ def _show(
 def _checked(
     request: HttpRequest, planner: Planner
 ) -> tuple[PlannedStudy | None, HttpResponseBase | None]:
-    """The planned study, or the page of the step where something is wrong."""
+    """Show the planned study, or the page of the step where something is wrong."""
     forms = planner.forms()
     for form in forms:
         if not form.is_valid():
@@ -177,7 +179,7 @@ def _checked(
 
 
 def _blame(forms: Sequence[StepForm], error: PlanError) -> StepForm:
-    """The first step at which something is wrong, with each of its problems at its field."""
+    """Return the first step at which something is wrong, with each of its problems at its field."""
     by_key = {form.key: form for form in forms}
     blamed: dict[str, StepForm] = {}
     for problem in error.problems:
@@ -193,7 +195,7 @@ def _blame(forms: Sequence[StepForm], error: PlanError) -> StepForm:
 
 
 def _preview(request: HttpRequest, planner: Planner, make: str) -> HttpResponseBase:
-    """What the plan comes to; with ``make`` it is created, open or as a draft."""
+    """Show what the plan comes to; with ``make`` it is created, open or as a draft."""
     planned, wrong = _checked(request, planner)
     if planned is None:
         assert wrong is not None
@@ -238,7 +240,7 @@ def _made(request: HttpRequest, study: Study, planned: PlannedStudy) -> HttpResp
 
 
 def _pick(request: HttpRequest, planner: Planner) -> HttpResponseBase:
-    """Items of the source, to choose from."""
+    """Show items of the source, to choose from."""
     form = planner.form("form", check=True)
     items = planner.form(FIRST, check=True)
     for checked in (items, form):

@@ -13,13 +13,13 @@ _ID = re.compile(r"^(?P<name>[a-z][a-z0-9_]*)@(?P<version>[1-9][0-9]{0,8})$")
 
 
 def shipped_questionnaires() -> list[str]:
-    """The ids of all questionnaires that ship with the product."""
+    """Return the ids of all questionnaires that ship with the product."""
     found = (path.name.split(".") for path in FOLDER.glob("*.v*.yaml"))
     return sorted(f"{name}@{version.removeprefix('v')}" for name, version, _ in found)
 
 
 def known_questionnaires() -> list[str]:
-    """The ids of all questionnaires: the shipped ones, then those written on pages."""
+    """Return the ids of all questionnaires: the shipped ones, then those written on pages."""
     from annotation.models import StoredQuestionnaire
 
     rows = StoredQuestionnaire.objects.order_by("name", "version").values_list("name", "version")
@@ -27,7 +27,7 @@ def known_questionnaires() -> list[str]:
 
 
 def newest_questionnaires() -> Iterator[Questionnaire]:
-    """Of each questionnaire the newest version."""
+    """Return the newest version of each questionnaire."""
     newest: dict[str, Questionnaire] = {}
     for questionnaire in map(load_questionnaire, known_questionnaires()):
         known = newest.get(questionnaire.name)
@@ -37,19 +37,23 @@ def newest_questionnaires() -> Iterator[Questionnaire]:
 
 
 def questionnaires_for(system: str) -> list[Questionnaire]:
-    """The questionnaires for items of a system, of each the newest version; the simplest first."""
+    """Return the questionnaires for items of a system, of each the newest version; the simplest
+    first.
+    """
     found = [q for q in newest_questionnaires() if q.system == system and q.unit != "person"]
     return sorted(found, key=lambda q: (q.unit != "trajectory", bool(q.wants), q.name))
 
 
 @lru_cache(maxsize=256)
 def load_questionnaire(id: str) -> Questionnaire:
-    """The questionnaire ``NAME@VERSION``, checked. A version never changes, so it is kept."""
+    """Return the questionnaire ``NAME@VERSION``, checked. A version never changes,
+    so it is kept.
+    """
     return read_questionnaire(questionnaire_text(id), source=f"questionnaire {id}", id=id)
 
 
 def questionnaire_text(id: str) -> str:
-    """The questionnaire ``NAME@VERSION`` as it was written."""
+    """Return the questionnaire ``NAME@VERSION`` as it was written."""
     match = _ID.match(id)
     if match is not None:
         name, version = match["name"], int(match["version"])

@@ -35,7 +35,7 @@ _DESK_KEYS = frozenset("cdefhjnpu[]?/!")
 
 
 def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:
-    """A questionnaire from YAML; every problem is named at once, with ``source``."""
+    """Return a questionnaire from YAML; every problem is named at once, with ``source``."""
     try:
         # Versions stored before this was refused may name a field twice.
         data = read_yaml(text, repeated=True).value
@@ -103,7 +103,7 @@ def _scale(row: Mapping[str, Any]) -> Scale:
 
 
 def _dimensions(system: str) -> Sequence[Dimension]:
-    """The rubric of a system; trajectories made elsewhere and people come without one."""
+    """Return the rubric of a system; trajectories made elsewhere and people come without one."""
     return () if system in (EXTERNAL, ANY) else get_system(system).dimensions
 
 
@@ -164,7 +164,7 @@ def _problems(data: Any, id: str) -> Iterator[str]:
 def _place_problems(
     row: Mapping[str, Any], dimensions: set[str], sections: Sequence[str], seen: set[str]
 ) -> Iterator[str]:
-    """What is wrong with its key, its section, its needs and what it is asked of."""
+    """Yield what is wrong with its key, its section, its needs and what it is asked of."""
     key = row.get("dimension") or row.get("key")
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         yield f"key {key!r} must be small letters, digits and _"
@@ -231,7 +231,9 @@ def _choice_problems(options: Any) -> Iterator[str]:
 
 
 def _word_problems(row: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the words beside it; those of a rubric dimension come from the rubric."""
+    """Yield what is wrong with the words beside it; those of a rubric dimension come from the
+    rubric.
+    """
     if "dimension" in row:
         return
     if not _is_words(row.get("title")):

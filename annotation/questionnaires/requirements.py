@@ -33,7 +33,7 @@ def trajectory_content(trajectories: Iterable[int]) -> dict[int, frozenset[str]]
 
 
 def _of_plans(ids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Trajectories made here: plans with feedback, and what judges found violated."""
+    """Return the trajectories made here: plans with feedback, and what judges found violated."""
     found: dict[int, set[str]] = {pk: set() for pk in ids}
     turns = Turn.objects.filter(trajectory__in=ids)
     for pk in turns.exclude(feedback="").values_list("trajectory", flat=True).distinct():
@@ -49,7 +49,9 @@ def _of_plans(ids: Sequence[int]) -> dict[int, frozenset[str]]:
 
 
 def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Trajectories made elsewhere: dialogues with tools. Read in turn, because they are long."""
+    """Return the trajectories made elsewhere: dialogues with tools. Read in turn, because they are
+    long.
+    """
     found = {pk: frozenset[str]() for pk in ids}
     if not ids:
         return found
@@ -86,7 +88,7 @@ def trajectory_parts(
 
 
 def _conditions(ids: Sequence[int]) -> dict[int, dict[str, list[str]]]:
-    """The keys of the conditions that are in force in each trajectory, by kind.
+    """Return the keys of the conditions that are in force in each trajectory, by kind.
 
     A run under ``world_only`` or ``user_only`` has the others in its profile, but nobody asks
     whether they are violated.
@@ -147,7 +149,9 @@ class QuestionUse:
 def asked_questions(
     questionnaire: Questionnaire, items: Mapping[tuple[str, ...], int]
 ) -> list[QuestionUse]:
-    """Every question of a questionnaire; ``items`` counts items by the keys that they are asked."""
+    """Return every question of a questionnaire; ``items`` counts items by the keys that they are
+    asked.
+    """
     total = sum(items.values())
     rows = []
     for question in questionnaire.questions:
@@ -164,12 +168,12 @@ def asked_questions(
 
 
 def study_questions(study: Study, questionnaire: Questionnaire) -> list[QuestionUse]:
-    """The questions of a study, as its items are asked them, each item once."""
+    """Return the questions of a study, as its items are asked them, each item once."""
     return asked_questions(questionnaire, asked_counts(study))
 
 
 def asked_counts(study: Study) -> dict[tuple[str, ...], int]:
-    """How many items of a study, gold among them, are asked the same questions."""
+    """Return how many items of a study, gold among them, are asked the same questions."""
     rows = Item.objects.filter(study=study, use__in=(Item.Use.MAIN, Item.Use.GOLD)).order_by()
     counted = rows.values_list("asked").annotate(n=Count("pk"))
     return {tuple(keys): n for keys, n in counted}

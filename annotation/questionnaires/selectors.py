@@ -41,7 +41,7 @@ class ShownQuestion:
 
 
 def questionnaire_versions() -> list[tuple[str, list[QuestionnaireVersion]]]:
-    """Every questionnaire by name, its versions the newest first, in three queries."""
+    """Return every questionnaire by name, its versions the newest first, in three queries."""
     shipped = set(shipped_questionnaires())
     makers = StoredQuestionnaire.objects.values_list("name", "version", "by__username")
     by = {f"{name}@{version}": maker or "" for name, version, maker in makers}
@@ -60,7 +60,7 @@ def questionnaire_versions() -> list[tuple[str, list[QuestionnaireVersion]]]:
 
 
 def shown_sections(questionnaire: Questionnaire) -> list[tuple[str, list[ShownQuestion]]]:
-    """The questions by section, in the order in which they are asked."""
+    """Return the questions by section, in the order in which they are asked."""
     return [
         (title, [_shown(q) for q in questionnaire.questions if q.section == key])
         for key, title in questionnaire.sections.items()

@@ -32,13 +32,13 @@ def check_name(name: str) -> None:
 
 
 def next_version(name: str) -> int:
-    """The version that the next questionnaire of this name gets."""
+    """Return the version that the next questionnaire of this name gets."""
     rows = StoredQuestionnaire.objects.filter(name=name)
     return (rows.aggregate(last=Max("version"))["last"] or 0) + 1
 
 
 def check_questionnaire(*, name: str, text: str) -> Questionnaire:
-    """What a text would be, with nothing stored; QuestionnaireError with every problem."""
+    """Return what a text would be, with nothing stored; QuestionnaireError with every problem."""
     check_name(name)
     return _read(name, next_version(name), text)[0]
 
@@ -54,7 +54,7 @@ def store_questionnaire(*, name: str, text: str, by: User | None) -> Questionnai
 
 
 def own_text(text: str) -> str:
-    """The text without name and version, which the page says apart."""
+    """Return the text without name and version, which the page says apart."""
     return _HEAD.sub("", text).lstrip("\n")
 
 

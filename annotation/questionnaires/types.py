@@ -101,7 +101,7 @@ class Scale:
         return (1, *middle, self.most)
 
     def label(self, value: int) -> str:
-        """How a value reads."""
+        """Return how a value reads."""
         return next((o.label for o in self.options if o.value == value), str(value))
 
 
@@ -142,7 +142,7 @@ class Slot:
 
 
 def slot_name(question: str, subject: str = "") -> str:
-    """How a place for an answer is called in forms and messages."""
+    """Return how a place for an answer is called in forms and messages."""
     return f"{question}.{subject}" if subject else question
 
 
@@ -171,7 +171,7 @@ class Questionnaire:
         return {question.key: question for question in self.questions}
 
     def asked(self, has: frozenset[str]) -> list[str]:
-        """Keys of the questions that an item can be asked which ``has`` these things."""
+        """Return the keys of the questions that an item can be asked which ``has`` these things."""
         return [question.key for question in self.questions if question.needs <= has]
 
     @property
@@ -188,11 +188,11 @@ class Questionnaire:
         return frozenset(lists)
 
     def of_keys(self, keys: Sequence[str]) -> list[Question]:
-        """The questions of an item, in the order in which they are asked."""
+        """Return the questions of an item, in the order in which they are asked."""
         return [question for question in self.questions if question.key in keys]
 
     def slots(self, asked: Sequence[str], subjects: Mapping[str, Sequence[str]]) -> Iterator[Slot]:
-        """The places for answers of an item, part by part within each question."""
+        """Yield the places for answers of an item, part by part within each question."""
         for question in self.of_keys(asked):
             if question.about in MANY:
                 for part in subjects.get(question.about, ()):

@@ -105,7 +105,7 @@ def _sentence(words: str) -> str:
 @require_GET
 @signed_in
 def questionnaire_list(request: HttpRequest) -> HttpResponseBase:
-    """All questionnaires with all versions."""
+    """Show all questionnaires with all versions."""
     allow(request, START)
     context = {"questionnaires": questionnaire_versions()}
     return render(request, "annotation/questionnaire_list.html", context)
@@ -114,7 +114,7 @@ def questionnaire_list(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 @signed_in
 def questionnaire(request: HttpRequest, called: str, version: int) -> HttpResponseBase:
-    """One version as annotators see it, and its text."""
+    """Show one version as annotators see it, and its text."""
     allow(request, START)
     id = f"{called}@{version}"
     try:

@@ -54,7 +54,7 @@ def check_answer(
 def _asked(
     item: Item, questionnaire: Questionnaire, key: str, subject: str, aspect: str
 ) -> Question | None:
-    """The question of a place; None for remarks on the whole item."""
+    """Return the question of a place; None for remarks on the whole item."""
     if not key and not subject and aspect in (Aspect.COMMENT, Aspect.FLAG, Aspect.EVIDENCE):
         return None
     question = questionnaire.by_key.get(key)
@@ -106,7 +106,7 @@ def _check_value(
 
 
 def markable(subjects: Mapping[str, Sequence[str]], of: str) -> list[str]:
-    """The keys of the conditions that can be marked, of one kind or of all."""
+    """Return the keys of the conditions that can be marked, of one kind or of all."""
     kinds = [of] if of else ["world", "user"]
     return [key for kind in kinds for key in subjects.get(kind, ())]
 

@@ -36,7 +36,7 @@ class HumanScore:
 
 
 def turn_of(subject: str) -> int | None:
-    """The number of the turn that a subject such as ``turn-3`` names."""
+    """Return the number of the turn that a subject such as ``turn-3`` names."""
     kind, _, part = subject.partition("-")
     return int(part) if kind == "turn" else None
 
@@ -48,7 +48,7 @@ def human_scores(
     runs: Iterable[int] | None = None,
     partial: bool = False,
 ) -> Iterator[HumanScore]:
-    """Scores of submitted items that count, ordered by study and item.
+    """Yield scores of submitted items that count, ordered by study and item.
 
     Gold and training items do not count, nor do answers of people who withdrew. ``partial`` adds
     the answers of items that are still open. Skipped items never count. Each filter that is given
@@ -111,7 +111,7 @@ def human_scores(
 
 
 def of_those_who_stay(rows: QuerySet[Rating]) -> QuerySet[Rating]:
-    """These ratings without those of people who withdrew or were erased."""
+    """Return these ratings without those of people who withdrew or were erased."""
     return rows.exclude(Exists(_gone("assignment__study", "assignment__annotator")))
 
 
@@ -134,7 +134,7 @@ class LeftOut:
 
 
 def left_out(study: Study) -> LeftOut:
-    """How much does not count because somebody withdrew, in two queries."""
+    """Return how much does not count because somebody withdrew, in two queries."""
     people = count_gone(study).total()
     if not people:
         return LeftOut()
@@ -150,7 +150,7 @@ def left_out(study: Study) -> LeftOut:
 
 
 def _dimensions() -> dict[tuple[int, str], str]:
-    """The rubric dimension behind every question of every study that asks one."""
+    """Return the rubric dimension behind every question of every study that asks one."""
     return {
         (pk, question.key): question.dimension
         for pk, questionnaire in Study.objects.values_list("pk", "questionnaire")

@@ -194,7 +194,7 @@ def _record(
 
 
 def _known(edits: Sequence[EditRequest]) -> list[RatingEdit]:
-    """Edits that are stored under the ids of these."""
+    """Return the edits that are stored under the ids of these."""
     return list(RatingEdit.objects.filter(client_id__in=[edit.client_id for edit in edits]))
 
 
@@ -248,7 +248,7 @@ class _CheckedEdit:
 
 
 def _checked(assignment: Assignment, edit: EditRequest) -> _CheckedEdit:
-    """What an edit comes to; refused where that cannot be said. Nothing is changed here."""
+    """Return what an edit comes to; refused where that cannot be said. Nothing is changed here."""
     if edit.undoes is None:
         check_answer(
             item=assignment.item, questionnaire=questionnaire_of(assignment),
@@ -301,7 +301,7 @@ def _append(
 
 
 def _standing(assignment: Assignment) -> QuerySet[RatingEdit]:
-    """Edits that are neither undone nor themselves an undo."""
+    """Return the edits that are neither undone nor themselves an undo."""
     # "undoes IS NULL" would have SQLite look through the edits of everybody by that column's index.
     rows = RatingEdit.objects.alias(took_back=Coalesce("undoes_id", 0))
     return rows.filter(assignment=assignment, took_back=0, undone_by__isnull=True)

@@ -120,7 +120,7 @@ class StudyRatings:
 def ratings_of_trajectory(
     *, trajectory: int, profile: int | None, user: User
 ) -> list[StudyRatings]:
-    """What the studies that this person may see say of a trajectory; eight queries at most.
+    """Return what the studies that this person may see say of a trajectory; eight queries at most.
 
     Submitted items that count alone (no gold, no training), without people who withdrew. Whoever
     has open items in a blinded study sees nothing of that study.
@@ -213,7 +213,7 @@ def _places(
     who: dict[int, str],
     told: dict[int, bool],
 ) -> list[RatedPlace]:
-    """The places that somebody answered, in the order of the questionnaire."""
+    """Return the places that somebody answered, in the order of the questionnaire."""
     places: dict[tuple[str, str], RatedPlace] = {}
     for slot in questionnaire.slots(item.asked, item.subjects):
         places[slot.question.key, slot.subject] = RatedPlace(slot.question, slot.subject)
@@ -239,7 +239,7 @@ def _places(
 def _beside(
     questionnaire: Questionnaire, ratings: Sequence[Rating], who: dict[int, str]
 ) -> list[RaterRemark]:
-    """Comments and flags, those on the whole item last."""
+    """Return comments and flags, those on the whole item last."""
     found = []
     for rating in ratings:
         flag = rating.aspect == Aspect.FLAG and rating.value

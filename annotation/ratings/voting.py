@@ -21,7 +21,7 @@ class VoteOutcome(StrEnum):
 def vote_outcome(
     counts: Counter[Hashable], *, minimum: int = 2, rule: Rule = "more than half"
 ) -> tuple[VoteOutcome, Hashable | None]:
-    """The state of counted votes, and the value that has the majority, if one has.
+    """Return the state of counted votes, and the value that has the majority, if one has.
 
     `analysis.stats.rater_agreement.majority.majority_vote` says what each state means.
     """
@@ -41,7 +41,9 @@ def vote_outcome(
 def marked_by_majority(
     sets: Iterable[Collection[Hashable]],
 ) -> tuple[frozenset[Hashable], frozenset[Hashable]]:
-    """The elements that more than half of the raters marked, and those that exactly half did."""
+    """Return the elements that more than half of the raters marked, and those that exactly half
+    did.
+    """
     given = list(sets)
     marks = Counter(element for marked in given for element in set(marked))
     return (

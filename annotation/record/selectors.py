@@ -95,7 +95,7 @@ COLUMNS = tuple(field.name for field in fields(RecordEntry))
 def record_page(
     study: Study | None, asked: RecordSelection, *, after: str = "", size: int = 50
 ) -> RecordPage:
-    """One page, newest first, of a study or of all; ``after`` is a page's ``next``."""
+    """Return one page, newest first, of a study or of all; ``after`` is a page's ``next``."""
     match = CURSOR.fullmatch(after)
     last_event, last_edit = (int(n) for n in match.groups()) if match else (None, None)
     events, edits = _events(study, asked).order_by("-pk"), _edits(study, asked).order_by("-pk")
@@ -123,7 +123,7 @@ def record_page(
 
 
 def record_entries(study: Study | None, asked: RecordSelection) -> Iterator[RecordEntry]:
-    """The whole record, oldest first, a few rows at a time."""
+    """Yield the whole record, oldest first, a few rows at a time."""
     return heapq.merge(
         _in_chunks(_events(study, asked), _event_entries),
         _in_chunks(_edits(study, asked), _edit_entries),
@@ -132,7 +132,7 @@ def record_entries(study: Study | None, asked: RecordSelection) -> Iterator[Reco
 
 
 def record_cells(entries: Iterable[RecordEntry]) -> Iterator[Sequence[Any]]:
-    """A heading, then one row per entry, for spreadsheets."""
+    """Yield a heading, then one row per entry, for spreadsheets."""
     yield COLUMNS
     for entry in entries:
         values = (getattr(entry, name) for name in COLUMNS)
@@ -140,14 +140,14 @@ def record_cells(entries: Iterable[RecordEntry]) -> Iterator[Sequence[Any]]:
 
 
 def record_lines(entries: Iterable[RecordEntry]) -> Iterator[str]:
-    """One JSON object a line."""
+    """Yield one JSON object a line."""
     for entry in entries:
         row = {name: getattr(entry, name) for name in COLUMNS}
         yield json.dumps({**row, "at": entry.at.isoformat()}, ensure_ascii=False) + "\n"
 
 
 def as_text(value: Any) -> str:
-    """A stored value as it is read."""
+    """Return a stored value as it is read."""
     if value is None or value == "":
         return ""
     if isinstance(value, list | dict):
@@ -156,7 +156,7 @@ def as_text(value: Any) -> str:
 
 
 def people_of_record(study: Study | None) -> list[tuple[int, str]]:
-    """Who can be asked for: annotators and members of the study, by id and name."""
+    """Return who can be asked for: annotators and members of the study, by id and name."""
     rows = User.objects.all()
     if study is not None:
         here = Q(participations__study=study) | Q(memberships__study=study)
@@ -254,7 +254,7 @@ def _edits(study: Study | None, asked: RecordSelection) -> QuerySet[RatingEdit]:
 
 
 def _earlier() -> Subquery:
-    """The edit that stood in the same place before."""
+    """Return the edit that stood in the same place before."""
     place = {name: OuterRef(name) for name in ("assignment", "question", "subject", "aspect")}
     before = RatingEdit.objects.filter(pk__lt=OuterRef("pk"), **place)
     return Subquery(before.order_by("-pk").values("pk")[:1])

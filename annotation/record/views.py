@@ -60,7 +60,7 @@ class RecordFilter(AddressForm):
         field.choices = [("", "Anybody"), *people]
 
     def asked(self) -> RecordSelection:
-        """What is asked for, as far as it can be read."""
+        """Return what is asked for, as far as it can be read."""
         chosen = self.chosen()
         since, until = chosen.get("since"), chosen.get("until")
         return RecordSelection(
@@ -76,7 +76,7 @@ class RecordFilter(AddressForm):
 @require_GET
 @signed_in
 def study_record(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Everything that was done in a study, newest first."""
+    """Show everything that was done in a study, newest first."""
     access = fetch_managed_study(request, pk)
     return _page(request, access)
 
@@ -84,7 +84,7 @@ def study_record(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_GET
 @signed_in
 def all_records(request: HttpRequest) -> HttpResponseBase:
-    """Everything that was done in all studies, for administrators."""
+    """Show everything that was done in all studies, for administrators."""
     _administrators(request)
     return _page(request, None)
 
@@ -92,7 +92,7 @@ def all_records(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 @signed_in
 def study_record_file(request: HttpRequest, pk: int, ending: str) -> HttpResponseBase:
-    """The record of a study as CSV or JSON lines, narrowed as the page is."""
+    """Show the record of a study as CSV or JSON lines, narrowed as the page is."""
     access = fetch_managed_study(request, pk)
     return _file(request, access, ending)
 
@@ -100,7 +100,7 @@ def study_record_file(request: HttpRequest, pk: int, ending: str) -> HttpRespons
 @require_GET
 @signed_in
 def all_records_file(request: HttpRequest, ending: str) -> HttpResponseBase:
-    """The record of all studies as CSV or JSON lines."""
+    """Show the record of all studies as CSV or JSON lines."""
     _administrators(request)
     return _file(request, None, ending)
 

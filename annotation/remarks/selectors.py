@@ -37,12 +37,12 @@ class PutLabel:
 
 
 def standing_labels() -> QuerySet[TrajectoryLabel]:
-    """The labels that are on now: put and not taken off."""
+    """Return the labels that are on now: put and not taken off."""
     return TrajectoryLabel.objects.filter(removal=None)
 
 
 def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
-    """The labels on some trajectories, by trajectory, in the order of putting; one query.
+    """Return the labels on some trajectories, by trajectory, in the order of putting; one query.
 
     Trajectories without a label are no keys. Nothing is hidden here: the caller asks only for
     trajectories that the reader may see.
@@ -68,7 +68,8 @@ def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
 
 
 def remarks_version(runs: Iterable[int]) -> Mapping[int, str]:
-    """A word for each run that changes when a label or a note on one of its trajectories does.
+    """Return a word for each run that changes when a label or a note on one of its trajectories
+    does.
 
     For what is kept beside a run to tell whether it is stale; three queries over indexes.
     """
@@ -87,7 +88,9 @@ def remarks_version(runs: Iterable[int]) -> Mapping[int, str]:
 
 
 def failure_labels(*, retired: bool = False) -> QuerySet[FailureLabel]:
-    """The labels that are offered, in their order; ``retired`` adds those that no longer are."""
+    """Return the labels that are offered, in their order; ``retired`` adds those that no longer
+    are.
+    """
     return FailureLabel.objects.all() if retired else FailureLabel.objects.filter(retired=False)
 
 
@@ -116,7 +119,8 @@ class Note:
 
 
 def notes_of(trajectory: int) -> list[Note]:
-    """The notes on a trajectory by turn, those on the whole first; deleted ones are tombstones.
+    """Return the notes on a trajectory by turn, those on the whole first; deleted ones are
+    tombstones.
 
     Two queries, whatever the number of notes.
     """
@@ -148,7 +152,9 @@ class LabelGroup:
 
 
 def label_menu(system: str) -> list[LabelGroup]:
-    """The labels that can be put, those of this system first, then general ones, then others."""
+    """Return the labels that can be put, those of this system first, then general ones, then
+    others.
+    """
     groups: dict[str, list[FailureLabel]] = defaultdict(list)
     for label in failure_labels():
         groups[label.system].append(label)
@@ -157,7 +163,7 @@ def label_menu(system: str) -> list[LabelGroup]:
 
 
 def system_title(key: str) -> str:
-    """The name of a benchmark whose analysis a label comes from."""
+    """Return the name of a benchmark whose analysis a label comes from."""
     if not key:
         return "General"
     known = SYSTEMS.get(key)
@@ -179,7 +185,9 @@ class LabelUse:
 
 
 def label_uses(visible: Q | None = None) -> list[LabelUse]:
-    """Every label, retired ones too, with its use on the trajectories that ``visible`` allows."""
+    """Return every label, retired ones too, with its use on the trajectories that ``visible``
+    allows.
+    """
     rows = standing_labels().filter(visible) if visible is not None else standing_labels()
     counts = {
         pk: (puts, trajectories)
@@ -196,5 +204,5 @@ def label_uses(visible: Q | None = None) -> list[LabelUse]:
 
 
 def wordings_of(label: FailureLabel) -> QuerySet[FailureWording]:
-    """Every wording that a label had, the newest first."""
+    """Return every wording that a label had, the newest first."""
     return label.wordings.select_related("by").order_by("-version")

@@ -116,7 +116,7 @@ def delete_remark(*, remark: Remark, by: User) -> None:
 
 
 def checked_note(text: str) -> str:
-    """A note's text without space around it; refused where it says nothing or too much."""
+    """Return a note's text without space around it; refused where it says nothing or too much."""
     text = text.strip()
     if not text:
         raise Refused("invalid", "write something first")
@@ -126,7 +126,7 @@ def checked_note(text: str) -> str:
 
 
 def _latest(remark: Remark) -> RemarkText:
-    """What a note says now; refused where it was deleted. One change of a note at a time."""
+    """Return what a note says now; refused where it was deleted. One change of a note at a time."""
     Remark.objects.select_for_update(no_key=True).get(pk=remark.pk)
     latest = RemarkText.objects.filter(remark=remark).order_by("pk").last()
     if latest is None or latest.deleted:
@@ -137,7 +137,9 @@ def _latest(remark: Remark) -> RemarkText:
 def _place(
     turn: Turn, quote: str, where: str, start: int | None, end: int | None
 ) -> tuple[str, int, int] | None:
-    """Where in the turn a quote stands; None where it stands in neither plan nor feedback."""
+    """Return where in the turn a quote stands; None where it stands in neither plan nor
+    feedback.
+    """
     texts = [
         (kind, text)
         for kind in Remark.Where.values

@@ -68,7 +68,7 @@ class OwnPart:
 
 
 def load_own_part(study: Study, participant: Participant) -> OwnPart:
-    """An annotator's half of the page."""
+    """Return an annotator's half of the page."""
     step = next_step(study, participant)
     held = participant.assigned - participant.returned
     counts = ItemCounts(held, participant.submitted, participant.skipped)
@@ -86,7 +86,7 @@ def load_own_part(study: Study, participant: Participant) -> OwnPart:
 def _rows(
     study: Study, participant: Participant, step: AnnotatorStep, counts: ItemCounts
 ) -> list[StepRow]:
-    """The steps that this study has; none where it has items alone."""
+    """Return the steps that this study has; none where it has items alone."""
     there = {
         "information": bool(text_version(study, Kind.INFORMATION)),
         "consent": bool(text_version(study, Kind.CONSENT)),
@@ -138,5 +138,5 @@ def _rows(
 
 
 def _reached(step: AnnotatorStep) -> int:
-    """How far on the way this is; beyond it where nothing can be said."""
+    """Return how far on the way this is; beyond it where nothing can be said."""
     return ORDER.index(step.name) if step.name in ORDER else 0

@@ -45,7 +45,7 @@ class AnnotatorStep:
 
 
 def next_step(study: Study, participant: Participant, *, looking: bool = True) -> AnnotatorStep:
-    """What this person does next. Reads only; taking an item of a pool is another matter.
+    """Return what this person does next. Reads only; taking an item of a pool is another matter.
 
     Whoever is about to take one need not be ``looking`` for it: for them a pool is never empty.
     """
@@ -74,7 +74,7 @@ def next_step(study: Study, participant: Participant, *, looking: bool = True) -
 
 
 def _live_step(study: Study, user: User) -> AnnotatorStep | None:
-    """The next session to play; None in a study that is not one of sessions."""
+    """Return the next session to play; None in a study that is not one of sessions."""
     plan = LivePlan.objects.filter(study=study).first() if is_live(study) else None
     if plan is None:
         return None
@@ -87,7 +87,9 @@ def _live_step(study: Study, user: User) -> AnnotatorStep | None:
 
 
 def step_before(study: Study, participant: Participant, part: str) -> AnnotatorStep | None:
-    """What has to be done before anything of this part is answered; asks the database nothing."""
+    """Return what has to be done before anything of this part is answered; asks the database
+    nothing.
+    """
     if participant.consent_version < study.consent_version:
         return CONSENT
     if part == Part.BACKGROUND:
@@ -100,7 +102,7 @@ def step_before(study: Study, participant: Participant, part: str) -> AnnotatorS
 
 
 def standstill(study: Study, participant: Participant) -> AnnotatorStep | None:
-    """Why nobody, or not this person, works in the study now; None where they may."""
+    """Return why nobody, or not this person, works in the study now; None where they may."""
     if participant.state in Participant.GONE:
         return LEFT
     if study.status != Status.OPEN:
@@ -111,7 +113,7 @@ def standstill(study: Study, participant: Participant) -> AnnotatorStep | None:
 
 
 def first_open(study: Study, user: User, part: str, *, after: int = 0) -> int | None:
-    """The position of the next open item of a part after ``after``, else of the first."""
+    """Return the position of the next open item of a part after ``after``, else of the first."""
     rows = Assignment.objects.filter(study=study, annotator=user, part=part, state=State.OPEN)
     positions = rows.order_by("position").values_list("position", flat=True)
     found = positions.filter(position__gt=after).first() if after else None

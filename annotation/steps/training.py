@@ -124,12 +124,14 @@ class TrainingRound:
 
 
 def rounds_allowed(study: Study) -> int:
-    """How often an annotator may go through the training."""
+    """Return how often an annotator may go through the training."""
     return int(study.settings.get("training_rounds", ROUNDS))
 
 
 def latest_round(study: Study, user: User) -> TrainingRound:
-    """The latest time that this person went through the training items, or goes through them."""
+    """Return the latest time that this person went through the training items, or goes through
+    them.
+    """
     latest: dict[int, Assignment] = {}
     taken: dict[int, int] = {}
     rows = Assignment.objects.filter(
@@ -154,7 +156,7 @@ def latest_round(study: Study, user: User) -> TrainingRound:
 
 
 def compare_item(assignment: Assignment) -> list[TrainingComparison]:
-    """What was answered to a training item beside what was expected, place by place."""
+    """Return what was answered to a training item beside what was expected, place by place."""
     item, study = assignment.item, assignment.study
     answers = _answers([assignment]).get(assignment.pk, {})
     names = _names(item)
@@ -177,7 +179,7 @@ def _answers(assignments: Iterable[Assignment]) -> dict[int, dict[str, Rating]]:
 
 
 def _matches(study: Study, item: Item, answers: Answers) -> list[tuple[Slot, bool]]:
-    """The places at which something was expected, and whether it was answered."""
+    """Return the places at which something was expected, and whether it was answered."""
     questionnaire = load_questionnaire(study.questionnaire)
     found = []
     for slot in questionnaire.slots(item.asked, item.subjects):
@@ -197,7 +199,7 @@ def is_expected(
 
 
 def _is_right(expected: Mapping[str, Any], answer: Rating | None) -> bool:
-    """What was left open is not right."""
+    """Return whether an answer is the expected one; an open place is not right."""
     return answer is not None and is_expected(expected, value=answer.value, chosen=answer.chosen)
 
 
@@ -237,7 +239,7 @@ def _listed(keys: Sequence[str], names: Mapping[str, str]) -> str:
 
 
 def _names(item: Item) -> dict[str, str]:
-    """The wording of conditions and candidates by their keys."""
+    """Return the wording of conditions and candidates by their keys."""
     if item.trajectory_id is not None:
         rows = Constraint.objects.filter(profile__trajectory=item.trajectory_id)
         return dict(rows.values_list("key", "text"))

@@ -75,7 +75,7 @@ def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _item(
     request: HttpRequest, access: StudyAccess, participant: Participant, after: int
 ) -> HttpResponseBase:
-    """The desk of the next item, which in a pool is taken now."""
+    """Show the desk of the next item, which in a pool is taken now."""
     study = access.study
     if study.dealing == Study.Dealing.POOL:
         try:
@@ -116,7 +116,7 @@ def _wait(request: HttpRequest, access: StudyAccess, step: AnnotatorStep) -> Htt
 
 
 def onward(study: Study) -> HttpResponseBase:
-    """On to the next step."""
+    """Redirect to the next step."""
     return redirect("annotation:next_item", pk=study.pk)
 
 
@@ -126,7 +126,7 @@ def onward(study: Study) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def information(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """What the study is about; a POST says that it was read."""
+    """Show what the study is about; a POST says that it was read."""
     access, participant = fetch_annotator(request, pk)
     text = _text(access.study, Kind.INFORMATION)
     refused = None
@@ -151,7 +151,7 @@ def information(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def consent(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """What an annotator agrees to, or not; the answer can be changed at any time."""
+    """Show what an annotator agrees to, or not; the answer can be changed at any time."""
     access, participant = fetch_annotator(request, pk)
     study = access.study
     text = _text(study, Kind.CONSENT)
@@ -206,7 +206,7 @@ def _version(request: HttpRequest) -> int:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def training(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """How a round of training ended; a POST begins the next one."""
+    """Show how a round of training ended; a POST begins the next one."""
     access, participant = fetch_annotator(request, pk)
     study = access.study
     if not study.trains:
@@ -237,7 +237,7 @@ def training(request: HttpRequest, pk: int) -> HttpResponseBase:
 @signed_in
 @redirect_to_next_step
 def training_feedback(request: HttpRequest, pk: int, position: int) -> HttpResponseBase:
-    """What was answered to a training item beside what was expected, once it is submitted."""
+    """Show what was answered to a training item beside what was expected, once it is submitted."""
     access, item = fetch_assignment(request, pk, position, Part.TRAINING)
     if item.state != Assignment.State.SUBMITTED:
         return redirect("annotation:training_desk", pk=pk, position=position)

@@ -65,12 +65,12 @@ class StudyDesign:
 
 
 def study_design(study: Study) -> StudyDesign:
-    """The design of a study; asks the database nothing."""
+    """Return the design of a study; asks the database nothing."""
     return StudyDesign(study, study.settings.get("design", {}))
 
 
 def study_certificate(study: Study) -> Certificate:
-    """The balance of a study as its items are dealt now, counted anew.
+    """Return the balance of a study as its items are dealt now, counted anew.
 
     Its fingerprint is that of the plan as long as nothing was added, moved or given back.
     """
@@ -120,7 +120,7 @@ def _pool(
 def _seats(
     study: Study, items: Mapping[int, Mapping[str, Any]], options: Mapping[int, DesignOption]
 ) -> dict[str, tuple[ListEntry, ...]]:
-    """Everybody's list: the training first, then the rest by position."""
+    """Return everybody's list: the training first, then the rest by position."""
     lists: dict[str, dict[str, list[tuple[int, Part]]]] = defaultdict(lambda: defaultdict(list))
     for name in study.participants.order_by("number").values_list("user__username", flat=True):
         lists[name] = defaultdict(list)
@@ -165,7 +165,9 @@ class BalanceTable:
 
 
 def balance_tables(certificate: Certificate, *, hide_models: bool) -> list[BalanceTable]:
-    """The tables that say something, without those that name models where these are hidden."""
+    """Return the tables that say something, without those that name models
+    where these are hidden.
+    """
     return [
         _table(table)
         for table in certificate.tables

@@ -14,7 +14,7 @@ MOMENT = "%Y-%m-%dT%H:%M"
 
 
 def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> forms.CharField:
-    """Why something is done; it is kept in the record."""
+    """Return why something is done; it is kept in the record."""
     return forms.CharField(
         label=label,
         required=required,

@@ -117,7 +117,7 @@ def study_mark(study: Study) -> str:
 
 
 def study_progress(study: Study) -> StudyProgress:
-    """How far everybody is, people before simulated ones; five queries at any size."""
+    """Return how far everybody is, people before simulated ones; five queries at any size."""
     now = timezone.now()
     people = list(_participants(study).select_related("user__annotator"))
     size = study_sizes([study])[study.pk]
@@ -148,7 +148,7 @@ def _participants(study: Study) -> QuerySet[Participant]:
 
 
 def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
-    """How far one annotator is."""
+    """Return how far one annotator is."""
     pool = study.dealing == Study.Dealing.POOL
     free = pool and has_free_item(study, person.user)
     seconds = _medians(study, [person]).get(person.user_id)
@@ -156,14 +156,14 @@ def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
 
 
 def count_unassigned(study: Study) -> int:
-    """How many judgements of a study nobody makes yet; by an index of what is free."""
+    """Return how many judgements of a study nobody makes yet; by an index of what is free."""
     rows = Item.objects.filter(study=study, given__lt=F("wanted"), use=Use.MAIN).order_by()
     free: int = rows.aggregate(free=Sum(F("wanted") - F("given"), default=0))["free"]
     return free
 
 
 def _medians(study: Study, people: Sequence[Participant]) -> dict[int, float]:
-    """The median active time of each person's latest items, in seconds."""
+    """Return the median active time of each person's latest items, in seconds."""
     times: dict[int, list[int]] = {}
     for start in range(0, len(people), PEOPLE):
         # Person by person and by position alone: so the index of a person's seats finds the few.
@@ -204,7 +204,7 @@ def _row(
 
 
 def _stage(study: Study, person: Participant, counts: ItemCounts, free: bool) -> str:
-    """Where somebody stands on the way through the study."""
+    """Return where somebody stands on the way through the study."""
     if person.state in Participant.GONE:
         return "has left"
     step = step_before(study, person, Part.MAIN)

@@ -74,24 +74,26 @@ SHOWN = {
 
 
 def studies_of(user: User, *, limit: int | None = None) -> list[StudyRow]:
-    """The current studies that this person takes part in, newest first; all for administrators."""
+    """Return the current studies that this person takes part in, newest first; all for
+    administrators.
+    """
     rows = visible_studies(user).filter(status__in=SHOWN[CURRENT].states)
     return study_rows(user, list(rows.order_by("-pk")[:limit]))
 
 
 def visible_studies(user: User) -> QuerySet[Study]:
-    """The studies that somebody takes part in; all for administrators."""
+    """Return the studies that somebody takes part in; all for administrators."""
     return Study.objects.all() if user.is_superuser else own_studies(user)
 
 
 def own_studies(user: User) -> QuerySet[Study]:
-    """The studies in which somebody has a role."""
+    """Return the studies in which somebody has a role."""
     here = Membership.objects.filter(study=OuterRef("pk"), user=user)
     return Study.objects.filter(Exists(here.order_by()))
 
 
 def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], RowPage[Study]]:
-    """A page of the list of studies, as its filter asks for."""
+    """Return a page of the list of studies, as its filter asks for."""
     chosen = params.get("show", CURRENT)
     rows = own_studies(user) if chosen == MINE else visible_studies(user)
     states = SHOWN.get(chosen, SHOWN[CURRENT]).states
@@ -100,7 +102,7 @@ def study_page(user: User, params: QueryDict) -> tuple[list[StudyRow], RowPage[S
 
 
 def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
-    """These studies with one's roles and how far they are, from counters; six queries."""
+    """Return these studies with one's roles and how far they are, from counters; six queries."""
     roles: dict[int, list[str]] = {}
     memberships = Membership.objects.filter(user=user, study__in=studies).order_by("pk")
     for pk, role in memberships.values_list("study", "role"):
@@ -124,7 +126,8 @@ def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
 
 
 def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
-    """How many judgements were made of those that are wanted, as the study's own page counts them.
+    """Return how many judgements were made of those that are wanted, as the study's own page counts
+    them.
 
     Of a pool by what it wants and the gold that was given out, otherwise by what is dealt and what
     is free still: an item that somebody skipped or gave back waits for somebody else.
@@ -155,7 +158,7 @@ def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
 
 
 def _free_seats(studies: Sequence[Study]) -> dict[int, int]:
-    """How many judgements nobody makes yet, by an index of what is free."""
+    """Return how many judgements nobody makes yet, by an index of what is free."""
     if not studies:
         return {}
     rows = Item.objects.filter(study__in=studies, given__lt=F("wanted"), use=Item.Use.MAIN)
@@ -163,7 +166,9 @@ def _free_seats(studies: Sequence[Study]) -> dict[int, int]:
 
 
 def own_counts(participant: Participant | None) -> ItemCounts:
-    """How far this person is in a study, as counted; seats that they gave back are not theirs."""
+    """Return how far this person is in a study, as counted; seats that they gave back are not
+    theirs.
+    """
     if participant is None:
         return ItemCounts()
     held = participant.assigned - participant.returned
@@ -183,7 +188,7 @@ class StudySize(NamedTuple):
 
 
 def study_sizes(studies: Sequence[Study]) -> dict[int, StudySize]:
-    """How much each study asks for.
+    """Return how much each study asks for.
 
     Kept until a study's items change, which its record tells; one query where all is kept.
     """
@@ -208,7 +213,7 @@ def study_sizes(studies: Sequence[Study]) -> dict[int, StudySize]:
 
 
 def questions_left_out(study: Study, questionnaire: Questionnaire) -> list[QuestionUse]:
-    """The questions that are not asked of every item, and why; kept like the sizes."""
+    """Return the questions that are not asked of every item, and why; kept like the sizes."""
     key = _keys([study.pk], "study-asked").get(study.pk)
     counts: dict[tuple[str, ...], int] | None = cache.get(key) if key else None
     if counts is None:
@@ -219,7 +224,9 @@ def questions_left_out(study: Study, questionnaire: Questionnaire) -> list[Quest
 
 
 def _keys(studies: Sequence[int], name: str) -> dict[int, str]:
-    """Where something about the items of a study is kept, until its record tells of a change."""
+    """Return where something about the items of a study is kept, until its record tells of a
+    change.
+    """
     events = StudyEvent.objects.filter(study__in=studies, kind__in=(Kind.CREATED, Kind.CHANGED))
     latest = events.order_by().values("study").annotate(last=Max("pk"))
     return {pk: f"{name}:{pk}:{last}" for pk, last in latest.values_list("study", "last")}
@@ -229,7 +236,9 @@ MADE_UP = "This study shows how studies work; nothing in it is a finding."
 
 
 def study_banner(study: Study) -> Mapping[str, str] | None:
-    """Title and text of the banner. It speaks of the whole study, never of one item's agent."""
+    """Return the title and text of the banner. It speaks of the whole study, never of one item's
+    agent.
+    """
     labels = study.settings.get("labels", {})
     agents, others = set(labels.get("agents", ())), set(labels.get("others", ()))
     said = []

@@ -34,7 +34,8 @@ CHANGEABLE = frozenset({"name", "closes_at", ERASURE, *TIMES})
 
 
 def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
-    """What kinds of agents and of others (judges, simulator) made these runs, for the banner.
+    """Return what kinds of agents and of others (judges, simulator) made these runs, for the
+    banner.
 
     Over all runs together: said of one item it could give away who its agent is.
     """
@@ -163,7 +164,7 @@ def refuse_unless_stored(study: Study) -> None:
 
 
 def checked_reason(reason: str, *, why: str = "") -> str:
-    """A reason as it is kept; ``why`` asks for one, in words, where none was given."""
+    """Return a reason as it is kept; ``why`` asks for one, in words, where none was given."""
     reason = reason.strip()
     if why and not reason:
         raise Refused("invalid", f"say in a few words why {why}")

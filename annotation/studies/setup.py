@@ -101,7 +101,7 @@ def add_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
 
 
 def new_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
-    """The rows that items would be, behind those that the study has. Reads only."""
+    """Return the rows that items would be, behind those that the study has. Reads only."""
     questionnaire = load_questionnaire(study.questionnaire)
     asked, parts = _about(questionnaire, items)
     last = last_rank(study)
@@ -130,7 +130,7 @@ def new_items(*, study: Study, items: Sequence[NewItem]) -> list[Item]:
 
 
 def last_rank(study: Study) -> int:
-    """The rank of the last item of a study, 0 where it has none; by an index."""
+    """Return the rank of the last item of a study, 0 where it has none; by an index."""
     return study.items.aggregate(last=Max("rank"))["last"] or 0
 
 
@@ -209,7 +209,9 @@ def _deal(
 
 
 def last_position(study: Study, user: int, part: str) -> int:
-    """The position of somebody's last seat in a part, 0 where they have none; by an index."""
+    """Return the position of somebody's last seat in a part, 0 where they have none;
+    by an index.
+    """
     rows = Assignment.objects.filter(study=study, annotator=user, part=part)
     return rows.aggregate(last=Max("position"))["last"] or 0
 
@@ -284,7 +286,7 @@ Key = tuple[int | None, int | None]
 def _about(
     questionnaire: Questionnaire, items: Iterable[NewItem]
 ) -> tuple[dict[Key, list[str]], dict[Key, dict[str, list[str]]]]:
-    """What each item is asked, and the parts of it that questions are asked of."""
+    """Return what each item is asked, and the parts of it that questions are asked of."""
     keys = [(item.trajectory, item.task) for item in items]
     if questionnaire.unit == "task":
         tasks = [task for trajectory, task in keys if task is not None and trajectory is None]

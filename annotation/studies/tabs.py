@@ -38,7 +38,7 @@ TABS = (
 
 
 def study_tabs(access: StudyAccess) -> Iterator[tuple[Tab, str]]:
-    """The pages that this person may open, with their addresses.
+    """Yield the pages that this person may open, with their addresses.
 
     A study of sessions has a page of these, which says how they were drawn, in place of a design.
     """

@@ -54,7 +54,7 @@ from benchmarks.tables import csv_lines
 @require_GET
 @signed_in
 def study_list(request: HttpRequest) -> HttpResponseBase:
-    """The studies that this person takes part in."""
+    """Show the studies that this person takes part in."""
     user = person(request)
     rows, page = study_page(user, request.GET)
     context = {
@@ -69,14 +69,14 @@ def study_list(request: HttpRequest) -> HttpResponseBase:
 
 
 def _offered(key: str, user: User) -> bool:
-    """Only administrators see studies that are not theirs."""
+    """Return whether a filter is offered: only administrators see studies that are not theirs."""
     return user.is_superuser or key != MINE
 
 
 @require_GET
 @signed_in
 def study(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """One study: own items for an annotator, everybody's progress for those who run it."""
+    """Show one study: own items for an annotator, everybody's progress for those who run it."""
     access = fetch_study(request, pk)
     context = study_context(access, "overview")
     if access.annotates:
@@ -102,7 +102,7 @@ Status = Study.Status
 
 
 def study_context(access: StudyAccess, tab: str) -> dict[str, Any]:
-    """What the head of every page of a study shows."""
+    """Return what the head of every page of a study shows."""
     return {
         "study": access.study,
         "access": access,
@@ -128,7 +128,9 @@ def attempt(request: HttpRequest, do: Callable[[], str]) -> bool:
 def live(
     request: HttpRequest, access: StudyAccess, template: str, context: dict[str, Any], mark: str
 ) -> HttpResponse:
-    """A fragment that is asked for again and again: 204 while nothing changed, 286 at the end."""
+    """Show a fragment that is asked for again and again: 204 while nothing changed,
+    286 at the end.
+    """
     if access.study.status in OVER:
         return stop_polling()
     if request.GET.get("v") == mark:
@@ -137,7 +139,9 @@ def live(
 
 
 def stop_polling() -> HttpResponse:
-    """The last answer to a page that asks again and again: the rest of it is out of date too."""
+    """Show the last answer to a page that asks again and again:
+    the rest of it is out of date too.
+    """
     response = HttpResponse(status=STOP_POLLING)
     response["HX-Refresh"] = "true"
     return response
@@ -146,7 +150,7 @@ def stop_polling() -> HttpResponse:
 @require_GET
 @signed_in
 def progress(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """How far everybody is, or how far the storing of the study is, as a fragment."""
+    """Show how far everybody is, or how far the storing of the study is, as a fragment."""
     access = fetch_overseen_study(request, pk)
     if "storing" in request.GET:
         return _storing(request, access)
@@ -170,7 +174,7 @@ def _storing(request: HttpRequest, access: StudyAccess) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def settings(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """What may change while a study runs, and what ends it."""
+    """Show what may change while a study runs, and what ends it."""
     access = fetch_managed_study(request, pk)
     form = SettingsForm(request.POST if request.method == "POST" else None, study=access.study)
     if request.method == "POST" and form.is_valid():
@@ -243,7 +247,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_GET
 @signed_in
 def study_design_page(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The balance of a study as its items are dealt now."""
+    """Show the balance of a study as its items are dealt now."""
     access = fetch_overseen_study(request, pk)
     design = study_design(access.study)
     certificate = study_certificate(access.study)
@@ -283,7 +287,7 @@ def _go_on(access: StudyAccess) -> str:
 @require_GET
 @signed_in
 def design_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Every count of the balance certificate, with the seed."""
+    """Show every count of the balance certificate, with the seed."""
     access = _open_to(request, pk)
     lines = csv_lines(study_certificate(access.study).as_rows())
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
@@ -293,7 +297,7 @@ def design_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_GET
 @signed_in
 def design_json(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The balance certificate as JSON, and the fingerprint of the plan."""
+    """Show the balance certificate as JSON, and the fingerprint of the plan."""
     access = _open_to(request, pk)
     data = study_certificate(access.study).as_json()
     planned = study_design(access.study).planned_digest

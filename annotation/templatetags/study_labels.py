@@ -20,20 +20,20 @@ ORDERS = {
 
 @register.filter
 def percent_of(part: int, whole: int) -> str:
-    """A share with its base, or why there is none."""
+    """Return a share with its base, or why there is none."""
     return f"{100 * part / whole:.0f} % of {whole:,}" if whole else "of nothing"
 
 
 @register.filter
 def minutes(seconds: float) -> str:
-    """A duration as minutes and seconds."""
+    """Return a duration as minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d} min"
 
 
 @register.filter
 def method_words(method: str) -> str:
-    """How a design was dealt, from the short form that certificates keep."""
+    """Return how a design was dealt, from the short form that certificates keep."""
     found = METHOD.fullmatch(method)
     if found is None:
         return method
@@ -48,13 +48,13 @@ def method_words(method: str) -> str:
 
 @register.filter
 def in_words(code: str) -> str:
-    """A code, such as the kind of a questionnaire, as words."""
+    """Return a code, such as the kind of a questionnaire, as words."""
     return plain(code)
 
 
 @register.simple_tag
 def study_tabs(access: StudyAccess) -> list[tuple[pages.Tab, str]]:
-    """The pages of a study that this person may open, with their addresses."""
+    """Return the pages of a study that this person may open, with their addresses."""
     return list(pages.study_tabs(access))
 
 
@@ -63,6 +63,6 @@ LONGEST = 300
 
 @register.filter
 def stored_words(value: Any) -> str:
-    """A value before or after a change; long ones are cut, files have them whole."""
+    """Return a value before or after a change; long ones are cut, files have them whole."""
     text = as_text(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

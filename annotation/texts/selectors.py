@@ -20,7 +20,7 @@ class TextBlock:
 
 
 def text_blocks(text: str) -> list[TextBlock]:
-    """Paragraphs and lists of a plain text.
+    """Return paragraphs and lists of a plain text.
 
     An empty line ends a paragraph; a line that begins with "- " is an item of a list, and lines
     after it that are indented go on with it.
@@ -54,20 +54,20 @@ def text_blocks(text: str) -> list[TextBlock]:
 
 
 def text_version(study: Study, kind: str) -> int:
-    """The version of a text that annotators have to read now; 0 where there is none."""
+    """Return the version of a text that annotators have to read now; 0 where there is none."""
     if kind == Kind.CONSENT:
         return study.consent_version
     return int(study.settings.get("information_version", 0))
 
 
 def current_text(study: Study, kind: str) -> StudyText | None:
-    """The text that annotators have to read now."""
+    """Return the text that annotators have to read now."""
     version = text_version(study, kind)
     return study.texts.filter(kind=kind, version=version).first() if version else None
 
 
 def text_versions(study: Study, kind: str) -> Sequence[StudyText]:
-    """All versions of a text, the newest first."""
+    """Return all versions of a text, the newest first."""
     return list(study.texts.filter(kind=kind).select_related("by").order_by("-version"))
 
 
@@ -81,6 +81,6 @@ def has_read_information(study: Study, user: User) -> bool:
 
 
 def latest_consent(study: Study, user: User) -> Consent | None:
-    """What this person answered last to a consent text of the study."""
+    """Return what this person answered last to a consent text of the study."""
     rows = Consent.objects.filter(study=study, user=user, text__kind=Kind.CONSENT)
     return rows.select_related("text").order_by("-pk").first()

@@ -81,7 +81,7 @@ def answer_consent(*, study: Study, user: User, version: int, given: bool) -> No
 
 
 def _as_shown(study: Study, kind: str, version: int) -> StudyText:
-    """The text as it is now, if it is the one that was shown."""
+    """Return the text as it is now, if it is the one that was shown."""
     text = current_text(study, kind)
     if text is None or version != text_version(study, kind):
         raise Refused("conflict", "the text has been changed meanwhile; read it as it is now")

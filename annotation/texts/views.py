@@ -56,7 +56,7 @@ class TextSection:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def study_texts(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The texts of a study and their versions; a POST stores a new version of one."""
+    """Show the texts of a study and their versions; a POST stores a new version of one."""
     access = fetch_managed_study(request, pk)
     sent: TextForm | None = None
     if request.method == "POST":

@@ -76,7 +76,7 @@ class TurnPortion:
 
 
 def turn_at(column: ComparedTrajectory, place: int, longest: int, align: str) -> int | None:
-    """The index of the turn that a trajectory has at a place, counted from 1.
+    """Return the index of the turn that a trajectory has at a place, counted from 1.
 
     Aligned at the end, the last turns of all stand at the last place.
     """
@@ -93,7 +93,7 @@ def place_title(place: int, longest: int, align: str) -> str:
 
 
 def portion(chosen: ComparedTrajectories) -> TurnPortion:
-    """The turns of a comparison from the place that its address names.
+    """Return the turns of a comparison from the place that its address names.
 
     Only what is shown is read; the queries do not grow with the number of turns.
     """

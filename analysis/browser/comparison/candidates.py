@@ -70,7 +70,7 @@ class ComparedTrajectories:
 
 
 def choose(address: ComparisonAddress, seen: Visibility) -> ComparedTrajectories:
-    """The trajectories that an address asks for, in its order, without closed ones."""
+    """Return the trajectories that an address asks for, in its order, without closed ones."""
     wanted = list(address.ids)
     if not wanted and (address.like is not None or address.task is not None):
         wanted = _every_agent(address, seen)
@@ -106,7 +106,8 @@ def _turn_indices(ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
 
 
 def _every_agent(address: ComparisonAddress, seen: Visibility) -> list[int]:
-    """Of every agent the newest finished trajectory of a task, all of one level and condition.
+    """Return the newest finished trajectory of a task of every agent, all of one level and
+    condition.
 
     These are those of the trajectory ``like``, which then stands first; without one, those that
     most agents share, the standard condition before others.
@@ -151,7 +152,7 @@ def labels(rows: Sequence[Trajectory]) -> list[str]:
 
 
 def _about(row: Trajectory) -> str:
-    """Level, condition and attempt in words."""
+    """Return level, condition and attempt in words."""
     words = [f"level {row.run.level}"] if row.run.level else []
     words.append(row.run.condition)
     if row.attempt > 1:
@@ -173,7 +174,7 @@ class ComparisonCandidates:
 
 
 def candidates(chosen: ComparedTrajectories, seen: Visibility) -> ComparisonCandidates | None:
-    """Other trajectories of the same task, those under the first one's conditions first.
+    """Return other trajectories of the same task, those under the first one's conditions first.
 
     None where none are compared, or tasks differ.
     """

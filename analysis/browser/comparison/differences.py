@@ -32,7 +32,7 @@ class ViolationText:
 
 
 def violations_of(columns: Sequence[ComparedTrajectory]) -> list[ViolationText]:
-    """Every violation of these trajectories, turn by turn, in one query."""
+    """Return every violation of these trajectories, turn by turn, in one query."""
     rows = Violation.objects.filter(turn__trajectory__in=[c.pk for c in columns])
     return [
         ViolationText(pk, turn, kind, text, REPEATED if repeated else NEW if new else WITHHELD)
@@ -122,7 +122,7 @@ class Scores:
     means: Mapping[tuple[int, int], Mapping[str, float]]
 
     def value(self, pk: int, turn: int | None, dimension: str = "") -> float | None:
-        """A dimension's mean at a turn; without one, the mean over those with a score."""
+        """Return a dimension's mean at a turn; without one, the mean over those with a score."""
         found = self.means.get((pk, turn)) if turn is not None else None
         if not found:
             return None
@@ -130,7 +130,9 @@ class Scores:
 
 
 def scores_of(columns: Sequence[ComparedTrajectory]) -> Scores:
-    """The scores of these trajectories in one query, averaged over judges in the database."""
+    """Return the scores of these trajectories in one query,
+    averaged over judges in the database.
+    """
     rows = (
         JudgeScore.objects.filter(
             trajectory__in=[c.pk for c in columns], judging=F("run__primary_judging")
@@ -176,7 +178,7 @@ def _minus(value: float | None, base: float | None) -> float | None:
 
 
 def final_rows(chosen: ComparedTrajectories, scores: Scores) -> list[ScoreRow]:
-    """The scores of last plans by dimension, and their mean last, each beside its course."""
+    """Return the scores of last plans by dimension, and their mean last, each beside its course."""
     base, longest, align = chosen.base, chosen.longest, chosen.address.align
     if base is None:
         return []
@@ -208,7 +210,9 @@ def _last(column: ComparedTrajectory) -> int | None:
 
 
 def place_rows(chosen: ComparedTrajectories, scores: Scores, dimension: str) -> list[ScoreRow]:
-    """One dimension's scores (or their mean) place by place, with the difference to the base."""
+    """Return one dimension's scores (or their mean) place by place, with the difference to the
+    base.
+    """
     base, longest, align = chosen.base, chosen.longest, chosen.address.align
     if base is None:
         return []
@@ -234,7 +238,9 @@ class Tokens:
 
 
 def tokens_of(columns: Sequence[ComparedTrajectory]) -> dict[int, Tokens]:
-    """Tokens of the agent's calls by trajectory, in one query; imported ones state their own."""
+    """Return tokens of the agent's calls by trajectory, in one query; imported ones state their
+    own.
+    """
     rows = (
         Exchange.objects.filter(trajectory__in=[c.pk for c in columns], role=AGENT)
         .order_by()
@@ -277,7 +283,7 @@ def summaries(
     scores: Scores,
     tokens: Mapping[int, Tokens],
 ) -> list[TrajectorySummary]:
-    """A line for each trajectory, with its differences to the base."""
+    """Return a line for each trajectory, with its differences to the base."""
     base = chosen.base
     if base is None:
         return []
@@ -314,7 +320,7 @@ def _imported(row: Trajectory) -> bool:
 
 
 def sentence(chosen: ComparedTrajectories, lines: Sequence[TrajectorySummary]) -> str:
-    """How they ended, after how many turns, and between which means their last plans lie."""
+    """Return how they ended, after how many turns, and between which means their last plans lie."""
     if len(lines) < 2:
         return ""
     ends = Counter(line.column.end.title for line in lines)

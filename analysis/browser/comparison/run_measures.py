@@ -70,7 +70,7 @@ def measures_for(system: str) -> list[RunMeasure]:
 
 
 def known_dimensions(system: str) -> dict[str, str]:
-    """The rubric dimensions of a system, with their titles."""
+    """Return the rubric dimensions of a system, with their titles."""
     made = system_of(system)
     return {d.key: d.title for d in made.dimensions} if made else {}
 
@@ -97,8 +97,8 @@ class Attempt:
 def attempts_of(
     runs: Sequence[Run], measured: RunMeasure, seen: Visibility
 ) -> dict[int, list[Attempt]]:
-    """The trajectories of some runs by run, in one query, or two where judges' scores count, or
-    where what follows from a re-judging does.
+    """Return the trajectories of some runs by run, in one query, or two where judges' scores count,
+    or where what follows from a re-judging does.
 
     Cancelled ones are left out: others took their place, or they were given up.
     """
@@ -135,7 +135,7 @@ def attempts_of(
 
 
 def _final_scores(runs: Sequence[int], measured: RunMeasure) -> dict[int, tuple[float | None, str]]:
-    """The scores of last plans by trajectory, of each run's own judging.
+    """Return the scores of last plans by trajectory, of each run's own judging.
 
     A judge without a score leaves a dimension undefined, and with it the mean over dimensions.
     """
@@ -170,7 +170,7 @@ class TaskText:
 
 
 def task_texts(tasks: Iterable[int]) -> dict[int, TaskText]:
-    """The tasks with these ids, in one query and their stored order."""
+    """Return the tasks with these ids, in one query and their stored order."""
     rows = Task.objects.filter(pk__in=list(tasks)).order_by("pk")
     return {
         pk: TaskText(pk, name, prompt)
@@ -187,7 +187,7 @@ class AttemptDetails:
 
 
 def details_of(trajectories: Sequence[int]) -> AttemptDetails:
-    """Violations and mean scores of last plans, in two queries."""
+    """Return the violations and mean scores of last plans, in two queries."""
     rows = (
         Violation.objects.filter(turn__trajectory__in=trajectories)
         .order_by()

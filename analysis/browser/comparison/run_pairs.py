@@ -25,7 +25,7 @@ class RunDifference:
 
 
 def differences(first: Run, second: Run) -> list[RunDifference]:
-    """In what two runs were made or judged differently; agents aside, whom they are to compare.
+    """Return in what two runs were made or judged differently; agents aside, which they compare.
 
     Settings and roles of two systems have nothing in common, so they are not listed.
     """
@@ -59,7 +59,7 @@ def _settings(first: Run, second: Run) -> list[RunDifference]:
 
 
 def _roles(first: Run, second: Run) -> list[RunDifference]:
-    """Judges and all others who took part beside the agent."""
+    """Return the judges and all others who took part beside the agent."""
     a, b = (
         {
             role.title: ", ".join(_filler(f) for f in role.fillers)
@@ -87,7 +87,9 @@ def _judging(run: Run) -> str:
 
 
 def find_runs(pks: Sequence[int], seen: Visibility) -> dict[int, Run]:
-    """These runs with all that a comparison says of them, as far as the reader may see them."""
+    """Return these runs with all that a comparison says of them,
+    as far as the reader may see them.
+    """
     rows = seen.of(Run.objects.filter(pk__in=pks))
     return {run.pk: run for run in rows.select_related("dataset", "agent", "primary_judging")}
 
@@ -109,7 +111,7 @@ class RunGroup:
 
 
 def run_groups(seen: Visibility, beside: Run | None) -> tuple[RunGroup, ...]:
-    """The newest runs in groups: what is most comparable with ``beside`` first.
+    """Return the newest runs in groups: what is most comparable with ``beside`` first.
 
     Runs of other datasets come last, because tasks belong to a dataset; without a run to compare
     with, groups are datasets.

@@ -76,7 +76,7 @@ class Chosen:
 
 
 def read_asked(params: QueryDict) -> Asked:
-    """The choice of an address; what it cannot mean is named and replaced by the usual."""
+    """Return the choice of an address; what it cannot mean is named and replaced by the usual."""
     rest = params.copy()
     for name in (*OWN, *PLACE):
         rest.pop(name, None)
@@ -104,7 +104,7 @@ def read_asked(params: QueryDict) -> Asked:
 
 
 def choose(found: "Listing", asked: Asked) -> Chosen:
-    """Those of a list that ended, or failed. What its reader may not see is in no list.
+    """Return those of a list that ended, or failed. What its reader may not see is in no list.
 
     Failed means: not accurate; where that is undefined, not valid; where that is, too, without the
     full reward.
@@ -140,12 +140,12 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
 
 
 def _runs(found: "Listing", rows: Any) -> list["IndexedRunRow"]:
-    """The run of each of these rows."""
+    """Return the run of each of these rows."""
     return [found.index.runs[place] for place in found.index.run_index[rows].tolist()]
 
 
 def wanted_groups(asked: Asked, chosen: Chosen) -> ReportRequest:
-    """The report on them; its key is another as soon as another trajectory is among them."""
+    """Return the report on them; its key is another as soon as another trajectory is among them."""
     parts = (chosen.ids, chosen.agents, chosen.matching, sorted(chosen.left_out.items()))
     digest = blake2b(repr(parts).encode(), digest_size=16).hexdigest()
     key = key_of(MAKER, asked.full_query, digest, chosen.version)
@@ -154,7 +154,7 @@ def wanted_groups(asked: Asked, chosen: Chosen) -> ReportRequest:
 
 @report_maker(MAKER)
 def make_groups(params: Params, seen: Visibility) -> tuple[str, Callable[[], Report]]:
-    """The report that an address asks for, for somebody who may see so much."""
+    """Return the report that an address asks for, for somebody who may see so much."""
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
 
@@ -166,7 +166,9 @@ def make_groups(params: Params, seen: Visibility) -> tuple[str, Callable[[], Rep
 
 
 def drawn(ids: Sequence[int], seed: int) -> Sequence[int]:
-    """All of them, or as many as are grouped at once, drawn without replacement and ascending."""
+    """Return all of them, or as many as are grouped at once, drawn without replacement and
+    ascending.
+    """
     import numpy as np
 
     if len(ids) <= MOST_TEXTS:

@@ -148,7 +148,7 @@ def _groups(found: TextGroups, key: str, texts: int) -> Table:
 
 
 def _models(found: TextGroups, key: str, whole: str) -> Table:
-    """Each agent's share in every group; ``whole`` is the list that was grouped."""
+    """Return each agent's share in every group; ``whole`` is the list that was grouped."""
     first = found.groups[0]
     totals = {owner: first.shares[owner].n for owner in first.shares}
     columns = [text_column("Agent"), number_column("Texts")]
@@ -257,7 +257,7 @@ def _notices(asked: Asked, chosen: Chosen, found: TextGroups) -> tuple[Notice, .
 
 
 def _banners(chosen: Chosen) -> tuple[Banner, ...]:
-    """What the trajectories are where they are not the real thing."""
+    """Return what the trajectories are where they are not the real thing."""
     told = {
         "demo": ("Demo data", "come with the demo and say nothing about a real model."),
         "simulated": ("Simulated answers", "were answered by a program that makes answers up."),

@@ -26,7 +26,7 @@ class SimilarGroup:
 
 
 def group_value(key: str, number: int) -> str:
-    """How an address names a group of the report with this key."""
+    """Return how an address names a group of the report with this key."""
     return f"{key[:16]}.{number}"
 
 
@@ -37,7 +37,7 @@ def keep_groups(key: str, groups: Sequence[SimilarGroup]) -> None:
 
 
 def kept_group(value: str) -> SimilarGroup | None:
-    """The group that an address names; None if it is not kept, or no more."""
+    """Return the group that an address names; None if it is not kept, or no more."""
     named = _VALUE.fullmatch(value)
     if named is None:
         return None

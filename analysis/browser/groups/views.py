@@ -32,7 +32,7 @@ WORDS = "Reading and grouping the texts takes some seconds, so it is done in the
 @require_safe
 @signed_in
 def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
-    """One sentence, each group with its words, models and typical turns."""
+    """Show one sentence, each group with its words, models and typical turns."""
     asked, chosen, wanted, chips = _open(request)
     context = {
         "asked": asked,
@@ -72,7 +72,7 @@ def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @signed_in
 def trajectory_groups_figure(request: HttpRequest, part: str) -> HttpResponseBase:
-    """A figure as JSON."""
+    """Show a figure as JSON."""
     _, _, wanted, _ = _open(request)
     report = _there(wanted)
     return answer_figure(request, wanted.key, part, lambda: report)
@@ -81,7 +81,7 @@ def trajectory_groups_figure(request: HttpRequest, part: str) -> HttpResponseBas
 @require_safe
 @signed_in
 def trajectory_groups_table(request: HttpRequest, part: str) -> HttpResponseBase:
-    """A table as CSV."""
+    """Show a table as CSV."""
     asked, _, wanted, _ = _open(request)
     return answer_table(_there(wanted), part, ["groups", part, f"seed-{asked.seed}"])
 
@@ -110,7 +110,7 @@ def _url(name: str, asked: Asked, **more: str) -> str:
 
 
 def _context(asked: Asked, chosen: Chosen, state: DeferredReport) -> dict[str, object]:
-    """What the fragment shows: the report, or how far it is."""
+    """Return what the fragment shows: the report, or how far it is."""
     context: dict[str, object] = {
         "deferred": state,
         "deferred_url": _url("trajectory_groups_later", asked),

@@ -56,17 +56,17 @@ def is_page(name: str) -> bool:
 
 
 def page_url(page: str, query: str = "") -> str:
-    """The address of a page with these filters."""
+    """Return the address of a page with these filters."""
     return with_query(reverse(_OTHERS[page][0] if page in _OTHERS else f"analysis:{page}"), query)
 
 
 def page_title(page: str) -> str:
-    """What a page is called."""
+    """Return what a page is called."""
     return _OTHERS[page][1] if page in _OTHERS else PAGES[page].title
 
 
 def usual_query(query: str) -> str:
-    """A query string in one order and without empty fields, so that equal ones are equal."""
+    """Return a query string in one order and without empty fields, so that equal ones are equal."""
     params = QueryDict(query.replace("\x00", ""), mutable=True)
     for name, values in params.lists():
         params.setlist(name, [value for value in values if value])
@@ -77,7 +77,7 @@ def usual_query(query: str) -> str:
 
 
 def saved_views(*, page: str, query: str, user: User, seen: Visibility) -> SavedViews:
-    """The views of a page that this person may see, in one question."""
+    """Return the views of a page that this person may see, in one question."""
     rows = SavedView.objects.filter(page=page).select_related("owner").order_by("name", "pk")
     closed = bool(seen.closed or seen.tasks)
     theirs = Q(shared=True, owner__is_active=True)

@@ -63,7 +63,7 @@ def save_view(
 
 
 def rename_view(*, view: SavedView, name: str) -> None:
-    """Another name; ``NameTaken`` where another view of the page has it."""
+    """Rename a view; raise ``NameTaken`` where another view of the page has the name."""
     name = _clean_name(name)
     with transaction.atomic():
         User.objects.select_for_update().get(pk=view.owner_id)

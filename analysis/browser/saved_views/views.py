@@ -66,7 +66,7 @@ def _ask(request: HttpRequest, view: SavedView, query: str) -> HttpResponse:
 @require_POST
 @signed_in
 def saved_view_rename(request: HttpRequest, view_id: int) -> HttpResponseBase:
-    """Another name for one's own view."""
+    """Rename one's own view."""
     view = _own(request, view_id)
     try:
         rename_view(view=view, name=storable(request.POST.get("name", "")))

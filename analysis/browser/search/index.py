@@ -32,12 +32,14 @@ Row = tuple[int, list[str]]
 
 
 def first_row(trajectory: int, turn: int = 0) -> int:
-    """The number of the first row of a turn; without one, what no row of earlier ones reaches."""
+    """Return the number of the first row of a turn; without one, what no row of earlier ones
+    reaches.
+    """
     return trajectory << SHIFT | turn << PIECE_BITS
 
 
 def turn_of(row: int) -> tuple[int, int]:
-    """The trajectory and the turn that a row is about."""
+    """Return the trajectory and the turn that a row is about."""
     return row >> SHIFT, row >> PIECE_BITS & (1 << TURN_BITS) - 1
 
 
@@ -58,7 +60,9 @@ def rows_of_turn(
 
 
 def row_of_task(task: int, name: str, prompt: str) -> Row:
-    """The row of a task: what it is called, and its prompt; of a very long one the beginning."""
+    """Return the row of a task: what it is called, and its prompt; of a very long one the
+    beginning.
+    """
     return task, [*words_of(name), BREAK, *words_of(prompt)][:PIECE]
 
 
@@ -132,7 +136,9 @@ def _run(using: BaseDatabaseWrapper, *statements: str, table: str) -> None:
 
 
 def _vector(words: Sequence[str]) -> str:
-    """Words as the text of a tsvector: made here, so that no parser sees words of its own."""
+    """Return words as the text of a tsvector: made here,
+    so that no parser sees words of its own.
+    """
     places: dict[str, list[str]] = defaultdict(list)
     for place, word in enumerate(words, start=1):
         places[word].append(str(place))
@@ -217,7 +223,7 @@ def turns_there(low: int, high: int) -> dict[int, int]:
 
 
 def tasks_there(tasks: Sequence[int]) -> set[int]:
-    """Those of the tasks that have their row."""
+    """Return those of the tasks that have their row."""
     row = "rowid" if _on_sqlite() else "id"
     with connection.cursor() as cursor:
         cursor.execute(
@@ -228,7 +234,9 @@ def tasks_there(tasks: Sequence[int]) -> set[int]:
 
 
 def query_text(term: SearchTerm) -> str:
-    """A term in the words of the engine. Words are letters and digits, so nothing is to escape."""
+    """Return a term in the words of the engine. Words are letters and digits, so nothing is to
+    escape.
+    """
     if _on_sqlite():
         return f'"{" ".join(term.words)}"{" *" * term.begins}'
     return " <-> ".join(f"'{word}'" for word in term.words) + ":*" * term.begins

@@ -20,7 +20,7 @@ KEEP_SECONDS = 600
 
 
 def find_trajectories(*, words: str) -> Codes:
-    """The trajectories with these words, as sorted ids.
+    """Return the trajectories with these words, as sorted ids.
 
     ``words`` is what `analysis.browser.search.query` describes: each word must stand in a plan, in
     feedback, in a call of a tool or in the task; none of those left out may stand in any. Where
@@ -76,7 +76,7 @@ def has_words(words: str) -> bool:
 
 
 def _ids(texts: Iterable[str]) -> Codes:
-    """Sorted ids, once each, from numbers with commas between."""
+    """Return sorted ids, once each, from numbers with commas between."""
     parts = [_distinct(parse_numbers(text, 1).ravel()) for text in texts]
     if not parts:
         return _nothing()
@@ -84,7 +84,9 @@ def _ids(texts: Iterable[str]) -> Codes:
 
 
 def _distinct(numbers: Codes) -> Codes:
-    """The numbers in order, once each; most come in order, which `numpy.unique` would not see."""
+    """Return the numbers in order, once each; most come in order, which `numpy.unique` would not
+    see.
+    """
     if np.any(numbers[1:] < numbers[:-1]):
         numbers = np.sort(numbers, kind="stable")
     found: Codes = numbers[np.r_[True, numbers[1:] != numbers[:-1]]]
@@ -102,7 +104,7 @@ def _among(some: Codes, others: Codes) -> npt.NDArray[np.bool_]:
 
 
 def _indexed() -> Codes:
-    """The trajectories of which the index knows."""
+    """Return the trajectories of which the index knows."""
     known = IndexedRun.objects.filter(version=F("run__data_version")).values("run")
     rows = Trajectory.objects.filter(run__in=known).order_by("pk").values_list("pk", flat=True)
     return np.fromiter(rows.iterator(chunk_size=10_000), dtype=np.int64)

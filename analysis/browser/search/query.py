@@ -48,7 +48,9 @@ def spans_of(text: str) -> Iterator[SearchToken]:
 
 @lru_cache(maxsize=20_000)
 def folded(word: str) -> str:
-    """A word as it is compared: without case, accents and ligatures; empty if nothing is left."""
+    """Return a word as it is compared: without case, accents and ligatures; empty if nothing is
+    left.
+    """
     if word.isascii():
         return word.lower()[:LONGEST]
     plain = unicodedata.normalize("NFKD", word).casefold()

@@ -40,7 +40,9 @@ def is_behind() -> bool:
 
 
 def unsearched(seen: Visibility = EVERYTHING) -> int:
-    """How many trajectories with turns this person could not find yet, because they are new."""
+    """Return how many trajectories with turns this person could not find yet,
+    because they are new.
+    """
     stale = seen.of(_stale_runs()).order_by().values_list("pk", "indexed__trajectories")
     known = {pk: count or 0 for pk, count in stale}
     rows = Trajectory.objects.order_by()
@@ -134,13 +136,15 @@ def _stale_runs() -> QuerySet[Run]:
 
 
 def _new_turns() -> QuerySet[Turn]:
-    """Turns that are newer than the index, of whatever run; those of a run under way, as a rule."""
+    """Return the turns that are newer than the index, of whatever run; those of a run under way, as
+    a rule.
+    """
     last = IndexedRun.objects.aggregate(last=Max("last_turn"))["last"] or 0
     return Turn.objects.filter(pk__gt=last, trajectory__judged=None)
 
 
 def _blocks(run_id: int) -> Iterator[Block]:
-    """The trajectories of a run, some at a time, in the order of their ids."""
+    """Yield the trajectories of a run, some at a time, in the order of their ids."""
     rows = Trajectory.objects.filter(run=run_id).order_by("pk")
     last = 0
     while block := list(
@@ -159,7 +163,7 @@ def _missing(block: Block) -> Iterator[tuple[int, int]]:
 
 
 def _portions(missing: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """Ids of turns, as many as are written at once; a long text is alone."""
+    """Yield ids of turns, as many as are written at once; a long text is alone."""
     rest = iter(missing)
     while some := list(islice(rest, PORTION_TURNS)):
         wanted = set(some)

@@ -67,7 +67,7 @@ def snippets(*, words: str, trajectory_ids: Sequence[int]) -> Mapping[int, Snipp
 
 
 def _texts(turns: Mapping[int, int]) -> Sequence[tuple[int, int, str, str, str]]:
-    """The texts of one turn of each trajectory, or what of them is looked at."""
+    """Return the texts of one turn of each trajectory, or what of them is looked at."""
     if not turns:
         return []
     rows = Turn.objects.filter(trajectory__in=turns, index__in=set(turns.values())).order_by()
@@ -104,7 +104,7 @@ def _from_tasks(ids: Sequence[int], wanted: Sequence[SearchTerm]) -> dict[int, S
 def _best_of(
     texts: Mapping[str, str], wanted: Sequence[SearchTerm]
 ) -> tuple[str, tuple[SnippetPart, ...]]:
-    """The place with most of the words, and its excerpt."""
+    """Return the place with most of the words, and its excerpt."""
     shown = {place: excerpt(text, wanted) for place, text in texts.items() if text}
     if not shown:
         return PLAN, ()
@@ -113,7 +113,9 @@ def _best_of(
 
 
 def excerpt(text: str, wanted: Sequence[SearchTerm]) -> tuple[int, tuple[SnippetPart, ...]]:
-    """How many of the terms an excerpt of a text shows, and the excerpt; its beginning if none."""
+    """Return how many of the terms an excerpt of a text shows, and the excerpt; its beginning if
+    none.
+    """
     text = unicodedata.normalize("NFC", text)
     marks = _marks(text, wanted)
     start, terms = 0, 0
@@ -151,7 +153,7 @@ def _fits(term: SearchTerm, words: Sequence[str]) -> bool:
 
 
 def _cut(text: str, marks: Sequence[tuple[int, int, int]], start: int) -> tuple[SnippetPart, ...]:
-    """The excerpt from ``start``, cut between words, in parts."""
+    """Return the excerpt from ``start``, cut between words, in parts."""
     if start and not text[start - 1].isspace():
         space = text.find(" ", start, start + LEAD // 2)
         start = space + 1 if space >= 0 else start
@@ -174,7 +176,7 @@ def _cut(text: str, marks: Sequence[tuple[int, int, int]], start: int) -> tuple[
 
 
 def _flat(text: str) -> str:
-    """One line: runs of space, line breaks among them, become one space."""
+    """Return a text as one line: runs of space, line breaks among them, become one space."""
     if not text.strip():
         return " " if text else ""
     words = " ".join(text.split())

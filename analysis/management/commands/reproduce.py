@@ -122,7 +122,7 @@ class Command(BaseCommand):
 
 
 def _changes(preset: PaperPreset, options: dict[str, Any]) -> dict[str, Any]:
-    """The fields of the design that the command line changes."""
+    """Return the fields of the design that the command line changes."""
     from benchmarks.runs.command_line import read_pairs
 
     roles = {role: tuple(names.split(",")) for role, names in read_pairs(options["role"]).items()}

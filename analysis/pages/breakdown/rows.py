@@ -165,7 +165,7 @@ def _title(value: Value, grouping: Grouping) -> str:
 
 
 def _order(value: Value, grouping: Grouping) -> list[tuple[int, Any]]:
-    """Named values in their order, then the rest by name, numbers in it by size."""
+    """Return named values in their order, then the rest by name, numbers in it by size."""
     names = list(grouping.values)
     return [
         (0, names.index(part))

@@ -37,7 +37,7 @@ P_COLUMN = Column("p", ("p adjusted", "p alone"), help="Score test, corrected ov
 
 
 def p_pair_cell(corrected: float | None, alone: float | None) -> Cell:
-    """The corrected p-value; the CSV has that of the comparison alone beside it."""
+    """Return the corrected p-value; the CSV has that of the comparison alone beside it."""
     if corrected is None or alone is None:
         return Cell(data=(None, None), reason=NOT_TESTED)
     return Cell(p_text(corrected), (float(f"{corrected:.6g}"), float(f"{alone:.6g}")))

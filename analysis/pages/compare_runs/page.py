@@ -197,7 +197,7 @@ def _rows(
 
 
 def _side(attempts: Sequence[Attempt]) -> TaskSide | None:
-    """The mean over the attempts that have a value."""
+    """Return the mean over the attempts that have a value."""
     if not attempts:
         return None
     known = [one.value for one in attempts if one.value is not None]
@@ -232,7 +232,7 @@ def _flip(measured: RunMeasure, a: TaskSide | None, b: TaskSide | None) -> Flip:
 
 
 def value_words(value: float, measured: RunMeasure, *, signed: bool = False) -> str:
-    """A value, or a difference of values, as the page shows it."""
+    """Return a value, or a difference of values, as the page shows it."""
     if measured.binary:
         return number(value, "share", signed=signed)
     return number(value, "points" if measured.scores else "number", signed=signed)

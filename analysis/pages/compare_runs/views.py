@@ -60,7 +60,7 @@ ROWS = 50
 def chosen_rows(
     report: FlipReport, *, flip: str = "", words: str = "", order: str = ""
 ) -> list[TaskPair]:
-    """The tasks of a choice: flip, words in the task, and order."""
+    """Return the tasks of a choice: flip, words in the task, and order."""
     words = words.casefold()
     rows = [
         row
@@ -78,7 +78,7 @@ def chosen_rows(
 
 
 def flip_words(report: FlipReport) -> dict[str, str]:
-    """What each flip means for these two runs and this measure."""
+    """Return what each flip means for these two runs and this measure."""
     a, b = report.names
     words = {
         "won": f"{a} higher",
@@ -101,20 +101,20 @@ def flip_words(report: FlipReport) -> dict[str, str]:
 
 
 def attempts_of_side(row: TaskPair, place: int) -> tuple[Attempt, ...]:
-    """The attempts of A (0) or B (1) at a task."""
+    """Return the attempts of A (0) or B (1) at a task."""
     side = (row.a, row.b)[place]
     return side.attempts if side is not None else ()
 
 
 def attempts_of_row(row: TaskPair) -> list[Attempt]:
-    """The attempts of both at a task."""
+    """Return the attempts of both at a task."""
     return [*attempts_of_side(row, 0), *attempts_of_side(row, 1)]
 
 
 def line_of(
     row: TaskPair, measured: RunMeasure, details: AttemptDetails, system: str
 ) -> dict[str, Any]:
-    """A task as the list shows it."""
+    """Return a task as the list shows it."""
     pair = [one for two in zip(*_evened(row), strict=True) for one in two if one is not None]
     ids = [one.pk for one in pair][:MOST]
     return {
@@ -127,7 +127,9 @@ def line_of(
 
 
 def _side_by_side(ids: Sequence[int], attempts: Sequence[Attempt], measured: RunMeasure) -> str:
-    """The attempts beside each other; where they are compared by a score, at the plans scored."""
+    """Return the attempts beside each other; where they are compared by a score, at the plans
+    scored.
+    """
     pairs: list[tuple[str, object]] = [("t", pk) for pk in ids]
     longest = max((one.turns for one in attempts), default=0)
     place = ""
@@ -139,7 +141,7 @@ def _side_by_side(ids: Sequence[int], attempts: Sequence[Attempt], measured: Run
 
 
 def _difference_words(row: TaskPair, measured: RunMeasure) -> str:
-    """A minus B: of one attempt each +1, 0 or −1, else in points or the measure's unit."""
+    """Return a minus B: of one attempt each +1, 0 or −1, else in points or the measure's unit."""
     if row.difference is None:
         return ""
     if measured.binary and len(attempts_of_row(row)) == 2:
@@ -181,7 +183,7 @@ def _cell(
 
 
 def _last_turn(attempt: Attempt) -> str:
-    """The trajectory at its last turn, which is what verdicts and scores are about."""
+    """Return the trajectory at its last turn, which is what verdicts and scores are about."""
     url = reverse("analysis:trajectory", args=[attempt.pk])
     return f"{url}?turn={attempt.turns}#turn-{attempt.turns}" if attempt.turns else url
 
@@ -193,7 +195,7 @@ def _mean(values: Sequence[float]) -> float | None:
 def record_of(
     row: TaskPair, measured: RunMeasure, details: AttemptDetails, system: str
 ) -> list[object]:
-    """A task as a row of the CSV, in the order of `HEADER`."""
+    """Return a task as a row of the CSV, in the order of `HEADER`."""
     cells: list[object] = [row.task.name, row.task.prompt, row.flip]
     for side in (row.a, row.b):
         cell = _cell(side, measured, details, system)
@@ -225,7 +227,7 @@ class ComparisonQuery:
     page: int
 
     def query(self, **changes: Any) -> str:
-        """The query string, with some things changed; what is usual is left out."""
+        """Return the query string, with some things changed; what is usual is left out."""
         now = replace(self, **changes)
         pairs = (
             ("a", now.a), ("b", now.b), ("measure", now.measure), ("flip", now.flip),
@@ -235,7 +237,7 @@ class ComparisonQuery:
 
 
 def read_wanted(params: QueryDict) -> ComparisonQuery:
-    """What an address says."""
+    """Return what an address says."""
     flip, sort = params.get("flip", ""), params.get("sort", "")
     page = as_id(params.get("page", "")) or 1
     return ComparisonQuery(
@@ -252,7 +254,7 @@ def read_wanted(params: QueryDict) -> ComparisonQuery:
 @signed_in
 @require_safe
 def compare_runs(request: HttpRequest) -> HttpResponse:
-    """The sentence, who succeeds where, and the tasks with both outcomes."""
+    """Show the sentence, who succeeds where, and the tasks with both outcomes."""
     allow(request, VIEW)
     seen, wanted = visibility(request), read_wanted(request.GET)
     runs = find_runs([pk for pk in (wanted.a, wanted.b) if pk is not None], seen)
@@ -276,7 +278,7 @@ def compare_runs(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_safe
 def compare_runs_table(request: HttpRequest) -> HttpResponseBase:
-    """The tasks of the page as CSV: all pages of them, numbers not rounded for reading."""
+    """Show the tasks of the page as CSV: all pages of them, numbers not rounded for reading."""
     allow(request, VIEW)
     seen, wanted = visibility(request), read_wanted(request.GET)
     runs = find_runs([pk for pk in (wanted.a, wanted.b) if pk is not None], seen)
@@ -302,14 +304,14 @@ def _report(wanted: ComparisonQuery, a: Run, b: Run, seen: Visibility) -> FlipRe
 
 
 def measure_of(wanted: ComparisonQuery, run: Run) -> RunMeasure:
-    """The measure of the address, or the usual one: the first verdict, else the reward."""
+    """Return the measure of the address, or the usual one: the first verdict, else the reward."""
     known = {one.name: one for one in measures_for(run.dataset.system)}
     usual = "reward" if run.dataset.system == EXTERNAL else "accurate"
     return known.get(wanted.measure) or known.get(usual) or next(iter(known.values()))
 
 
 def names_of(a: Run, b: Run) -> tuple[str, str]:
-    """A name for each of two runs, and not for the other."""
+    """Return a name for each of two runs, and not for the other."""
     if a.agent_id != b.agent_id and a.agent.title != b.agent.title:
         return a.agent.title, b.agent.title
     return f"{a.agent.title} (run {a.pk})", f"{b.agent.title} (run {b.pk})"
@@ -375,7 +377,7 @@ def _flip_links(report: FlipReport, now: ComparisonQuery) -> list[dict[str, obje
 
 
 def _head(run: Run, name: str, report: FlipReport, place: int) -> dict[str, Any]:
-    """What stands at the top of a run: its facts, how far it is, and its mean."""
+    """Return what stands at the top of a run: its facts, how far it is, and its mean."""
     comparison = report.comparison
     value = (comparison.first, comparison.second)[place]
     attempts = [one for row in report.rows for one in attempts_of_side(row, place)]

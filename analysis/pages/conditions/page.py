@@ -96,7 +96,7 @@ def draw_kinds(result: ConditionsResult, _: UrlOf) -> Figure | None:
 
 
 def _span(panels: Mapping[str, Sequence[PointRow]]) -> tuple[float, float]:
-    """An axis around 0 that holds every value and interval, in whole quarters."""
+    """Return an axis around 0 that holds every value and interval, in whole quarters."""
     reach = [0.25]
     for mark in (mark for marks in panels.values() for mark in marks):
         interval, value = mark.value.interval, mark.value.value

@@ -28,7 +28,7 @@ CONDITION = Column("Condition", ("condition", "setting"), num=False)
 
 
 def points_cell(change: Estimate, url: str = "") -> Cell:
-    """A difference of two shares, in points of 100; n counts tasks."""
+    """Return a difference of two shares, in points of 100; n counts tasks."""
     cell = estimate_cell(change, "share", signed=True, url=url, show_n=True)
     return replace(cell, text=f"{cell.text.removesuffix(' %')} pt") if cell.text else cell
 

@@ -186,12 +186,12 @@ def draw_slopes(result: DeclineResult, url: UrlOf) -> Figure | None:
 
 
 def curve_name(place: int) -> str:
-    """The name of the figure of a dimension."""
+    """Return the name of the figure of a dimension."""
     return f"curves-{place + 1}" if place else "curves"
 
 
 def curves_of(place: int) -> FigureOf[DeclineResult]:
-    """The means by turn on one of the dimensions, one panel an agent."""
+    """Return the means by turn on one of the dimensions, one panel an agent."""
 
     def draw(result: DeclineResult, url: UrlOf) -> Figure | None:
         if place >= len(result.data.dimensions):

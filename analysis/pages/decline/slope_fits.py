@@ -43,7 +43,7 @@ def fit_runs(system: str, runs: Sequence[ChosenRun]) -> Fits:
 
 
 def _of(label: str, fits: Sequence[SlopeModels]) -> tuple[SlopeModels, ...]:
-    """The fits of an agent, by what the page calls it."""
+    """Return the fits of an agent, by what the page calls it."""
     return tuple(replace(one, agent=label) for one in fits)
 
 

@@ -73,7 +73,7 @@ class DeclineDetails:
         return found
 
     def link(self, agent: str, dimension: str, **more: int) -> Link:
-        """The trajectories of an agent, with a dimension."""
+        """Return the trajectories of an agent, with a dimension."""
         run = next(run.pk for run in self.runs if run.label == agent)
         key = next(one.key for one in self.dimensions if one.title == dimension)
         return Link(runs=(run,), dimension=key, more=more)
@@ -86,7 +86,7 @@ def chosen_dimensions(selection: Selection) -> tuple[Dimension, ...]:
 
 
 def columns_of(frame: "DataFrame", dimensions: Sequence[Dimension]) -> Columns:
-    """Return scores of turns as the columns that statistics take, with dimensions by title."""
+    """Return the scores of turns as the columns that statistics take, with dimensions by title."""
     titles = {dimension.key: dimension.title for dimension in dimensions}
     return (
         frame["label"].tolist(),
@@ -115,7 +115,9 @@ def compute_deferred(selection: Selection) -> DeclineDetails | None:
 
 
 def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
-    """The slopes of the agents and dimensions that the page shows, tested with all others."""
+    """Return the slopes of the agents and dimensions that the page shows,
+    tested with all others.
+    """
     everyone = [one for models in fits.values() for one in models]
     titles = [dimension.title for dimension in chosen_dimensions(selection)]
     shown = [
@@ -222,7 +224,9 @@ def _horizon(row: MatchedRow) -> Cell:
 
 
 def _began(row: MatchedRow) -> Cell:
-    """How those that stayed had begun, where that is clear; the CSV has the whole sentence."""
+    """Return how those that stayed had begun, where that is clear;
+    the CSV has the whole sentence.
+    """
     curve = row.curve
     full = "; ".join(curve.warnings)
     if not full or curve.left.value is None or curve.stayed.value is None:

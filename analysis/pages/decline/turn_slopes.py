@@ -71,12 +71,12 @@ class Slopes:
         return self.clear(1)
 
     def clear(self, sign: int) -> list[SlopeModels]:
-        """Curves that clearly rise (1) or fall (−1), the steepest first."""
+        """Return curves that clearly rise (1) or fall (−1), the steepest first."""
         found = [one for one in self.known if self.test(one).clear and sign * slope_of(one) > 0]
         return sorted(found, key=lambda one: -sign * slope_of(one))
 
     def test(self, one: SlopeModels) -> AdjustedTest:
-        """The test of a curve, corrected over the family."""
+        """Return the test of a curve, corrected over the family."""
         return self.family[curve_name(one.agent, one.dimension)]
 
     @property
@@ -203,7 +203,7 @@ class TurnResult:
 
 
 def slope_of(one: SlopeModels) -> float:
-    """The slope of the mixed model, where it is known."""
+    """Return the slope of the mixed model, where it is known."""
     return one.mixed.slope.value or 0.0
 
 
@@ -296,7 +296,7 @@ def verdict(slopes: Slopes, one: SlopeModels) -> str:
 
 
 def verdict_badges(slopes: Slopes, one: SlopeModels) -> tuple[Badge, ...]:
-    """The mark of a curve that clearly rises or declines."""
+    """Return the mark of a curve that clearly rises or declines."""
     word = verdict(slopes, one)
     if not word:
         return ()
@@ -308,7 +308,9 @@ def verdict_badges(slopes: Slopes, one: SlopeModels) -> tuple[Badge, ...]:
 
 
 def notes_of(one: SlopeModels) -> list[str]:
-    """What was fitted instead, and why. That trajectories are few, or share tasks, is said once."""
+    """Return what was fitted instead, and why. That trajectories are few, or share tasks, is said
+    once.
+    """
     given = [
         warning
         for warning in (*one.mixed.slope.warnings, *one.gee.slope.warnings)

@@ -163,7 +163,8 @@ def compute(selection: Selection) -> PanelsResult | None:
 
 
 def one_panel(frame: "DataFrame") -> tuple["DataFrame", dict[str, list[str]]]:
-    """The runs that the same judges scored, as most runs were; others by label, with their judges.
+    """Return the runs that the same judges scored, as most runs were; others by label, with their
+    judges.
 
     A judge that was never asked about a run is no missing score.
     """
@@ -176,7 +177,7 @@ def one_panel(frame: "DataFrame") -> tuple["DataFrame", dict[str, list[str]]]:
 
 
 def threshold_of(selection: Selection) -> float | None:
-    """τ of the runs, where all have the same."""
+    """Return τ of the runs, where all have the same."""
     found = {run.settings.get("tau") for run in selection.runs if "tau" in run.settings}
     value = next(iter(found)) if len(found) == 1 else None
     return float(value) if isinstance(value, int | float) else None
@@ -185,7 +186,7 @@ def threshold_of(selection: Selection) -> float | None:
 def panel_of(
     rows: "DataFrame", people: PeopleScores, dimension: str, threshold: float | None
 ) -> PanelReliability:
-    """The judges of one dimension; an item is one turn of one trajectory."""
+    """Return the judges of one dimension; an item is one turn of one trajectory."""
     trajectories, turns = rows["trajectory"].tolist(), rows["turn"].tolist()
     items = list(zip(trajectories, turns, strict=True))
     last = rows["is_final"].tolist()

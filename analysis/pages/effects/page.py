@@ -121,7 +121,7 @@ def compute(data: PageData) -> PageResult:
 
 
 def _unit(result: EffectsResult) -> str:
-    """The unit of a panel's axis."""
+    """Return the unit of a panel's axis."""
     return "" if result.is_rate else " (points)" if _is_rubric(result) else ""
 
 
@@ -224,7 +224,7 @@ def _values(panels: Mapping[str, Sequence[PointRow]]) -> list[Estimate]:
 def _full_scale(
     result: EffectsResult, panels: Mapping[str, Sequence[PointRow]]
 ) -> tuple[float, float]:
-    """One axis for all panels: the whole scale, or from 0 on where it has no end."""
+    """Return one axis for all panels: the whole scale, or from 0 on where it has no end."""
     if result.is_rate:
         return 0.0, 1.0
     if _is_rubric(result):
@@ -233,7 +233,7 @@ def _full_scale(
 
 
 def _around_zero(panels: Mapping[str, Sequence[PointRow]], is_rate: bool) -> tuple[float, float]:
-    """An axis around 0 that holds every interval; for shares in whole quarters."""
+    """Return an axis around 0 that holds every interval; for shares in whole quarters."""
     widest = max(abs(end) for end in _ends(_values(panels)))
     widest = ceil(4 * widest - NEARLY) / 4 if is_rate else 1.05 * widest
     widest = widest or (0.25 if is_rate else 1.0)

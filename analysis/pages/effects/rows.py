@@ -269,7 +269,7 @@ class EffectsResult:
 
 
 def factor_of(selection: Selection) -> Factor | None:
-    """The factor that the selection was made for."""
+    """Return the factor that the selection was made for."""
     known = find_system(selection.system).comparisons.factors if selection.system else ()
     return next((one for one in known if one.name == selection.filters.factor), None)
 
@@ -333,7 +333,7 @@ def compute_effects(data: EffectsData) -> EffectsResult:
 
 
 def _compared(runs: Sequence[ChosenRun]) -> tuple[Sequence[ChosenRun], tuple[str, ...]]:
-    """The runs of agents that can be compared with themselves, if any can; who cannot."""
+    """Return the runs of agents that can be compared with themselves, if any can; who cannot."""
     values: dict[str, set[Any]] = {}
     for run in runs:
         values.setdefault(run.label, set()).add(run.value)
@@ -344,7 +344,9 @@ def _compared(runs: Sequence[ChosenRun]) -> tuple[Sequence[ChosenRun], tuple[str
 
 
 def titles_of(factor: Factor, values: list[Any]) -> dict[Any, str]:
-    """The values that occur, in the factor's order, others after them; each with its title."""
+    """Return the values that occur, in the factor's order, others after them;
+    each with its title.
+    """
     there = list(dict.fromkeys(values))
     known = [value for value in factor.values if value in there]
     others = sorted((value for value in there if value not in factor.values), key=_place)
@@ -357,7 +359,7 @@ def _place(value: Any) -> tuple[bool, float, str]:
 
 
 def title_of(factor: Factor, value: Any) -> str:
-    """A value in words."""
+    """Return a value in words."""
     if value in factor.values:
         return factor.values[value].title
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -366,7 +368,7 @@ def title_of(factor: Factor, value: Any) -> str:
 def published_of(
     selection: Selection, factor: Factor, metric: str
 ) -> dict[str, dict[Any, Published]]:
-    """The published figures on this factor and measure, by model and value."""
+    """Return the published figures on this factor and measure, by model and value."""
     if selection.filters.published == "hide" or selection.system not in SYSTEMS:
         return {}
     wanted = {name: value for (measure, value), name in factor.published.items()

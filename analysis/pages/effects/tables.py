@@ -39,14 +39,14 @@ AGENT = Column("Agent", ("agent", "kind"), num=False)
 
 
 def agent_of(result: EffectsResult, agent: str) -> Cell:
-    """An agent's name, with what its runs have to be marked with."""
+    """Return an agent's name, with what its runs have to be marked with."""
     runs = [run for (name, _), run in result.runs.items() if name == agent]
     badges = tuple(dict.fromkeys(badge for run in runs for badge in run_marks.agent_badges(run)))
     return Cell(agent, (agent, runs[0].agent_kind), badges=badges)
 
 
 def runs_of(result: EffectsResult, agent: str) -> Link:
-    """The trajectories of an agent under every value."""
+    """Return the trajectories of an agent under every value."""
     runs = tuple(run.pk for (name, _), run in result.runs.items() if name == agent)
     return Link(runs=runs)
 
@@ -377,7 +377,7 @@ def missing_columns(result: EffectsResult) -> Sequence[ColumnOf[MissingRow]]:
 
 
 def _wanted(factor: Factor, selection: Selection) -> Sequence[Any]:
-    """The values that can be run: of levels those that the dataset has."""
+    """Return the values that can be run: of levels those that the dataset has."""
     if factor.kind != "level" or selection.dataset is None:
         return list(factor.values)
     known = set(
@@ -390,7 +390,7 @@ def _wanted(factor: Factor, selection: Selection) -> Sequence[Any]:
 
 
 def _lacking(result: EffectsResult, runs: Sequence[ChosenRun], title: str) -> list[ChosenRun]:
-    """One run of every agent that has none under this value."""
+    """Return one run of every agent that has none under this value."""
     have = {agent for agent, under in result.runs if under == title}
     first: dict[str, ChosenRun] = {}
     for run in runs:

@@ -142,7 +142,7 @@ def _beside(
     here: Callable[[CheckerQuality], Cell],
     published: Callable[[PaperStatements], Cell] | None = None,
 ) -> ColumnOf[Row]:
-    """A column of this study's checks; of the paper it has a dash, if nothing is given."""
+    """Return a column of this study's checks; of the paper it has a dash, if nothing is given."""
     nothing = Cell(data=(None,) if column.num else ("",), reason=NOT_PUBLISHED)
     return ColumnOf(
         column,

@@ -294,7 +294,7 @@ def load(selection: Selection) -> JudgesData | NothingToShow:
 
 
 def table_of(selection: Selection, frame: "DataFrame") -> TidyTable:
-    """Return people’s and judges’ scores of the last plans, a section for each dimension."""
+    """Return the people’s and judges’ scores of the last plans, a section for each dimension."""
     assert selection.study is not None
     dimensions = system_facts.dimensions_of(selection.system)
     judged = final_scores(selection.study, selection.runs, [d.key for d in dimensions])
@@ -313,7 +313,7 @@ def keys_of(selection: Selection) -> dict[str, str]:
 
 
 def epsilon_of(selection: Selection) -> float:
-    """ε as the address has it; the strictest where it says nothing that is customary."""
+    """Return ε as the address has it; the strictest where it says nothing that is customary."""
     chosen = selection.filters.epsilon
     return float(chosen) if chosen in EPSILONS else STRICTEST
 

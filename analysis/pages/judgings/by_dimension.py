@@ -173,7 +173,7 @@ def compute_deferred(selection: Selection) -> JudgingsByDimension | None:
 
 
 def _own(replies: Replies, dimensions: Sequence[Dimension]) -> list[OwnReplies]:
-    """Each judge beside itself by dimension; nothing where every judge was asked once."""
+    """Return each judge beside itself by dimension; nothing where every judge was asked once."""
     found = []
     for which in (COUNTS, BESIDE):
         for seat, judge in replies.judges(which).items():
@@ -191,7 +191,7 @@ def _own(replies: Replies, dimensions: Sequence[Dimension]) -> list[OwnReplies]:
 
 
 def _changes(replies: Replies, dimensions: Sequence[Dimension]) -> list[JudgeChange]:
-    """What the second judging changes, by dimension and judge; nothing without a second."""
+    """Return what the second judging changes, by dimension and judge; nothing without a second."""
     if not replies.judges(BESIDE) or not replies.judges(COUNTS):
         return []
     both = BothScores(replies, SEED)
@@ -209,7 +209,7 @@ def _changes(replies: Replies, dimensions: Sequence[Dimension]) -> list[JudgeCha
 
 
 def said_of(items: "DataFrame", people: PeopleScores) -> list[float | None]:
-    """Return people's mean score of each item; that of a last plan is of its last turn."""
+    """Return the people's mean score of each item; that of a last plan is of its last turn."""
     places = items.index.to_frame(index=False)
     last = places.groupby("trajectory")["turn"].max()
     return [

@@ -287,7 +287,9 @@ def compute(data: JudgingsData) -> JudgingsResult:
 
 
 def _judgings(data: JudgingsData) -> list[JudgingSummary]:
-    """The judging that counts, and the one beside it, with the consistency of their judges."""
+    """Return the judging that counts, and the one beside it,
+    with the consistency of their judges.
+    """
     found = []
     for which in (COUNTS, BESIDE):
         judged = [run.judged if which == COUNTS else run.beside for run in data.runs]
@@ -305,7 +307,9 @@ def _judgings(data: JudgingsData) -> list[JudgingSummary]:
 
 
 def _verdicts(data: JudgingsData) -> tuple[list[AgentVerdicts], VerdictChange | None]:
-    """The verdicts that turn by agent, all together last where there are several; and of all."""
+    """Return the verdicts that turn by agent, all together last where there are several; and of
+    all.
+    """
     first, second = data.verdicts
     common_ones = [pk for pk in first if pk in second]
     by_agent: dict[str, list[int]] = {}

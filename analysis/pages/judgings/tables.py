@@ -191,7 +191,7 @@ def turned_columns(_: JudgingsResult) -> Sequence[ColumnOf[TurnedVerdict]]:
 
 
 def rate_cell(rate: Rate, *, url: str = "", show_n: bool = False) -> Cell:
-    """A share, with the interval that draws clusters where there is one, else Wilson's."""
+    """Return a share, with the interval that draws clusters where there is one, else Wilson's."""
     found = rate.clustered if rate.clustered.interval is not None else rate.wilson
     return estimate_cell(found, "share", url=url, show_n=show_n)
 

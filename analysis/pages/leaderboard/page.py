@@ -508,7 +508,7 @@ def _link(row: AgentResult, **more: str) -> str:
 
 
 def _successes(row: AgentResult, metric: str) -> str:
-    """The trajectories that a share counts; the list knows two such measures."""
+    """Return the trajectories that a share counts; the list knows two such measures."""
     if row.run is None:
         return ""
     if metric not in (ACCURATE, VALID):
@@ -517,13 +517,13 @@ def _successes(row: AgentResult, metric: str) -> str:
 
 
 def _counted(row: AgentResult) -> str:
-    """All that the first measure counts, where the list knows it; else all."""
+    """Return all that the first measure counts, where the list knows it; else all."""
     known = {"accurate": ["yes", "no"]} if row.headline[0] == ACCURATE else {}
     return addresses.trajectories_of(row.run, **known) if row.run is not None else ""
 
 
 def _beside(row: AgentResult, best: ChosenRun | None) -> Link | None:
-    """The page where the agent at the top and this one are compared task by task."""
+    """Return the page where the agent at the top and this one are compared task by task."""
     if row.run is None or best is None:
         return None
     if row.run.pk == best.pk:

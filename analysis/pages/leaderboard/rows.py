@@ -117,7 +117,9 @@ def _share(values: Any, excluded: Mapping[str, int], method: Method) -> Estimate
 def published_rows(
     system: str, measures: Mapping[str, Measure], headline: Sequence[str]
 ) -> list[AgentResult]:
-    """The models of the paper: every metric that it gives, shares with the interval of their n."""
+    """Return the models of the paper: every metric that it gives, shares with the interval of their
+    n.
+    """
     found: dict[str, dict[str, Any]] = {}
     for entry in get_system(system).published:
         if entry.metric in measures:
@@ -141,7 +143,7 @@ def published_rows(
 
 
 def signature(run: ChosenRun) -> tuple[str, ...]:
-    """What must be alike for two runs to be ranked against each other."""
+    """Return what must be alike for two runs to be ranked against each other."""
     others = {name: fillers for name, fillers in run.casting.items() if name != "agent"}
     judged = run.judged.settings if run.judged is not None else {}
     return (repr(sorted(run.settings.items())), repr(sorted(others.items())), repr(run.pins),
@@ -149,7 +151,7 @@ def signature(run: ChosenRun) -> tuple[str, ...]:
 
 
 def ranked(rows: Sequence[AgentResult]) -> list[AgentResult]:
-    """Rows from best to worst; ranks only among those that were made and judged alike.
+    """Return rows from best to worst; ranks only among those that were made and judged alike.
 
     Recorded agents are never ranked, because their pools differ in size; nor are unfinished runs.
     Equal values share the better rank.
@@ -199,7 +201,7 @@ def paired_difference(
     comparisons: int = 1,
     most: float | None = None,
 ) -> Estimate:
-    """Difference in a metric on the tasks that both have, one of so many of one family.
+    """Return the difference in a metric on the tasks that both have, one of so many of one family.
 
     ``most`` is the largest difference that the measure's scale allows.
     """
@@ -214,7 +216,7 @@ def paired_difference(
 
 
 def over_pairs(pairs: int) -> str:
-    """What a simultaneous interval is corrected for, in brackets after it."""
+    """Return what a simultaneous interval is corrected for, in brackets after it."""
     return f", Bonferroni over {pairs:,} pairs" if pairs > 1 else ""
 
 

@@ -67,7 +67,7 @@ def scale_of(frame: "DataFrame") -> RewardScale:
 def rows_of(
     runs: Sequence[ChosenRun], frame: "DataFrame", scale: RewardScale
 ) -> list[AgentRewards]:
-    """A row for each run, the highest mean reward first."""
+    """Return a row for each run, the highest mean reward first."""
     rows = [_row(run, frame[frame["run"] == run.pk], scale) for run in runs]
     return sorted(
         rows, key=lambda row: (row.reward.value is None, -(row.reward.value or 0), row.label)
@@ -101,7 +101,7 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: RewardScale) -> AgentRewards:
 
 
 def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: RewardScale) -> Estimate:
-    """The mean reward; without a stated reward a trajectory is left out and counted.
+    """Return the mean reward; without a stated reward a trajectory is left out and counted.
 
     Several trials of a task are not independent, so then it is by task; with one trial each the
     interval is Wilson's for rewards of 0 and 1, else t.

@@ -26,7 +26,7 @@ def link_of(row: AgentRewards, **more: str) -> Link:
 
 
 def agent_column() -> ColumnOf[AgentRewards]:
-    """A column of agents."""
+    """Return a column of agents."""
     return agent_of(lambda row: row.run)
 
 
@@ -71,7 +71,7 @@ def _trials(row: AgentRewards) -> Cell:
 
 
 def _successes(row: AgentRewards, unit: Unit) -> Link:
-    """The trajectories that a share counts as successes; of a mean all."""
+    """Return the trajectories that a share counts as successes; of a mean all."""
     return link_of(row, reward="full") if unit == "share" and row.reward.value else link_of(row)
 
 

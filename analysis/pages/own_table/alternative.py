@@ -25,7 +25,9 @@ PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"
 
 
 def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
-    """One row per judge and section: both verdicts, how clear they are, or what is missing."""
+    """Return one row per judge and section: both verdicts, how clear they are,
+    or what is missing.
+    """
     rows = []
     for part in parts:
         for alone, test in zip(part.alone, part.family, strict=True):
@@ -129,7 +131,7 @@ def _p(p: float) -> Cell:
 
 
 def person_table(parts: Sequence[Tested], word: str = "") -> Table:
-    """Each judge against each person, with p-values before and after both adjustments."""
+    """Return each judge against each person, with p-values before and after both adjustments."""
     rows = []
     for part in parts:
         for alone, test in zip(part.alone, part.family, strict=True):
@@ -172,13 +174,13 @@ def person_table(parts: Sequence[Tested], word: str = "") -> Table:
 
 
 def missing(part: Tested) -> str:
-    """What the section’s first refused test lacks; empty where all are available."""
+    """Return what the section’s first refused test lacks; empty where all are available."""
     refused = next((test for test in part.family if test.passed is None), None)
     return lacking(refused) if refused is not None else ""
 
 
 def power_groups(part: Tested) -> list[tuple[Power, list[str]]]:
-    """The power of a section's tests, each with the judges of which it is."""
+    """Return the power of a section's tests, each with the judges of which it is."""
     found: dict[tuple[int, float, int | None], tuple[Power, list[str]]] = {}
     for test in part.family:
         power = test.verdict.power
@@ -189,7 +191,7 @@ def power_groups(part: Tested) -> list[tuple[Power, list[str]]]:
 
 
 def power_table(parts: Sequence[Tested], word: str = "") -> Table:
-    """How often a judge as good as a person passes, and how many items it takes."""
+    """Return how often a judge as good as a person passes, and how many items it takes."""
     rows = []
     for part in parts:
         groups = power_groups(part)

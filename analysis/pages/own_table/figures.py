@@ -103,13 +103,15 @@ def _marks(result: OverviewResult, url: UrlOf) -> dict[str, str]:
 
 
 def drawn(section: SectionReport) -> list[JudgeComparison]:
-    """The comparisons that figures show: the panel, and the first judges."""
+    """Return the comparisons that figures show: the panel, and the first judges."""
     single = list(judges_of(section))
     return [*single[:MOST_DRAWN], *section.against[len(single) :]]
 
 
 def called(one: JudgeComparison) -> Agreement:
-    """The shares of a comparison under the judge’s name, as figures of several judges need it."""
+    """Return the shares of a comparison under the judge’s name, as figures of several judges need
+    it.
+    """
     return replace(one.answers, dimension=one.judge)
 
 
@@ -136,7 +138,7 @@ def _estimates(section: SectionReport, shown: Sequence[JudgeComparison]) -> list
 
 
 def coefficients(group: RaterGroup) -> list[tuple[str, Estimate]]:
-    """The coefficients of a group that a figure shows."""
+    """Return the coefficients of a group that a figure shows."""
     return [
         *((f"{metric} alpha", alpha) for metric, alpha in group.alphas.items()),
         ("AC1", group.gwet["none"]),

@@ -25,7 +25,7 @@ MOST_PAIRS = 60
 
 
 def statistics_of(group: RaterGroup) -> Iterator[tuple[str, Unit, Estimate]]:
-    """Every statistic of a group by its full name."""
+    """Yield every statistic of a group by its full name."""
     yield "Equal pairs of scores", "share", group.equal
     yield "Pairs within one point", "share", group.within_one
     for metric, alpha in group.alphas.items():
@@ -44,7 +44,9 @@ def statistics_of(group: RaterGroup) -> Iterator[tuple[str, Unit, Estimate]]:
 
 
 def group_table(name: str, title: str, group: RaterGroup) -> Table | None:
-    """Every statistic of one group, a row for each; None where there is nobody to agree with."""
+    """Return every statistic of one group, a row for each; None where there is nobody to agree
+    with.
+    """
     if group.undefined:
         return None
     rows = [
@@ -66,7 +68,7 @@ def group_table(name: str, title: str, group: RaterGroup) -> Table | None:
 
 
 def how(estimate: Estimate) -> str:
-    """The interval’s method, what was left out, and warnings; or why there is no value."""
+    """Return the interval’s method, what was left out, and warnings; or why there is no value."""
     if estimate.value is None:
         words = [f"undefined because {estimate.undefined}"]
     elif estimate.interval is None:
@@ -81,7 +83,7 @@ def how(estimate: Estimate) -> str:
 def across_table(
     name: str, title: str, parts: Sequence[SectionPart], word: str, *, judges: bool
 ) -> Table:
-    """The statistics of one kind of rater, a row for each section."""
+    """Return the statistics of one kind of rater, a row for each section."""
     rows = []
     labels: list[str] = []
     for part in parts:
@@ -108,7 +110,7 @@ def across_table(
 
 
 def pair_table(name: str, title: str, group: RaterGroup) -> Table | None:
-    """Each two raters with a common item; None where there are no such two."""
+    """Return each two raters with a common item; None where there are no such two."""
     if not group.pairs:
         return None
     columns = (

@@ -43,7 +43,7 @@ class SectionPart(Tested):
 
 
 def parts_of(report: TidyReport) -> list[SectionPart]:
-    """The sections, each with its share of the tests that were adjusted together."""
+    """Return the sections, each with its share of the tests that were adjusted together."""
     found, start = [], 0
     for section in report.sections:
         end = start + len(section.against)
@@ -138,7 +138,7 @@ def cautions_of(parts: Sequence[Tested], *, several: bool) -> Cautions:
 
 
 def lacking(test: AltTest) -> str:
-    """Whose items and how many people a refused test lacks at least."""
+    """Return whose items and how many people a refused test lacks at least."""
     if test.passed is not None:
         return "nothing"
     more = PEOPLE_NEEDED - test.winning_rate.n
@@ -174,7 +174,7 @@ def skewed_parts(parts: Sequence[SectionPart]) -> list[tuple[str, list[str]]]:
 
 
 def score_counts(group: RaterGroup) -> Distribution:
-    """How often each score was given, as figures take it."""
+    """Return how often each score was given, as figures take it."""
     return Distribution(
         1,
         tuple(
@@ -188,11 +188,11 @@ def score_counts(group: RaterGroup) -> Distribution:
 
 
 def judges_of(section: SectionReport) -> Sequence[JudgeComparison]:
-    """The comparisons with single judges, without that of the panel."""
+    """Return the comparisons with single judges, without that of the panel."""
     return [one for one in section.against if one.panel == 1]
 
 
 def epsilon_words(epsilon: float) -> str:
-    """ε with what it is customary for."""
+    """Return ε with what it is customary for."""
     customary = EPSILON_WORDS.get(epsilon)
     return f"ε = {epsilon:g}" + (f", customary {customary}" if customary else "")

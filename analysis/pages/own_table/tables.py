@@ -31,7 +31,9 @@ def per_judge(
     columns: Sequence[Column],
     cells: Callable[[JudgeComparison], Row],
 ) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """Columns and rows that begin with the section, where there are several, and the judge."""
+    """Return the columns and rows that begin with the section, where there are several, and the
+    judge.
+    """
     rows = [
         (*named(part, word), text_cell(one.judge), *cells(one))
         for part in parts
@@ -49,7 +51,7 @@ def named(part: Tested, word: str) -> Row:
 
 
 def against_table(parts: Sequence[SectionPart], word: str = "") -> Table:
-    """Equal and close scores, and in which direction judges err."""
+    """Return equal and close scores, and in which direction judges err."""
     columns, rows = per_judge(
         parts,
         word,
@@ -86,7 +88,7 @@ def _left_out(one: JudgeComparison) -> Cell:
 
 
 def chance_table(parts: Sequence[SectionPart], word: str = "") -> Table:
-    """Agreement of each judge with people beyond chance."""
+    """Return the agreement of each judge with people beyond chance."""
     columns, rows = per_judge(
         parts,
         word,
@@ -112,7 +114,7 @@ def chance_table(parts: Sequence[SectionPart], word: str = "") -> Table:
 
 
 def correlation_table(parts: Sequence[SectionPart], word: str = "") -> Table:
-    """Correlations beside bias and limits, which they do not see."""
+    """Return correlations beside bias and limits, which they do not see."""
     columns, rows = per_judge(
         parts,
         word,
@@ -151,7 +153,7 @@ def correlation_table(parts: Sequence[SectionPart], word: str = "") -> Table:
 
 
 def difference_table(parts: Sequence[SectionPart], word: str = "") -> Table:
-    """Answers at each exact distance, a row for each; a panel of k judges moves in k-ths."""
+    """Return answers at each exact distance, a row for each; a panel of k judges moves in k-ths."""
     rows = [
         (
             *named(part, word),
@@ -182,7 +184,7 @@ def difference_table(parts: Sequence[SectionPart], word: str = "") -> Table:
 
 
 def score_table(parts: Sequence[SectionPart], word: str = "") -> Table:
-    """How often people and judges gave each score."""
+    """Return how often people and judges gave each score."""
     rows = []
     scores: list[str] = []
     for part in parts:
@@ -220,7 +222,7 @@ def planning_of(parts: Sequence[SectionPart]) -> list[tuple[str, Planning]]:
 
 
 def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Table | None:
-    """How many items would give intervals of the wanted width; None without common items."""
+    """Return how many items would give intervals of the wanted width; None without common items."""
     rows = []
     for title, planning in plans:
         rows += [
@@ -246,7 +248,7 @@ def planning_table(plans: Sequence[tuple[str, Planning]], word: str = "") -> Tab
 
 
 def sizes_of(planning: Planning) -> list[tuple[str, SampleSize]]:
-    """The numbers of items that were planned, by what they are for."""
+    """Return the numbers of items that were planned, by what they are for."""
     sizes = (
         ("Share of equal pairs", planning.equal),
         ("Ordinal alpha", planning.alpha),

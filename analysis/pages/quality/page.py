@@ -293,12 +293,12 @@ def _drifts(
 
 
 def _names(item: JudgedItem, questions: Collection[str]) -> tuple[str, ...]:
-    """The places of an item at which these questions stand."""
+    """Return the places of an item at which these questions stand."""
     return tuple(slot.name for slot in item.slots if slot.question.key in questions)
 
 
 def _sheets(data: SubmittedAnswers, questions: Collection[str]) -> Sheets:
-    """Each annotator's answers to these questions, item by item, in the order judged."""
+    """Return each annotator's answers to these questions, item by item, in the order judged."""
     shapes = {item.shape: item for item in data.items.values()}
     alike: dict[int, list[Submission]] = {}
     for submission in data.main:
@@ -316,7 +316,9 @@ def _sheets(data: SubmittedAnswers, questions: Collection[str]) -> Sheets:
 
 
 def _gold(data: SubmittedAnswers) -> Mapping[Hashable, Estimate]:
-    """Right answers to gold items: what was expected is a list of values, or a set of marks."""
+    """Return right answers to gold items: what was expected is a list of values, or a set of
+    marks.
+    """
     sheets: list[tuple[int, int | None, list[bool | None]]] = [
         (rater.user, None, []) for rater in data.raters
     ]
@@ -337,7 +339,7 @@ def _gold(data: SubmittedAnswers) -> Mapping[Hashable, Estimate]:
 
 
 def _agreed(question: Question, data: SubmittedAnswers) -> QuestionAgreement | None:
-    """Agreement on one question over items and their parts; words are not compared."""
+    """Return the agreement on one question over items and their parts; words are not compared."""
     match question.scale.kind:
         case "points":
             counts, tasks = _counts(question, data, list(range(1, question.scale.most + 1)))
@@ -356,7 +358,7 @@ def _agreed(question: Question, data: SubmittedAnswers) -> QuestionAgreement | N
 def _counts(
     question: Question, data: SubmittedAnswers, options: Sequence[int]
 ) -> tuple["Floats", list[int | None]]:
-    """How often each option was given, item by item and part by part; the task of each."""
+    """Return how often each option was given, item by item and part by part; the task of each."""
     import numpy as np
 
     rows, place = data.main_places

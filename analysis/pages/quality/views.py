@@ -43,7 +43,7 @@ BLIND = (
 @require_safe
 @signed_in
 def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Warnings, every annotator's signs, active times, and agreement so far."""
+    """Show warnings, every annotator's signs, active times, and agreement so far."""
     access, key = _open(request, pk)
     report = kept_report(key)
     if report is None and ("now" in request.GET or not _is_large(access.study)):
@@ -66,7 +66,7 @@ def quality(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def figure(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
-    """A figure of the page as JSON."""
+    """Show a figure of the page as JSON."""
     access, key = _open(request, pk)
     return answer_figure(request, key, part, lambda: _report(access.study, key))
 
@@ -74,7 +74,7 @@ def figure(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def table(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
-    """A table of the page as CSV."""
+    """Show a table of the page as CSV."""
     access, key = _open(request, pk)
     return answer_table(_report(access.study, key), part, ["quality", part, access.study.name])
 
@@ -82,7 +82,7 @@ def table(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def latex(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
-    """A table of the page as LaTeX."""
+    """Show a table of the page as LaTeX."""
     access, key = _open(request, pk)
     source = quality_source(request, access.study)
     report = _report(access.study, key)
@@ -92,21 +92,22 @@ def latex(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
 @require_safe
 @signed_in
 def pdf(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
-    """A figure of the page as PDF."""
+    """Show a figure of the page as PDF."""
     access, key = _open(request, pk)
     figure = _report(access.study, key).figure(part)
     return answer_pdf(request, figure, key, ["quality", part, access.study.name])
 
 
 def quality_source(request: HttpRequest, study: Study) -> TableSource:
-    """Where the tables of the page come from."""
+    """Return where the tables of the page come from."""
     banner = study_banner(study)
     marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
     return TableSource("quality", study.name, about_file(_page_url(request, study)), marks)
 
 
 def quality_section(request: HttpRequest, study: Study) -> FileSection:
-    """A summary for a file, which goes from hand to hand: how far people agree, and nobody's name.
+    """Return a summary for a file, which goes from hand to hand: how far people agree, and nobody's
+    name.
 
     Who may read the answers was decided before.
     """
@@ -140,7 +141,7 @@ def _report(study: Study, key: str) -> Report:
 
 
 def _results(access: StudyAccess) -> list[tuple[str, str]]:
-    """The pages of results of the study, for those who may see any."""
+    """Return the pages of results of the study, for those who may see any."""
     query = {"study": access.study.pk}
     return [
         (page.title, reverse(f"analysis:{page.key}", query=query))

@@ -72,7 +72,8 @@ class Chains:
 
 
 def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
-    """The states of every finished trajectory from its first valid plan on, or its last alone.
+    """Return the states of every finished trajectory from its first valid plan on, or its last
+    alone.
 
     Refinement begins after the first valid plan, so that plan is the state before any extra turn.
     """

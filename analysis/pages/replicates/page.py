@@ -181,12 +181,12 @@ def _unit(measure: Measure) -> Unit:
 
 
 def _deviation(value: float, unit: Unit) -> str:
-    """A standard deviation; of shares in points."""
+    """Return a standard deviation; of shares in points."""
     return f"{100 * value:.1f} points" if unit == "share" else number(value, unit)
 
 
 def _published(system: str) -> list[PublishedModel]:
-    """The published figures of models that have an accuracy."""
+    """Return the published figures of models that have an accuracy."""
     found: dict[str, dict[str, Published]] = {}
     for entry in get_system(system).published:
         found.setdefault(entry.model, {})[entry.metric] = entry

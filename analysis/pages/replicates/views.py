@@ -29,7 +29,7 @@ class Opened:
 @signed_in
 @require_safe
 def replicates(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """The page, or the part that the experiment's own page shows."""
+    """Show the page, or the part that the experiment's own page shows."""
     found = _open(request, experiment_id)
     context = {
         "experiment": found.experiment,
@@ -46,7 +46,7 @@ def replicates(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 @signed_in
 @require_safe
 def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
-    """The table as CSV, in numbers that are not rounded for reading."""
+    """Show the table as CSV, in numbers that are not rounded for reading."""
     found = _open(request, experiment_id)
     return answer_table(found.report, part, [part, f"experiment-{experiment_id}"])
 

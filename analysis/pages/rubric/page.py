@@ -74,7 +74,9 @@ class MeansRow:
         return max(estimate.n for estimate in self.means.values())
 
     def link(self, dimension: str = "") -> Link | None:
-        """The trajectories of the agent; of an average those of all, of published rows none."""
+        """Return the trajectories of the agent; of an average those of all,
+        of published rows none.
+        """
         if self.source:
             return None
         return Link(runs=(self.run.pk,) if self.run is not None else (), dimension=dimension)
@@ -258,7 +260,7 @@ def _mean(rows: "DataFrame | None", final: bool, why: str) -> Estimate:
 
 
 def _why(key: str, lacking: Mapping[str, Unscored]) -> str:
-    """Why nothing is scored, in the judges' own words."""
+    """Return why nothing is scored, in the judges' own words."""
     if key not in lacking:
         return MISSING
     return f"{MISSING}: {next(iter(lacking[key].reasons))}"

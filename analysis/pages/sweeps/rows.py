@@ -209,7 +209,7 @@ def dimension_sets(system: str) -> dict[str, tuple[str, ...]]:
 
 
 def _reference(runs: Sequence[ChosenRun]) -> float:
-    """The threshold of most runs, where it is one of those varied."""
+    """Return the threshold of most runs, where it is one of those varied."""
     usual = Counter(run.settings.get("tau", REFERENCE) for run in runs).most_common(1)[0][0]
     return float(usual) if usual in THRESHOLDS else REFERENCE
 

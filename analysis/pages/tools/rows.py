@@ -233,7 +233,9 @@ def _mean(rows: "DataFrame", name: str, excluded: Mapping[str, int]) -> Estimate
 
 
 def _curves(frame: "DataFrame") -> list[Curve]:
-    """Mean recall by step. The series are apart: what is carried on did not run so long."""
+    """Return the mean recall by step. The series are apart:
+    what is carried on did not run so long.
+    """
     found: list[Curve] = []
     for series in (RUNNING, KEPT):
         steps = frame[frame["series"] == series]

@@ -104,7 +104,7 @@ class SideSlopes:
         return Link(dimension=self.key)
 
     def slope(self, side: str) -> Estimate:
-        """The mixed model's slope of a side."""
+        """Return the mixed model's slope of a side."""
         return self.mixed[side].mixed.slope if side in self.mixed else NOT_ASKED
 
 
@@ -274,7 +274,7 @@ def side_points(result: TurnScoresResult) -> list[SidePoint]:
 
 
 def turn_rows(result: TurnScoresResult) -> list[TurnAgreement]:
-    """Return agreement turn by turn: early turns may be easier to agree on than late ones."""
+    """Return the agreement turn by turn: early turns may be easier to agree on than late ones."""
     data, found = result.data, []
     if result.overall is None:
         return []

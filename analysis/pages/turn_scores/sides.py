@@ -60,7 +60,8 @@ class Sides:
 def sides_of(
     study: Study, questions: Sequence[Question], frame: "DataFrame", judged: "DataFrame"
 ) -> Sides:
-    """The mean of the annotators and the mean of the judges of each turn, None where missing.
+    """Return the mean of the annotators and the mean of the judges of each turn, None where
+    missing.
 
     Of trajectories that somebody scored, with every turn that was asked about: a turn without a
     score still shows that the trajectory was running.
@@ -105,7 +106,7 @@ class TurnScoreSlopes:
     keys: dict[str, str]
 
     def link(self, one: SlopeModels) -> Link:
-        """The trajectories behind a fit."""
+        """Return the trajectories behind a fit."""
         return Link(dimension=self.keys.get(one.dimension, ""))
 
 

@@ -48,7 +48,7 @@ UNKNOWN = "the judges did not decide on validity"
 
 
 def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
-    """One row per finished trajectory whose last plan is a recorded answer: `COLUMNS`.
+    """Return one row per finished trajectory whose last plan is a recorded answer: `COLUMNS`.
 
     ``verdict`` is what people said of that answer, empty where nobody said anything and `SEVERAL`
     where they differed (the same words may be recorded more than once). ``valid`` is what the
@@ -76,7 +76,9 @@ def verdict_frame(runs: Sequence[ChosenRun]) -> "DataFrame":
 
 
 def _verdicts(payload: Mapping[str, Any]) -> dict[str, str]:
-    """The verdict on each answer of a task's pool, by its words; empty where nobody gave any."""
+    """Return the verdict on each answer of a task's pool, by its words; empty where nobody gave
+    any.
+    """
     found: dict[str, set[str]] = {}
     for row in payload.get("plans", ()):
         given = row.get("verdicts") or [row.get("verdict", "")]
@@ -109,7 +111,7 @@ class VerdictGroup:
     means: Mapping[str, Estimate]
 
     def link(self, dimension: str = "") -> Link:
-        """The trajectories of the group, where an address can hold them all."""
+        """Return the trajectories of the group, where an address can hold them all."""
         ids = ",".join(map(str, self.trajectories))
         more = {"ids": ids} if len(self.trajectories) <= MOST_IDS else {}
         return Link(dimension=dimension, more=more)
@@ -195,7 +197,7 @@ def compute(data: VerdictData) -> VerdictResult:
 
 
 def _groups(frame: "DataFrame", labels: Mapping[str, str]) -> list[tuple[str, "DataFrame"]]:
-    """The rows by verdict, best first, and before them all correct and all wrong ones."""
+    """Return the rows by verdict, best first, and before them all correct and all wrong ones."""
     titles = {**{code: words.capitalize() for code, words in labels.items()}, **TITLES}
     found = set(frame["verdict"])
     ordered = [verdict for verdict in labels if verdict in found]

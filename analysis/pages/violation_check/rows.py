@@ -151,7 +151,7 @@ def turn_url(trajectory: int, turn: int) -> str:
 
 
 def _differing(turn: TurnComparison, item: AskedItem) -> list[tuple[str, str]]:
-    """Constraints of one turn, in the order of the profile, with what is the matter."""
+    """Return the constraints of one turn, in the order of the profile, with what is the matter."""
     compared = turn.state is TurnState.COMPARED
     found = []
     for key in item.kind_of:

@@ -78,7 +78,7 @@ def _beside(
     here: Callable[[JudgeQuality], Cell],
     published: Callable[[PaperStatements], Cell],
 ) -> ColumnOf[Row]:
-    """A column of this study's checks, and of the paper's."""
+    """Return a column of this study's checks, and of the paper's."""
     return ColumnOf(
         column, lambda row: here(row) if isinstance(row, JudgeQuality) else published(row)
     )

@@ -152,9 +152,9 @@ def _compared(people: Floats, judges: Floats, minimum: int) -> _Row:
 
 
 def _places(read: Sheets) -> tuple[Codes, Codes]:
-    """Which question of which item each score is of, counted over all items; each item's first.
+    """Return the place (question and item) of each score, counted over all items.
 
-    One more than the last comes at the end.
+    The second value holds the first place of each item; one more than the last comes at the end.
     """
     sizes = np.zeros(len(read.items), dtype=np.int64)
     sizes[read.item[::-1]] = read.sizes[::-1]  # the first sheet of an item says how many
@@ -169,7 +169,7 @@ def _places(read: Sheets) -> tuple[Codes, Codes]:
 
 
 def _others(scores: Floats, place: Codes) -> Floats:
-    """Mean of the other raters of the same question of the same item; NaN without any."""
+    """Return the mean of the other raters of the same question and item; NaN without any."""
     there = ~np.isnan(scores)
     own = np.where(there, scores, 0)
     sums, counts = np.bincount(place, weights=own), np.bincount(place, weights=there)
@@ -198,7 +198,7 @@ def _judges(
 
 
 def _differences(read: Sheets, scores: Floats, reference: Floats) -> Floats:
-    """Mean difference of each sheet; NaN where nothing can be compared."""
+    """Return the mean difference of each sheet; NaN where nothing can be compared."""
     gaps = scores - reference
     known = ~np.isnan(gaps)
     owner = read.owner[known]
@@ -210,7 +210,7 @@ def _differences(read: Sheets, scores: Floats, reference: Floats) -> Floats:
 
 
 def _thirds(n: int) -> Codes:
-    """Which third each of n places belongs to."""
+    """Return which third each of n places belongs to."""
     third = np.full(n, MIDDLE)
     third[: n // 3] = EARLY
     third[n - n // 3 :] = LATE

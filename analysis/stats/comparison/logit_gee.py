@@ -189,7 +189,7 @@ def odds_ratios(
 
 
 def _undefined(y: Floats, conditions: Sequence[str], order: Sequence[str]) -> dict[str, str]:
-    """Why conditions have no odds."""
+    """Return why conditions have no odds."""
     found = {}
     labels = np.array(conditions, dtype=object)
     for name in order:

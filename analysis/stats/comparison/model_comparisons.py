@@ -201,7 +201,7 @@ def _tasks(tasks: Sequence[Hashable], values: Floats) -> int:
 def _split(
     models: Sequence[str], tasks: Sequence[Hashable], values: Any
 ) -> tuple[tuple[str, ...], dict[str, tuple[list[Hashable], Floats]]]:
-    """Tasks and values of each model, in the order in which models first appear."""
+    """Return the tasks and values of each model, in the order in which models first appear."""
     column = as_column(values)
     check_length_of(models, column.size, "models")
     check_length_of(tasks, column.size, "tasks")

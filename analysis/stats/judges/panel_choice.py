@@ -194,11 +194,11 @@ class _Measure:
         self.sizes = np.bincount(codes, minlength=len(everyone))
 
     def count(self, kept: Any) -> int:
-        """How many tasks the kept items belong to."""
+        """Return how many tasks the kept items belong to."""
         return len(set(compress(self.tasks, kept.tolist())))
 
     def panel(self, subset: Sequence[int]) -> CandidatePanel:
-        """Everything about one panel but its name and cost."""
+        """Return everything about one panel but its name and cost."""
         mean = self.table[:, list(subset)].mean(axis=1)
         gap = mean - self.people
         distance = self._by_task(np.abs(mean - self.full), np.ones(len(mean), dtype=bool))

@@ -185,7 +185,7 @@ def _passing(
 
 
 def _paired(a: Floats, b: Floats) -> tuple[Any, dict[str, int]]:
-    """Which rows have both values, and how many have not, by reason."""
+    """Return which rows have both values, and how many have not, by reason."""
     gone_a, gone_b = np.isnan(a), np.isnan(b)
     reasons = {ONE_ONLY: int((gone_a ^ gone_b).sum()), NEITHER: int((gone_a & gone_b).sum())}
     return ~(gone_a | gone_b), {reason: count for reason, count in reasons.items() if count}

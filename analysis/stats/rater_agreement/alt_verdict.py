@@ -37,7 +37,7 @@ def compared_wins(scores: Floats, own: Floats) -> tuple[Floats, Floats, Any]:
 
 
 def mean_share(totals: Floats) -> Floats:
-    """Mean over people of wins/items; people without an item in a resample do not count."""
+    """Return the mean over people of wins/items, without people who have no item."""
     people = totals.shape[1] // 2
     wins, items = totals[:, :people], totals[:, people:]
     shares = np.divide(wins, items, out=np.full(wins.shape, np.nan), where=items > 0)

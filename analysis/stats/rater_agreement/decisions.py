@@ -224,7 +224,7 @@ def _check_values(
 
 
 def _why_not(has_decision: bool, verdict: MajorityVerdict | None) -> str:
-    """Why an item cannot be compared; empty if it can."""
+    """Return why an item cannot be compared; empty if it can."""
     if not has_decision:
         return NO_DECISION
     if verdict is None:
@@ -286,7 +286,7 @@ def _mean_share(
     unit: str,
     level: float,
 ) -> Estimate:
-    """Mean over clusters of the share decided positive, each cluster with the same weight."""
+    """Return the mean over clusters of the share decided positive, with equal weights."""
     names, codes = encode(groups)
     if not names:
         return Estimate.without_value(NOTHING_DECIDED)

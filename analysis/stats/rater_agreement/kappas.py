@@ -280,7 +280,7 @@ def _several(
     level: float,
     method: str,
 ) -> Estimate:
-    """Agreement of pairs against a chance that depends on how often each answer is given.
+    """Return agreement of pairs against a chance that depends on how often each answer is given.
 
     ``pull`` is half the derivative of the chance by π: what one item's answers move it.
     """

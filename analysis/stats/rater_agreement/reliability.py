@@ -182,7 +182,7 @@ def _reliability(
 
 
 def _pair_shares(counts: Floats) -> Floats:
-    """Of each item the share of pairs that are equal, and that are at most one point apart."""
+    """Return the shares of equal pairs and of pairs within one point, item by item."""
     m = counts.sum(axis=1)
     pairs = m * (m - 1)
     equal = (counts * (counts - 1)).sum(axis=1)

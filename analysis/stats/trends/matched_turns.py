@@ -109,7 +109,7 @@ def _half_way(running: Sequence[int]) -> int | None:
 
 
 def _table(rows: TurnRows, agent: int, dimension: int) -> Floats:
-    """Scores of one agent's trajectories (rows) by turn (columns); NaN where there is none."""
+    """Return one agent's scores by trajectory (rows) and turn (columns); NaN for none."""
     mine = np.flatnonzero(rows.owner == agent)
     table = np.full((mine.size, int(rows.last[mine].max(initial=0))), np.nan)
     place = np.zeros(rows.owner.size, dtype=np.int64)

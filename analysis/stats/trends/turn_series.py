@@ -36,7 +36,7 @@ class TurnRows:
         return lengths
 
     def running(self, agent: int) -> list[int]:
-        """How many of one agent's trajectories have at least 1, 2, … turns."""
+        """Return how many of one agent's trajectories have at least 1, 2, … turns."""
         lengths = self.lengths(agent)
         return [int((lengths >= t).sum()) for t in range(1, int(lengths.max(initial=0)) + 1)]
 

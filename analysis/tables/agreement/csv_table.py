@@ -261,7 +261,7 @@ class _Rows:
         self.problems.add(f"{_at(self.line)}, column {column}", expected, found)
 
     def table(self, most_cells: int) -> TidyTable:
-        """The table by section; refused if a rater scored an item twice."""
+        """Return the table by section; refused if a rater scored an item twice."""
         section, item, rater, line = (
             np.frombuffer(column, dtype=np.int64) for column in self.columns.values()
         )
@@ -339,7 +339,7 @@ class _Rows:
 
 
 def _text(file: BinaryIO, told: Callable[[int], None] | None) -> Iterator[str]:
-    """The lines, decoded one by one, so that a fault is known by its line."""
+    """Yield the lines, decoded one by one, so that a fault is known by its line."""
     start = file.read(len(GZIP))
     file.seek(0)
     stream = gzip.GzipFile(fileobj=file) if start == GZIP else file

@@ -150,7 +150,9 @@ def drawing_of(section: TableSection, settings: AgreementSettings) -> dict[str, 
 
 
 def alternative_tests(section: TableSection, settings: AgreementSettings) -> tuple[AltTest, ...]:
-    """The alternative annotator tests of a section alone, which take a fraction of the time."""
+    """Return the alternative annotator tests of a section alone,
+    which take a fraction of the time.
+    """
     names, people = section.of_kind("human")
     return tuple(
         alt_test(
@@ -163,14 +165,14 @@ def alternative_tests(section: TableSection, settings: AgreementSettings) -> tup
 
 
 def adjusted(tests: Sequence[AltTest]) -> tuple[AltTest, ...]:
-    """The tests of all judges on all criteria as one family."""
+    """Return the tests of all judges on all criteria as one family."""
     people = sum(len(test.annotators) for test in tests)
     statement = f"{people} comparisons with a person, of all judges on all criteria"
     return adjust_together(tests, statement=statement)
 
 
 def means_of(people: Floats) -> Floats:
-    """The mean of each item's people; missing where nobody scored it."""
+    """Return the mean of each item's people; missing where nobody scored it."""
     asked = ~np.isnan(people)
     there = asked.any(axis=1)
     means = np.full(len(people), np.nan)

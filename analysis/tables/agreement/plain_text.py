@@ -16,7 +16,7 @@ Rows = list[tuple[str, ...]]
 
 
 def report_text(report: TidyReport) -> str:
-    """The whole report."""
+    """Return the whole report."""
     settings = report.settings
     lines = [
         f"{report.rows:,} rows, {report.blank:,} of them without a score; scale "
@@ -252,7 +252,7 @@ def _estimates(named: Iterable[tuple[str, Estimate]], *, signed: tuple[str, ...]
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns as wide as their widest entry; numbers to the right."""
+    """Return the columns as wide as their widest entry; numbers to the right."""
     widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
     right = [c > 0 and all(_is_number(row[c]) for row in rows[1:]) for c in range(len(widths))]
     lines = []

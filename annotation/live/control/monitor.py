@@ -56,7 +56,7 @@ class MonitorPlace:
 
 
 def stands(turn: SessionTurn, seats: Sequence[MonitorPlace]) -> str:
-    """Where a session stands, as a key of ``WORDS``."""
+    """Return where a session stands, as a key of ``WORDS``."""
     missing = any(seat.asked and seat.vacant for seat in seats)
     return "vacant" if missing else turn.standing
 
@@ -104,7 +104,7 @@ def _seen(seat: MonitorPlace) -> bool:
 
 
 def agent_now(trajectory: Trajectory) -> str:
-    """Who is the agent by now: the run's, or whoever took over."""
+    """Return who is the agent by now: the run's, or whoever took over."""
     for filler in trajectory.recast.get("agent", ()):
         if "title" in filler:
             return str(filler["title"])
@@ -114,7 +114,9 @@ def agent_now(trajectory: Trajectory) -> str:
 
 
 def overseen_sessions(user: User, seen: Visibility) -> QuerySet[LiveSession]:
-    """Sessions of studies that this person oversees, without those in which they play blind."""
+    """Return the sessions of studies that this person oversees, without those in which they play
+    blind.
+    """
     rows = LiveSession.objects.exclude(trajectory__run__in=seen.closed)
     if not user.is_superuser:
         mine = user.memberships.filter(role__in=OVERSEERS).order_by().values("study")
@@ -123,13 +125,15 @@ def overseen_sessions(user: User, seen: Visibility) -> QuerySet[LiveSession]:
 
 
 def monitor_rows(user: User, seen: Visibility, study: int | None = None) -> list[MonitorRow]:
-    """Sessions that are not over, those that need somebody first, then the longest wait."""
+    """Return sessions that are not over, those that need somebody first, then the longest wait."""
     rows = overseen_sessions(user, seen).exclude(state__in=LiveSession.OVER)
     return _rows(rows if study is None else rows.filter(study=study))
 
 
 def needing_rows(user: User, seen: Visibility) -> list[MonitorRow]:
-    """Sessions that wait for somebody in charge: one query, and no more where there are none."""
+    """Return the sessions that wait for somebody in charge: one query, and no more where there are
+    none.
+    """
     free = LivePlace.objects.filter(session=OuterRef("pk"), player=None, stand_in="").order_by()
     failed = Q(trajectory__status__in=[Trajectory.Status.FAILED, Trajectory.Status.DECISION])
     rows = overseen_sessions(user, seen).filter(failed | Exists(free))

@@ -35,7 +35,7 @@ def free_place(*, place: LivePlace, by: User | None, reason: str = "") -> None:
 
 
 def take_over(*, place: LivePlace, user: User, reason: str = "") -> None:
-    """Sit down in place of whoever (or whatever) fills the place now, and play on from here."""
+    """Take over a place from whoever (or whatever) fills it, and play on from here."""
     with transaction.atomic():
         session = lock_open_session(place.session_id)
         place.refresh_from_db()
@@ -101,7 +101,7 @@ def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> lis
 
 
 def _roles_now(trajectory: Trajectory) -> dict[str, Any]:
-    """Who fills each role from here on."""
+    """Return who fills each role from here on."""
     return {**trajectory.run.roles, **trajectory.recast}
 
 
@@ -125,7 +125,7 @@ def _label(session: LiveSession) -> None:
 
 
 def _names(run: Run, role: str, name: str | None) -> list[str]:
-    """Who is to fill each seat of a role, by name."""
+    """Return who is to fill each seat of a role, by name."""
     system = get_system(run.dataset.system)
     count = len(system.seats(role, run.settings)) if role != "agent" else 1
     if name is None:
@@ -138,7 +138,7 @@ def _names(run: Run, role: str, name: str | None) -> list[str]:
 
 
 def usual_names(run: Run, role: str) -> list[str]:
-    """Who fills a role where a run says nothing: the dataset's choice, then the system's."""
+    """Return who fills a role where a run says nothing: the dataset's choice, then the system's."""
     system = get_system(run.dataset.system)
     spec = next(each for each in system.roles if each.name == role)
     return list(run.dataset.roles.get(role) or spec.default)

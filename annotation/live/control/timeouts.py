@@ -66,7 +66,7 @@ def _look_after(
 
 
 def _overdue(plan: LivePlan, place: LivePlace, opened: datetime, now: datetime) -> str:
-    """Why a place's policy is due, in words; empty where it is not.
+    """Return why a place's policy is due, in words; empty where it is not.
 
     Somebody who was asked a moment ago is given the whole time, however long ago they were seen.
     """

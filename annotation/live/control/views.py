@@ -81,7 +81,7 @@ class ControlForm(forms.Form):
 @require_GET
 @signed_in
 def monitor(request: HttpRequest) -> HttpResponseBase:
-    """Sessions under way. Asked for by itself every few seconds: 204 while nothing changed."""
+    """Show sessions under way. The page asks every few seconds: 204 while nothing changed."""
     user = person(request)
     oversees = Membership.objects.filter(user=user).exclude(role=Membership.Role.ANNOTATOR)
     if not user.is_superuser and not oversees.exists():
@@ -108,7 +108,7 @@ def monitor(request: HttpRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def control(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """What can be done about one session; a POST does it, and says what came of it."""
+    """Show what can be done about one session; a POST does it, and says what came of it."""
     access = fetch_session(request, pk)
     if not access.study.oversees:
         raise Http404
@@ -201,7 +201,7 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
 @require_safe
 @signed_in
 def session_watch(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """All of a session so far. Asked for by itself: 204 while nothing has changed."""
+    """Show all of a session so far. Asked for by itself: 204 while nothing has changed."""
     access = fetch_session(request, pk)
     if not access.oversees:
         # Whoever plays sees what their role may see, until it is over.

@@ -34,13 +34,13 @@ class PlaceRow:
 
 
 def watched_trajectory(table: SessionState) -> Trajectory:
-    """The trajectory with all that cards of turns need."""
+    """Return the trajectory with all that cards of turns need."""
     rows = Trajectory.objects.select_related("run__dataset", "run__agent", "task", "profile")
     return rows.get(pk=table.session.trajectory_id)
 
 
 def watched_turns(trajectory: Trajectory, *, after: int = 0) -> list[TurnView]:
-    """The turns after the one with this number."""
+    """Return the turns after the one with this number."""
     found = trajectory.turns.filter(index__gt=after).values_list("index", flat=True)
     only = set(found)
     return turn_views([trajectory], only=only)[trajectory.pk] if only else []
@@ -60,7 +60,7 @@ class PartialReply:
 
 
 def open_turn(trajectory: Trajectory) -> list[PartialReply]:
-    """What was replied since the last complete turn, whoever it was that replied."""
+    """Return what was replied since the last complete turn, whoever it was that replied."""
     rows = trajectory.exchanges.filter(state=Exchange.State.ANSWERED).order_by("step", "slot")
     plans = rows.filter(role="agent").values_list("step", flat=True)
     begun = list(plans[trajectory.turn_count : trajectory.turn_count + 1])
@@ -79,7 +79,7 @@ def _role_titles(system: str) -> dict[str, str]:
 
 
 def place_rows(table: SessionState, system: str) -> list[PlaceRow]:
-    """Who sits where now."""
+    """Return who sits where now."""
     titles = _role_titles(system)
     rows = LivePlace.objects.filter(session=table.session).select_related("player")
     asked = {place.pk for place in table.turn.places if table.turn.standing == "asked"}
@@ -99,7 +99,7 @@ def place_rows(table: SessionState, system: str) -> list[PlaceRow]:
 
 
 def event_rows(table: SessionState) -> Sequence[EventRow]:
-    """The events of a session, the newest first."""
+    """Return the events of a session, the newest first."""
     rows = table.session.events.select_related("place", "about", "by").order_by("-pk")
     return [EventRow(row.turn, row.at, _words(row), row.reason) for row in rows]
 

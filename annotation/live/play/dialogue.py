@@ -65,7 +65,7 @@ class DialogueLine:
 def load_session_dialogue(
     place: LivePlace, system: str, *, over: bool = False
 ) -> list[DialogueLine]:
-    """The numbered lines that this place was told or said, in their order.
+    """Return the numbered lines that this place was told or said, in their order.
 
     Where the system tells the whole story, players of its roles see it from the query on, asked or
     not, and everybody does when the session is ``over``: the plan that ended it was put to nobody.
@@ -86,7 +86,7 @@ def load_session_dialogue(
 
 
 def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:
-    """All that was said so far: the finished turns, and the newest plan."""
+    """Yield all that was said so far: the finished turns, and the newest plan."""
     trajectory = place.session.trajectory_id
     query = Task.objects.filter(trajectories=trajectory).values_list("prompt", flat=True).get()
     turns = list(
@@ -101,7 +101,7 @@ def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:
 
 
 def _newest_asks(place: LivePlace) -> list[OpenAsk]:
-    """The newest ask of each kind that was put to this place, the latest last."""
+    """Return the newest ask of each kind that was put to this place, the latest last."""
     by_kind: dict[str, int] = {}
     asks = OpenAsk.objects.filter(trajectory=place.session.trajectory_id).order_by("step", "slot")
     for pk, role, expect in asks.values_list("pk", "role", "expect"):
@@ -112,7 +112,9 @@ def _newest_asks(place: LivePlace) -> list[OpenAsk]:
 
 
 def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
-    """What tells of the dialogue before an ask; nothing does where it came without a context."""
+    """Return what tells of the dialogue before an ask; nothing does where it came without a
+    context.
+    """
     return (
         find_system(system).people.dialogues.get(ask.expect.get("kind", ""))
         if ask.context
@@ -121,7 +123,7 @@ def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
 
 
 def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
-    """What an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
+    """Yield what an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
     kind = ask.expect.get("kind", "")
     tell = _teller(ask, system)
     for line in tell(ask.context) if tell else ():
@@ -141,7 +143,7 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
 
 
 def _told(place: LivePlace) -> Iterator[Utterance]:
-    """All messages that the place was told, each once, and what it replied."""
+    """Yield all messages that the place was told, each once, and what it replied."""
     trajectory = place.session.trajectory_id
     answered = Exchange.objects.filter(
         trajectory=trajectory, role__in=place.roles, state=Exchange.State.ANSWERED
@@ -194,7 +196,7 @@ def _numbered(lines: Sequence[Utterance] | Iterator[Utterance]) -> list[Dialogue
 
 @lru_cache(maxsize=2000)
 def _said(number: int, line: Utterance, before: int, plan: tuple[str, ...]) -> DialogueLine:
-    """A line after the ``plan`` of another one; every look comes by the same ones."""
+    """Return a line after the ``plan`` of another one; every look comes by the same ones."""
     steps = tuple(split_steps(line.text)) if line.plan else ()
     change = plan_change(plan, steps) if plan and steps else None
     whole = not steps or is_all(line.text, steps)

@@ -46,13 +46,13 @@ def keep_draft(*, ask: OpenAsk, user: User, fields: Mapping[str, str], version: 
 
 
 def drop_draft(*, ask: OpenAsk, user: User) -> None:
-    """What was typed has been sent."""
+    """Delete the draft of a reply that was sent."""
     draft = fetch_draft(ask, user)
     if draft is not None:
         draft.delete()
 
 
 def fetch_draft(ask: OpenAsk, user: User) -> LiveDraft | None:
-    """What was kept of a player's reply; None where nothing was."""
+    """Return what was kept of a player's reply; None where nothing was."""
     rows = LiveDraft.objects.filter(trajectory=ask.trajectory_id, step=ask.step, slot=ask.slot)
     return rows.filter(user=user).first()

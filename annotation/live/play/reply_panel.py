@@ -31,7 +31,7 @@ class ReplyPanel:
 
 
 def desk_key(table: SessionState, shown: str = "") -> str:
-    """Which desk belongs to the table, given the one that is ``shown``."""
+    """Return which desk belongs to the table, given the one that is ``shown``."""
     if table.over:
         return "over"
     if table.turn.standing == "gathering":
@@ -43,7 +43,9 @@ def desk_key(table: SessionState, shown: str = "") -> str:
 
 
 def fetch_ask(table: SessionState, pk: int) -> OpenAsk | None:
-    """An ask of this place with all that is told in it; None where it was never asked of it."""
+    """Return an ask of this place with all that is told in it;
+    None where it was never asked of it.
+    """
     if table.place is None or pk > 2**62:
         return None
     asks = OpenAsk.objects.select_related("trajectory__run__dataset", "trajectory__task")
@@ -59,7 +61,9 @@ def load_reply_panel(
     fields: Fields | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> ReplyPanel:
-    """The desk of this key. ``fields`` were posted; without them a draft is shown, if any."""
+    """Return the desk of this key. ``fields`` were posted; without them a draft is shown,
+    if any.
+    """
     if not key.startswith("ask-"):
         return ReplyPanel(key)
     ask = fetch_ask(table, int(key.removeprefix("ask-")))
@@ -85,7 +89,8 @@ def load_reply_panel(
 
 
 def load_suggestion_panel(table: SessionState, key: str) -> SystemForm | None:
-    """What is suggested beside the form of this desk, for a page that shows the form already.
+    """Return what is suggested beside the form of this desk, for a page that shows the form
+    already.
 
     None where nothing was.
     """
@@ -97,7 +102,9 @@ def load_suggestion_panel(table: SessionState, key: str) -> SystemForm | None:
 
 
 def describe_reply_outcome(table: SessionState, shown: str) -> str:
-    """Why a form that was shown is not any more, in words; empty where nothing is to be said."""
+    """Return why a form that was shown is not any more, in words; empty where nothing is to be
+    said.
+    """
     if not shown.startswith("ask-") or not shown.removeprefix("ask-").isdecimal():
         return ""
     ask = fetch_ask(table, int(shown.removeprefix("ask-")[:18]))

@@ -40,7 +40,9 @@ EVERY = timedelta(seconds=5)
 
 
 def take_place(*, place: LivePlace, user: User) -> LivePlace:
-    """Sit down at a free place; of two who want it one gets it. Sitting there already is fine."""
+    """Take a free place; of two people who want it one gets it. Taking one's own place again is
+    fine.
+    """
     with transaction.atomic():
         session = lock_open_session(place.session_id)
         place.refresh_from_db()
@@ -147,7 +149,7 @@ def reply_to(
 
 
 def _said_already(ask: OpenAsk, user: User, text: str) -> Exchange | None:
-    """The stored reply where this person has sent these very words to this ask."""
+    """Return the stored reply where this person has sent these very words to this ask."""
     replies = Exchange.objects.filter(
         trajectory=ask.trajectory_id,
         step=ask.step,
@@ -161,7 +163,7 @@ def _said_already(ask: OpenAsk, user: User, text: str) -> Exchange | None:
 
 
 def pause_session(*, session: LiveSession, by: User) -> None:
-    """Nobody replies until it is resumed; what is under way is still stored. Twice is harmless."""
+    """Pause a session: nobody replies until it is resumed; a reply under way is still stored."""
     with transaction.atomic():
         session = lock_open_session(session.pk)
         if session.state == State.PAUSED:
@@ -174,7 +176,7 @@ def pause_session(*, session: LiveSession, by: User) -> None:
 
 
 def resume_session(*, session: LiveSession, by: User) -> None:
-    """Go on after a pause, which counts against no limit. Twice is harmless."""
+    """Resume a session; a pause counts against no limit. Resuming twice is harmless."""
     with transaction.atomic():
         session = lock_open_session(session.pk)
         if session.state == State.RUNNING:
@@ -224,7 +226,7 @@ def note_end(*, session: LiveSession) -> bool:
 
 
 def _own(place: LivePlace, user: User) -> LivePlace:
-    """The place as it is now, refused where it is not this person's any more."""
+    """Return the place as it is now, refused where it is not this person's any more."""
     fresh = LivePlace.objects.filter(pk=place.pk).first()
     if fresh is None or fresh.player_id != user.pk:
         raise Refused("not_yours", "this place is not yours any more")
@@ -250,7 +252,7 @@ def take_free_place(*, study: Study, user: User) -> list[LivePlace]:
 
 
 def _row_of(plan: LivePlan, first: LivePlace) -> list[LivePlace]:
-    """The free places that go with this one, in the order in which they are played."""
+    """Return the free places that go with this one, in the order in which they are played."""
     rows: list[list[int]] = plan.settings.get("rows", [])
     numbers = next((row for row in rows if first.session.number in row), [first.session.number])
     found = LivePlace.objects.filter(
@@ -264,7 +266,7 @@ def _row_of(plan: LivePlan, first: LivePlace) -> list[LivePlace]:
 
 
 def take_own_place(*, place: LivePlace, user: User) -> LivePlace:
-    """Sit down at a place of a study that one runs, as its player."""
+    """Take a place of a study that one runs, as its player."""
     with transaction.atomic():
         taken = take_place(place=place, user=user)
         study = Study.objects.get(pk=place.session.study_id)

@@ -100,7 +100,7 @@ class SessionState:
 
 
 def read_session_state(access: SessionAccess) -> SessionState:
-    """The session as it is now."""
+    """Return the session as it is now."""
     session = access.session
     trajectory = Trajectory.objects.only(
         "status", "problem", "termination", "turn_count", "run"
@@ -121,7 +121,7 @@ def read_session_state(access: SessionAccess) -> SessionState:
 
 
 def _suggested(session: LiveSession, own: tuple[OpenAsk, ...]) -> tuple[tuple[int, int, str], ...]:
-    """Suggestions on what a player is asked, where the study shows them."""
+    """Return suggestions on what a player is asked, where the study shows them."""
     if not own or not session.study.live.shows_suggestions:
         return ()
     asks = {(ask.step, ask.slot) for ask in own}

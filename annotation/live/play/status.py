@@ -37,7 +37,7 @@ class Headline:
 
 
 def headline(table: SessionState) -> Headline:
-    """Whose turn it is, for a player."""
+    """Return whose turn it is, for a player."""
     turn, place = table.turn, table.place
     match turn.standing:
         case "over":
@@ -74,7 +74,7 @@ _AGENT = "The agent"
 
 
 def _at_work(table: SessionState) -> tuple[str, datetime | None]:
-    """Who was called last and has not replied, as players may know it."""
+    """Return who was called last and has not replied, as players may know it."""
     S = Exchange.State
     calls = Exchange.objects.filter(
         trajectory=table.session.trajectory_id, state__in=[S.SENT, S.FAILED]
@@ -116,7 +116,7 @@ def _paused_by(table: SessionState) -> str:
 
 
 def ended_text(table: SessionState) -> str:
-    """How it ended, for whoever played: in the system's words, or why it was given up."""
+    """Return how it ended, for whoever played: in the system's words, or why it was given up."""
     trajectory = table.trajectory
     if trajectory.status == Trajectory.Status.DONE:
         ending = trajectory.termination
@@ -148,7 +148,7 @@ _THEN = {
 
 
 def session_deadlines(table: SessionState) -> Sequence[SessionDeadline]:
-    """What runs out if nobody does anything; nothing runs in a pause, or before it began."""
+    """Return what runs out if nobody does anything; nothing runs in a pause, or before it began."""
     if table.turn.standing not in ("asked", "background", "stuck"):
         return []
     found = []
@@ -172,7 +172,7 @@ def session_deadlines(table: SessionState) -> Sequence[SessionDeadline]:
 
 
 def leaving_text(plan: LivePlan) -> str:
-    """What happens when a player leaves for good."""
+    """Return what happens when a player leaves for good."""
     return _THEN[LivePlan.Leaving(plan.leaving)] if plan.leaving != LivePlan.Leaving.WAIT else (
         "another person may take the place"
     )  # fmt: skip
@@ -189,7 +189,7 @@ class PlayerStatus:
 
 
 def player_statuses(table: SessionState) -> list[PlayerStatus]:
-    """Who is there and who is ready."""
+    """Return who is there and who is ready."""
     return [_seat(place, place is table.place) for place in table.access.places]
 
 

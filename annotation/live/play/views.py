@@ -52,7 +52,7 @@ STOP_POLLING = 286
 
 
 def fetch_player(request: HttpRequest, pk: int) -> tuple[SessionAccess, LivePlace]:
-    """A session for whoever has a place in it; for others it does not exist."""
+    """Return a session for whoever has a place in it; for others it does not exist."""
     access = fetch_session(request, pk)
     if access.place is None:
         raise Http404
@@ -62,7 +62,7 @@ def fetch_player(request: HttpRequest, pk: int) -> tuple[SessionAccess, LivePlac
 @require_safe
 @signed_in
 def session(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The page of a player. Whoever only oversees the study looks on elsewhere."""
+    """Show the page of a player. Whoever only oversees the study looks on elsewhere."""
     access = fetch_session(request, pk)
     if access.place is None:
         return redirect("annotation:session_watch", pk=pk)
@@ -93,7 +93,9 @@ def player_page(
     errors: Mapping[str, str] | None = None,
     **more: Any,
 ) -> HttpResponse:
-    """The page with the desk that was ``shown``, if it still belongs, and what was posted there."""
+    """Show the page with the desk that was ``shown``, if it still belongs, and what was posted
+    there.
+    """
     table = read_session_state(access)
     key = desk_key(table, shown)
     # What was posted belongs to the ask that it was posted to.
@@ -106,7 +108,7 @@ def player_page(
 
 
 def _context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
-    """All that the page of a player shows."""
+    """Return all that the page of a player shows."""
     session, place = table.session, table.place
     assert place is not None
     if table.over:
@@ -153,7 +155,9 @@ def _state_context(table: SessionState) -> dict[str, Any]:
 @require_safe
 @signed_in
 def session_state(request: HttpRequest, pk: int) -> HttpResponse:
-    """What has changed since ``v``; the desk ``d`` that the page shows stays while it belongs."""
+    """Show what has changed since ``v``; the desk ``d`` that the page shows
+    stays while it belongs.
+    """
     access, place = fetch_player(request, pk)
     if access.session.state not in LiveSession.OVER:
         note_player(place=place)
@@ -207,14 +211,14 @@ def session_ready(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_POST
 @signed_in
 def session_pause(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Pause, for everybody: players, and whoever runs the study."""
+    """Pause a session, for everybody: players, and whoever runs the study."""
     return _change(request, pk, pause_session)
 
 
 @require_POST
 @signed_in
 def session_resume(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Go on."""
+    """Resume a session."""
     return _change(request, pk, resume_session)
 
 
@@ -294,7 +298,7 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
 
 
 def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:
-    """The text of a reply, from the fields of a form or as it was written."""
+    """Return the text of a reply, from the fields of a form or as it was written."""
     if from_fields:
         text = composed_text(found, read_fields(request.POST.dict()))
     else:
@@ -307,7 +311,7 @@ def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:
 
 
 def _overridden(request: HttpRequest, hints: Sequence[Hint]) -> list[Hint]:
-    """Those of today's hints that the author has seen and sends in spite of."""
+    """Return those of today's hints that the author has seen and sends in spite of."""
     try:
         seen = {(str(code), str(about)) for code, about in json.loads(request.POST[OVERRIDE])}
     except (KeyError, TypeError, ValueError, RecursionError):
@@ -346,7 +350,7 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
 
 
 def _drafted(request: HttpRequest) -> tuple[dict[str, str], int]:
-    """The fields of a draft, and the version that it was typed on."""
+    """Return the fields of a draft, and the version that it was typed on."""
     if len(request.body) > 8 * LONGEST:
         raise FieldsRefused({"": f"A reply has at most {LONGEST:,} characters."})
     try:

@@ -37,7 +37,9 @@ class SessionDesign:
 
 
 def draw_tasks(*, tasks: Sequence[str], count: int | None, seed: int) -> list[int]:
-    """Places of the tasks to be played: all, or so many drawn by seed; in their own order."""
+    """Return the places of the tasks to be played: all, or so many drawn by seed; in their own
+    order.
+    """
     if count is None or count >= len(tasks):
         return list(range(len(tasks)))
     options = [DesignOption(place, task) for place, task in enumerate(tasks)]
@@ -108,7 +110,9 @@ def _deal(
     unit: Unit,
     seed: int,
 ) -> Allocation:
-    """Every pair in as many rows as go round, then the rest once more in rows with room left."""
+    """Return every pair in as many rows as go round, then the rest once more in rows with room
+    left.
+    """
     rounds, rest = divmod(len(rows) * each, len(options))
     orders: dict[str, tuple[int, ...]] = dict.fromkeys(rows, ())
     warnings: list[str] = []
@@ -164,7 +168,7 @@ def _some(pairs: dict[int, tuple[int, int]], count: int, unit: Unit, seed: int) 
 
 
 def in_words(text: str) -> str:
-    """What is said of a design, in the words of sessions."""
+    """Return what is said of a design, in the words of sessions."""
     for known, word in WORDS.items():
         text = text.replace(known, word)
     return text

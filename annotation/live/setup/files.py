@@ -29,7 +29,8 @@ class LiveFileRefused(Exception):
 
 
 def read_live_file(text: str) -> LiveStudyForm:
-    """The valid form of a study of sessions. Raises ``LiveFileRefused`` with all problems at once.
+    """Return the valid form of a study of sessions. Raises ``LiveFileRefused`` with all problems at
+    once.
 
     A field that is left out is as the page shows it at first.
     """
@@ -63,7 +64,9 @@ def read_live_document(given: Any, *, seen: Visibility = EVERYTHING) -> LiveStud
 
 
 def _with_line(problem: str, lines: Mapping[str, int]) -> str:
-    """A problem with the line of the field that it begins with, where the file has that field."""
+    """Return a problem with the line of the field that it begins with, where the file has that
+    field.
+    """
     line = lines.get(problem.partition(":")[0])
     return problem if line is None else f"line {line}, {problem}"
 
@@ -82,7 +85,7 @@ def _dataset(name: str, seen: Visibility) -> Dataset:
 
 
 def _data(blank: Form, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """What the form is sent, and what it has no field for."""
+    """Return what the form is sent, and what it has no field for."""
     data = {
         name: _sent(field.initial)
         for name, field in blank.fields.items()
@@ -128,7 +131,7 @@ def _mapping(given: Mapping[str, Any], name: str, problems: list[str]) -> Mappin
 
 
 def _sent(value: Any) -> Any:
-    """A value as a browser sends it; a list is one entry a line."""
+    """Return a value as a browser sends it; a list is one entry a line."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

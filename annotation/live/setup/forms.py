@@ -160,7 +160,7 @@ class LiveForm(RolesForm):
         return self.cleaned_data["seed"] or 0
 
     def wish(self) -> SessionRequest:
-        """What the form says, once it is valid."""
+        """Return what the form says, once it is valid."""
         given = self.cleaned_data
         asked = given["questionnaire"]
         return SessionRequest(
@@ -184,17 +184,17 @@ class LiveForm(RolesForm):
         )
 
     def find_agent(self, name: str) -> Agent | None:
-        """The agent of a name, among those that may be met."""
+        """Return the agent of a name, among those that may be met."""
         return next((agent for agent in self.all_agents if agent.name == name), None)
 
 
 def meetable_agents(system: str, seen: Visibility) -> list[Agent]:
-    """The agents that a player can meet: all but people."""
+    """Return the agents that a player can meet: all but people."""
     return [agent for agent in agents_for(system, seen) if agent.kind != Agent.Kind.HUMAN]
 
 
 def task_choices(tasks: list[Task]) -> list[tuple[str, str]]:
-    """Tasks by their id and the beginning of what they ask."""
+    """Return the tasks by their id and the beginning of what they ask."""
     return [
         (
             str(task.pk),
@@ -371,7 +371,7 @@ class LiveStudyForm(LiveForm):
         return given
 
     def design(self) -> DesignRequest:
-        """What the form says about who plays what, once it is valid."""
+        """Return what the form says about who plays what, once it is valid."""
         given, places = self.cleaned_data, len(self.mode.places)
         tasks: list[Task] = given["tasks"]
         drawn = draw_tasks(

@@ -13,7 +13,7 @@ from benchmarks.models import Agent, Dataset, Profile, Task
 
 
 def begin_practice(*, place: LivePlace, user: User) -> LiveSession:
-    """A practice round at a place like this one; the one that was begun, if there is one.
+    """Return a practice round at a place like this one; the one that was begun, if there is one.
 
     It is played with a scripted agent on a task that no session of the study is about, where the
     dataset has another one; scripts fill the places of other people.
@@ -42,7 +42,7 @@ def begin_practice(*, place: LivePlace, user: User) -> LiveSession:
 
 
 def _scripted_agent(plan: LivePlan) -> Agent | None:
-    """The agent of practice rounds; None where a person is the agent."""
+    """Return the agent of practice rounds; None where a person is the agent."""
     if "agent" in mode_of(plan.system, plan.mode).roles:
         return None
     rows = Agent.objects.filter(kind=Agent.Kind.SCRIPTED, system=plan.system)
@@ -55,7 +55,9 @@ def _scripted_agent(plan: LivePlan) -> Agent | None:
 
 
 def _other_task(study: Study, plan: LivePlan, place: LivePlace) -> Task:
-    """The first task of the dataset that is not played in the study; the session's own at worst."""
+    """Return the first task of the dataset that is not played in the study; the session's own at
+    worst.
+    """
     own = place.session.trajectory.task
     played = LiveSession.objects.filter(study=study, trajectory__task=OuterRef("pk")).order_by()
     rows = Task.objects.filter(dataset=own.dataset_id).exclude(Exists(played))

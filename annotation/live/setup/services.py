@@ -59,7 +59,9 @@ class SessionRequest:
 def store_session_request(
     *, wish: SessionRequest, by: User, more: Mapping[str, Any] | None = None
 ) -> tuple[Study, LivePlan]:
-    """An open study without sessions; ``more`` is kept in the plan's settings beside the cast."""
+    """Return an open study without sessions; ``more`` is kept in the plan's settings beside the
+    cast.
+    """
     mode_of(wish.dataset.system, wish.mode)
     asks = bool(wish.questionnaire)
     questionnaire = wish.questionnaire or UNASKED
@@ -119,7 +121,8 @@ def _check_questionnaire(id: str, system: str) -> None:
 def create_session(
     *, wish: SessionRequest, agent: Agent | None, task: Task, mine: int | None = None, by: User
 ) -> LiveSession:
-    """One session with a study of its own. ``mine`` is the number of the place that ``by`` takes.
+    """Return one session with a study of its own. ``mine`` is the number of the place that ``by``
+    takes.
 
     ``agent`` is None where a person is the agent.
     """
@@ -147,7 +150,9 @@ def add_session(
     label: bool = True,
     by: User | None,
 ) -> LiveSession:
-    """A further session of a study with the cast of its plan; ``players`` by number of place."""
+    """Return a further session of a study with the cast of its plan; ``players`` by number of
+    place.
+    """
     mode = mode_of(plan.system, plan.mode)
     cast = plan.settings.get("cast", {})
     players = players or {}
@@ -231,7 +236,7 @@ class DesignRequest:
 
 
 def draw_design(*, design: DesignRequest, seed: int) -> SessionDesign:
-    """What a design gives each row of players; the same wishes and seed give the same."""
+    """Return what a design gives each row of players; the same wishes and seed give the same."""
     try:
         return draw_sessions(
             agents=[agent.title for agent in design.agents] or [""],
@@ -246,7 +251,7 @@ def draw_design(*, design: DesignRequest, seed: int) -> SessionDesign:
 
 
 def create_sessions(*, wish: SessionRequest, design: DesignRequest, by: User) -> Study:
-    """A study with all sessions of a design: all of them or nothing."""
+    """Return a study with all sessions of a design: all of them or nothing."""
     drawn = draw_design(design=design, seed=wish.seed)
     record = {
         "players": "pool" if design.pooled else "named",
@@ -288,7 +293,7 @@ def create_sessions(*, wish: SessionRequest, design: DesignRequest, by: User) ->
 
 
 def human_agent() -> Agent:
-    """The agent that stands for people."""
+    """Return the agent that stands for people."""
     ensure_scripted_agents()
     return Agent.objects.get(name=PERSON)
 

@@ -22,7 +22,7 @@ from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 
 
 def mode_of(system: str, key: str) -> Mode:
-    """A system's mode by its key."""
+    """Return a system's mode by its key."""
     found = {mode.key: mode for mode in find_system(system).modes()}
     if key not in found:
         known = ", ".join(found)
@@ -60,7 +60,7 @@ def make_session(
     seed: int | None = None,
     by: User | None,
 ) -> LiveSession:
-    """A session of a live study: a reserved trajectory, and the places of the study's mode.
+    """Return a session of a live study: a reserved trajectory, and the places of the study's mode.
 
     ``agent`` plays where no person is the agent, and only there; ``roles`` names who fills the
     roles that people do not, and who suggests in those where the mode has suggestions. ``players``

@@ -62,7 +62,7 @@ LINK_DAYS = 14
 @require_GET
 @signed_in
 def session_list(request: HttpRequest) -> HttpResponseBase:
-    """The sessions that somebody plays, and those of the studies that they run."""
+    """Show the sessions that somebody plays, and those of the studies that they run."""
     user = person(request)
     rows = own_rows(user)
     oversees = overseen_studies(user).exists()
@@ -92,7 +92,7 @@ class PlayerLink:
 @never_cache
 @signed_in
 def session_new(request: HttpRequest) -> HttpResponseBase:
-    """One session with a study of its own; the links to its places are in the answer alone."""
+    """Show one session with a study of its own; the links to its places are in the answer alone."""
     allow(request, START)
     ensure_scripted_agents()
     chosen = choose_dataset(request)
@@ -122,7 +122,9 @@ def session_new(request: HttpRequest) -> HttpResponseBase:
 
 
 def choose_dataset(request: HttpRequest) -> dict[str, Any] | None:
-    """The datasets on offer, the one that is asked for, its system's modes and the chosen one."""
+    """Return the datasets on offer, the one that is asked for, its system's modes and the chosen
+    one.
+    """
     datasets = [d for d in visibility(request).of(Dataset.objects.all()) if system_of(d.system)]
     given = request.POST or request.GET
     wanted = given.get("dataset", "")
@@ -141,7 +143,7 @@ def choose_dataset(request: HttpRequest) -> dict[str, Any] | None:
 
 
 def make_links(request: HttpRequest, session: LiveSession, *, days: int) -> list[PlayerLink]:
-    """A link for each free place of a session."""
+    """Return a link for each free place of a session."""
     return [
         make_link(request, place, days=days)
         for place in session.places.select_related("session__study").filter(
@@ -151,7 +153,7 @@ def make_links(request: HttpRequest, session: LiveSession, *, days: int) -> list
 
 
 def make_link(request: HttpRequest, place: LivePlace, *, days: int) -> PlayerLink:
-    """A link that gives one person a place, once."""
+    """Return a link that gives one person a place, once."""
     session = place.session
     token = make_invite(
         study=session.study,
@@ -175,7 +177,7 @@ def _made(request: HttpRequest, session: LiveSession, links: list[PlayerLink]) -
 @never_cache
 @signed_in
 def session_links(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """A new link to a free place, or the place itself for the manager who wants to play."""
+    """Show a new link to a free place, or the place itself for the manager who wants to play."""
     session = get_object_or_404(LiveSession.objects.select_related("study"), pk=pk)
     fetch_managed_study(request, session.study_id)
     number = request.POST.get("place", "")
@@ -201,7 +203,7 @@ def session_links(request: HttpRequest, pk: int) -> HttpResponseBase:
 @never_cache
 @signed_in
 def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """All sessions of a study, practice rounds apart; a POST of a manager adds one."""
+    """Show all sessions of a study, practice rounds apart; a POST of a manager adds one."""
     access = fetch_overseen_study(request, pk)
     plan = live_plan(access.study)
     if plan is None:
@@ -243,7 +245,7 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _add_form(request: HttpRequest, access: StudyAccess, plan: LivePlan) -> AddSessionForm | None:
-    """The form of a further session, for managers who may know whom players meet."""
+    """Return the form of a further session, for managers who may know whom players meet."""
     if not access.manages or access.blind or access.study.status in OVER:
         return None
     cast = plan.settings.get("cast", {})
@@ -261,7 +263,7 @@ def _add_form(request: HttpRequest, access: StudyAccess, plan: LivePlan) -> AddS
 @require_http_methods(["GET", "POST"])
 @signed_in
 def session_instructions(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """What a player is, sees and must not reveal; a POST begins the practice round."""
+    """Show what a player is, sees and must not reveal; a POST begins the practice round."""
     access = fetch_session(request, pk)
     study, place = access.session.study, access.place
     if place is None:  # who looks on reads them for the first place
@@ -299,7 +301,7 @@ def session_instructions(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _before(request: HttpRequest, study: Any) -> HttpResponseBase | None:
-    """On to what has to be done before anything about a session is shown."""
+    """Redirect to what has to be done before anything about a session is shown."""
     user = person(request)
     participant = study.participants.filter(user=user).first()
     if participant is None:
@@ -311,7 +313,7 @@ def _before(request: HttpRequest, study: Any) -> HttpResponseBase | None:
 
 
 def instructions(system: str, mode: Mode) -> Any:
-    """The words of a system to players of a mode, or those that hold for every system."""
+    """Return the words of a system to players of a mode, or those that hold for every system."""
     return select_template(
         [
             f"systems/{system}/_instructions_{mode.key}.html",
