@@ -16,11 +16,15 @@ LATEST = 500
 
 @dataclass(frozen=True)
 class EstimatedAmount:
-    """An amount, and the smallest number of earlier trajectories that any part of it rests on."""
+    """An amount, and the smallest number of earlier trajectories that any part of it rests on.
+
+    ``runs`` has the amount of each run in it.
+    """
 
     amount: float
     currency: str
     n: int
+    runs: tuple[float, ...] = ()
 
 
 # An endpoint in a role, as often as it has seats there.
@@ -44,15 +48,18 @@ def cost_estimate(
     if len(currencies) != 1 or not any(any(runs) for runs in parts.values()):
         return None
     known = known_costs(dataset, [endpoint.name for endpoint in endpoints])
-    amount, least = 0.0, None
+    amounts, least = [], None
     for level, runs in parts.items():
-        for role, name in [part for run in runs for part in run]:
-            if (level, role, name) not in known:
-                return None
-            mean, n = known[level, role, name]
-            amount += mean * sizes[level]
-            least = n if least is None else min(least, n)
-    return EstimatedAmount(amount, currencies.pop(), least or 0)
+        for run in runs:
+            amount = 0.0
+            for role, name in run:
+                if (level, role, name) not in known:
+                    return None
+                mean, n = known[level, role, name]
+                amount += mean * sizes[level]
+                least = n if least is None else min(least, n)
+            amounts.append(amount)
+    return EstimatedAmount(sum(amounts), currencies.pop(), least or 0, tuple(amounts))
 
 
 def known_costs(

@@ -1,7 +1,7 @@
 """Read runs: lists, progress, cost and metrics."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from django.utils import timezone
 from benchmarks.core.ports.labels import Ending, Measure, Tone
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.judging.selectors import outcomes_by
+from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.roles.selectors import system_of
 
@@ -258,13 +259,17 @@ def headline_measure(key: str) -> Measure | None:
 
 @dataclass(frozen=True)
 class MetricFigure:
-    """A metric on a page: ``value`` is None if undefined, ``excluded`` says what is left out."""
+    """A metric on a page: ``value`` is None if undefined, ``excluded`` says what is left out.
+
+    Of a re-judging, ``original`` is the same metric under the run's own judges.
+    """
 
     name: str
     measure: Measure
     value: float | None
     n: int
     excluded: Mapping[str, int]
+    original: "MetricFigure | None" = None
 
     @property
     def left_out(self) -> int:
@@ -285,6 +290,28 @@ def run_figures(system: str, metrics: Mapping[str, Any]) -> list[MetricFigure]:
         for name, measure in find_system(system).labels.measures.items()
         if (found := metrics["metrics"].get(name)) is not None
     ]
+
+
+def original_figures(run: Run) -> list[MetricFigure]:
+    """Return what a re-judging's ended trajectories came to under the run's own judges.
+
+    Nothing for any other run. Only trajectories that it has judged so far count, so that both
+    figures are about the same ones.
+    """
+    if run.kind != Run.Kind.JUDGING:
+        return []
+    ended = run.trajectories.filter(status=Trajectory.Status.DONE)
+    rows = Trajectory.objects.filter(pk__in=ended.values("judged")).order_by("pk")
+    system = run.dataset.system
+    return run_figures(system, find_system(system).summarise([core_outcome(row) for row in rows]))
+
+
+def beside_original(
+    figures: Sequence[MetricFigure], original: Sequence[MetricFigure]
+) -> list[MetricFigure]:
+    """Return the figures of a re-judging, each with that of the run's own judges."""
+    before = {figure.name: figure for figure in original}
+    return [replace(figure, original=before.get(figure.name)) for figure in figures]
 
 
 # A metric that is undefined for more than this share of the trajectories is shown as an error.

@@ -131,6 +131,7 @@ def _report(found: Run) -> dict[str, Any]:
     shown = rows.order_by("-pk")[: TRAJECTORIES + 1]
     listed = trajectories.trajectory_rows(shown)
     figures = runs.run_figures(found.dataset.system, metrics) if metrics else []
+    figures = runs.beside_original(figures, runs.original_figures(found))
     problems = trajectories.with_row_relations(
         found.trajectories.filter(status__in=[S.FAILED, S.DECISION])
     )
@@ -369,7 +370,12 @@ def _size(form: NewRunForm) -> dict[str, Any] | None:
     paid = form.chosen_endpoints
     if paid:
         parts = {level: form.paid_parts() for level in each} if form.is_valid() else {}
-        size |= {"estimate": cost_estimate(form.dataset, paid, parts, each), "paid": True}
+        estimate = cost_estimate(form.dataset, paid, parts, each)
+        size |= {"estimate": estimate, "paid": True}
+        cap = form.cleaned_data.get("cost_cap")
+        if estimate and cap is not None:
+            over = [cost for cost in estimate.runs if cost > cap]
+            size |= {"cap": cap, "over_cap": over, "dearest": max(over, default=None)}
     if form.is_valid() and form.misfits:
         size["misfits"] = misfit_words(form.misfits)
         size["consequence"] = consequence(form.misfits)

@@ -11,6 +11,7 @@ from benchmarks.endpoints.services import create_endpoint
 from benchmarks.jobs.services import perform
 from benchmarks.llm.fake.server import FakeServer
 from benchmarks.models import Endpoint, Job, JudgeScore, Judging, Run
+from benchmarks.runs import selectors as runs
 from tests.factories.benchmarks import RunFactory, play
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +51,14 @@ def test_a_run_is_judged_anew_from_its_page(
     assert "Second look" in page
     assert f"These judges score stored turns of run {played.pk}, Explorer" in page
     assert "Demo data" in page
+    # Beside each figure stands the one under the run's own judges.
+    own = {figure.name: figure.value for figure in runs.original_figures(anew)}
+    assert own == {
+        figure.name: figure.value
+        for figure in runs.run_figures("adaplanbench", runs.run_metrics(played))
+    }
+    assert page.count("before: ") == len(own)
+    assert "before: " not in text(researcher.get(f"/runs/{played.pk}/"))
     assert "Second look" in text(researcher.get(LIST))
     first = anew.trajectories.order_by("pk")[0]
     moved = researcher.get(f"/trajectories/{first.pk}/")

@@ -140,6 +140,13 @@ class TestForm:
         assert "about 1.2 USD, going by at least 5" in text(response)
         judged = answers | {"role_world_judge_1": "endpoint:priced"}
         assert researcher.get(NEW, judged).context["size"]["estimate"] is None
+
+        few = answers | {"tasks": "\n".join(tasks)}
+        enough = text(researcher.get(NEW, few | {"cost_cap": found.amount}))
+        assert "The cap will stop" not in enough
+        page = text(researcher.get(NEW, few | {"cost_cap": found.amount / 2}))
+        assert "The cap will stop this run before the end." in page
+        assert f"about {found.amount:.3g} USD, the cap is {found.amount / 2:.3g}." in page
         scripted = answers | {"agents": ["explorer"]}
         assert "cost" not in researcher.get(NEW, scripted).context["size"]
 
