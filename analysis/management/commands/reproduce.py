@@ -13,7 +13,7 @@ from benchmarks.core.ports.published import PaperPreset
 
 class Command(BaseCommand):
     help = (
-        "Run a shipped experiment of AdaPlanBench and write its tables and figures into a folder, "
+        "Run a shipped experiment of a paper and write its tables and figures into a folder, "
         "beside the paper's; a second call goes on where the first was cut off. --list tells them."
     )
 
