@@ -294,7 +294,8 @@ class DeclaredPage(Generic[Data, Result]):
             waits=self.waits(result),
         )
         parts, _ = self._parts(result)
-        return with_few_clusters(_with_parts(report, parts, selection, result, prose))
+        whole = with_few_clusters(_with_parts(report, parts, selection, result, prose))
+        return with_few_observations(whole)
 
     def details(self, folder: str, selection: Selection) -> Report:
         """Return the other figures and tables, and how all of it was computed."""
@@ -447,17 +448,30 @@ def few_tasks(estimates: Iterable[Estimate]) -> tuple[int, int] | None:
 
 def with_few_clusters(report: Report) -> Report:
     """Add the notice to a report whose tables hold such intervals and that does not say it yet."""
-    estimates = (
-        cell.estimate
-        for table in report.tables
-        for row in table.rows
-        for cell in row
-        if cell.estimate is not None
-    )
     said = {notice.text.partition(":")[0] for notice in report.notices}
     notices = tuple(
         notice
-        for notice in few_clusters_notices(estimates)
+        for notice in few_clusters_notices(_estimates_of(report))
         if notice.text.partition(":")[0] not in said
     )
     return replace(report, notices=(*report.notices, *notices)) if notices else report
+
+
+def with_few_observations(report: Report) -> Report:
+    """Add a notice where intervals rest on fewer than 40 values, such as one for each task.
+
+    A report that warns of few tasks already, or of other few clusters, stays as it is.
+    """
+    if any(notice.text.startswith("Few ") for notice in report.notices):
+        return report
+    few = few_tasks(_estimates_of(report))
+    return (
+        report
+        if few is None
+        else replace(report, notices=(*report.notices, _notice(*few, "observation")))
+    )
+
+
+def _estimates_of(report: Report) -> list[Estimate]:
+    cells = (cell for table in report.tables for row in table.rows for cell in row)
+    return [cell.estimate for cell in cells if cell.estimate is not None]

@@ -1,6 +1,13 @@
-from analysis.pages.declaration import few_clusters_notices, with_few_clusters
+from dataclasses import replace
+
+from analysis.pages.declaration import (
+    few_clusters_notices,
+    with_few_clusters,
+    with_few_observations,
+)
 from analysis.reports.content import Report, Table, estimate_cell, estimate_column
-from analysis.stats.descriptive.means import mean_by_cluster
+from analysis.stats.descriptive.means import mean_by_cluster, mean_t
+from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate
 
 
@@ -30,3 +37,26 @@ def test_each_kind_of_cluster_has_its_notice() -> None:
         "Few tasks: intervals here rest on 8 tasks",
         "Few trajectories: intervals here rest on 9 trajectories",
     ]
+
+
+def test_few_tasks_with_one_trajectory_each_are_said_too() -> None:
+    few = mean_t([float(i % 5) for i in range(24)]), share(3, 10)
+    enough = mean_t([float(i % 5) for i in range(40)]), share(3, 40)
+    report, larger = (
+        Report(
+            tables=(
+                Table(
+                    "means",
+                    "Means",
+                    (estimate_column("Mean"),),
+                    tuple((estimate_cell(one, "points"),) for one in estimates),
+                ),
+            )
+        )
+        for estimates in (few, enough)
+    )
+    (notice,) = with_few_observations(report).notices
+    assert notice.text.startswith("Few observations: intervals here rest on 10 to 24 observations.")
+    assert with_few_observations(larger) is larger
+    warned = replace(report, notices=few_clusters_notices([by_task(10)]))
+    assert with_few_observations(warned) is warned
