@@ -18,14 +18,14 @@ from benchmarks.core.driver import Driver
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Task
-from benchmarks.systems.sda_planner import planners
-from benchmarks.systems.sda_planner.diagnosis import PRECONDITION, Diagnosis
-from benchmarks.systems.sda_planner.graph import LOC, POS, Belief, builtin_graph
-from benchmarks.systems.sda_planner.importer import read_prepared
-from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.dataset.importer import read_prepared
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.repair import planners
+from benchmarks.systems.sda_planner.repair.diagnosis import PRECONDITION, Diagnosis
+from benchmarks.systems.sda_planner.repair.graph import LOC, POS, Belief, builtin_graph
+from benchmarks.systems.sda_planner.repair.subtree import MAX_NODES, search
 from benchmarks.systems.sda_planner.settings import PLANNERS
 from benchmarks.systems.sda_planner.steps import FIND, OPEN, PICK, PUT, Step
-from benchmarks.systems.sda_planner.subtree import MAX_NODES, search
 from benchmarks.systems.sda_planner.system import SYSTEM
 from tests.bench.storing import machine, tell
 

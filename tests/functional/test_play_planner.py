@@ -12,7 +12,7 @@ from benchmarks.datasets.services import save_dataset
 from benchmarks.models import Agent, Dataset
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
-from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
 from tests.annotation.live_sessions import carry, make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play

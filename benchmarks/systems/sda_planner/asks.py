@@ -10,14 +10,14 @@ from typing import Any
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.system import PROMPTS as PROMPTS_SETTING
 from benchmarks.core.types import Ask, Expect, Json, Message
-from benchmarks.systems.sda_planner.affordances import type_words
-from benchmarks.systems.sda_planner.diagnosis import Diagnosis
-from benchmarks.systems.sda_planner.graph import state_words
+from benchmarks.systems.sda_planner.house.affordances import type_words
 from benchmarks.systems.sda_planner.play import Play, in_sight, sight_words
 from benchmarks.systems.sda_planner.prompts import PROMPTS
+from benchmarks.systems.sda_planner.repair.diagnosis import Diagnosis
+from benchmarks.systems.sda_planner.repair.graph import state_words
+from benchmarks.systems.sda_planner.repair.subtree import Path
 from benchmarks.systems.sda_planner.settings import NOTHING
 from benchmarks.systems.sda_planner.steps import Step, number_plan
-from benchmarks.systems.sda_planner.subtree import Path
 
 PLAN, REMAINDER, CORRECTIVE, CHOICE, GRAPH = "plan", "remainder", "corrective", "choice", "graph"
 WHOLE, RESTART, REST, WINDOW = "plan", "restart", "remainder", "window"

@@ -1,7 +1,7 @@
 """The demo dataset of SDA-Planner: the small house, played with each of the four planners."""
 
 from benchmarks.core.ports.demo import DemoDataset, DemoRuns
-from benchmarks.systems.sda_planner.sample_house import sample_file
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_file
 from benchmarks.systems.sda_planner.settings import PLANNERS
 
 NAME = "Small house"

@@ -7,13 +7,13 @@ from typing import Any
 
 from benchmarks.core.types import Batch, Episode, Json, Outcome, Reply, Task, Turn
 from benchmarks.systems.sda_planner.asks import graph_ask
-from benchmarks.systems.sda_planner.diagnosis import ENVIRONMENT, PRECONDITION
-from benchmarks.systems.sda_planner.goals import TWO
-from benchmarks.systems.sda_planner.graph import BASE_STATES, Graph, builtin_graph
-from benchmarks.systems.sda_planner.graph_files import differences, join_edges
+from benchmarks.systems.sda_planner.house.goals import TWO
 from benchmarks.systems.sda_planner.metrics import no_metrics, outcome_metrics
-from benchmarks.systems.sda_planner.planners import DECLINED, UNREADABLE, Stopped, run
 from benchmarks.systems.sda_planner.play import Play
+from benchmarks.systems.sda_planner.repair.diagnosis import ENVIRONMENT, PRECONDITION
+from benchmarks.systems.sda_planner.repair.graph import BASE_STATES, Graph, builtin_graph
+from benchmarks.systems.sda_planner.repair.graph_files import differences, join_edges
+from benchmarks.systems.sda_planner.repair.planners import DECLINED, UNREADABLE, Stopped, run
 from benchmarks.systems.sda_planner.settings import BUILTIN, DATASET, MODEL, SDA
 from benchmarks.systems.sda_planner.steps import SKILLS
 

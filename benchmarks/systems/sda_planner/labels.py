@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
-from benchmarks.systems.sda_planner.goals import TASK_TYPES
+from benchmarks.systems.sda_planner.house.goals import TASK_TYPES
 
 ENDINGS: Mapping[str, Ending] = {
     "plan_end": Ending(

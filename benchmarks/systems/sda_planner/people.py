@@ -16,9 +16,9 @@ from benchmarks.core.ports.people import (
     Utterance,
 )
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import read_type, type_words
+from benchmarks.systems.sda_planner.dataset.trials import type_of
+from benchmarks.systems.sda_planner.house.affordances import read_type, type_words
 from benchmarks.systems.sda_planner.steps import SKILLS, Step, number_plan, write_plan
-from benchmarks.systems.sda_planner.trials import type_of
 
 ROWS, MORE_ROWS, CORRECTIVE_ROWS = 12, 30, 4
 SKILL, THING = "skill-", "thing-"

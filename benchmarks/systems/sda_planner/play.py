@@ -5,15 +5,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.types import Json, Task, Turn
-from benchmarks.systems.sda_planner.affordances import TYPES, type_words
-from benchmarks.systems.sda_planner.diagnosis import ENVIRONMENT, PRECONDITION
-from benchmarks.systems.sda_planner.environment import Environment, Observation, draw_events
-from benchmarks.systems.sda_planner.goals import Goal, score
-from benchmarks.systems.sda_planner.graph import HOLD, LOC, NONE, POS, Belief, Graph, Key, Value
+from benchmarks.systems.sda_planner.dataset.trials import type_of
+from benchmarks.systems.sda_planner.house.affordances import TYPES, type_words
+from benchmarks.systems.sda_planner.house.environment import Environment, Observation, draw_events
+from benchmarks.systems.sda_planner.house.goals import Goal, score
+from benchmarks.systems.sda_planner.house.world import House
+from benchmarks.systems.sda_planner.repair.diagnosis import ENVIRONMENT, PRECONDITION
+from benchmarks.systems.sda_planner.repair.graph import (
+    HOLD,
+    LOC,
+    NONE,
+    POS,
+    Belief,
+    Graph,
+    Key,
+    Value,
+)
 from benchmarks.systems.sda_planner.settings import FULL, RELOCATE, VISIBLE
 from benchmarks.systems.sda_planner.steps import SLICE, Step, number_plan
-from benchmarks.systems.sda_planner.trials import type_of
-from benchmarks.systems.sda_planner.world import House
 
 PLANNED, REVERSED, FAKE = "plan", "reverse", "fake"
 MOST_IN_SIGHT = 40

@@ -16,14 +16,16 @@ from benchmarks.core.digests import canonical_json
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.sda_planner import asks
-from benchmarks.systems.sda_planner.affordances import (
+from benchmarks.systems.sda_planner.dataset.trials import type_of
+from benchmarks.systems.sda_planner.house.affordances import (
     CONFUSABLE,
     CONTAINERS,
     HOLDS_ONE,
     KNIVES,
     accepts,
 )
-from benchmarks.systems.sda_planner.graph import HOLD, POS, builtin_graph
+from benchmarks.systems.sda_planner.house.world import Entity, House, distance
+from benchmarks.systems.sda_planner.repair.graph import HOLD, POS, builtin_graph
 from benchmarks.systems.sda_planner.steps import (
     CLOSE,
     FIND,
@@ -36,8 +38,6 @@ from benchmarks.systems.sda_planner.steps import (
     Step,
     write_plan,
 )
-from benchmarks.systems.sda_planner.trials import type_of
-from benchmarks.systems.sda_planner.world import Entity, House, distance
 
 VERSION = "1"
 FIX, MAX_ERRORS = 0.7, 2

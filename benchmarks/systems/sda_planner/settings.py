@@ -1,7 +1,7 @@
 """The settings of a run."""
 
 from benchmarks.core.system import Setting
-from benchmarks.systems.sda_planner.subtree import MAX_NODES
+from benchmarks.systems.sda_planner.repair.subtree import MAX_NODES
 
 SDA, LOCAL, GLOBAL, TREE = "sda", "local", "global", "tree"
 PLANNERS = (SDA, LOCAL, GLOBAL, TREE)

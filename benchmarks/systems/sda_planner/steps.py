@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.errors import UnreadableReply
-from benchmarks.systems.sda_planner.affordances import read_type, type_words
+from benchmarks.systems.sda_planner.house.affordances import read_type, type_words
 
 FIND, PICK, PUT, OPEN = "find", "pick up", "put down", "open"
 CLOSE, ON, OFF, SLICE = "close", "turn on", "turn off", "slice"

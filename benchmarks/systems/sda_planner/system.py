@@ -9,15 +9,15 @@ from benchmarks.core.system import Role, System
 from benchmarks.core.types import Episode, Outcome, Profile, Task
 from benchmarks.systems.sda_planner import episode, metrics, prompts
 from benchmarks.systems.sda_planner.comparisons import COMPARISONS
+from benchmarks.systems.sda_planner.dataset.importer import IMPORTER
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
 from benchmarks.systems.sda_planner.demo import DEMO
-from benchmarks.systems.sda_planner.display import DISPLAYS
 from benchmarks.systems.sda_planner.faults import FAULTS
-from benchmarks.systems.sda_planner.graph_files import parse_edges
-from benchmarks.systems.sda_planner.importer import IMPORTER
 from benchmarks.systems.sda_planner.labels import LABELS
+from benchmarks.systems.sda_planner.pages.display import DISPLAYS
 from benchmarks.systems.sda_planner.people import PEOPLE
 from benchmarks.systems.sda_planner.published import PAPER, PRESETS, PUBLISHED
-from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.repair.graph_files import parse_edges
 from benchmarks.systems.sda_planner.scripted import POLICIES
 from benchmarks.systems.sda_planner.settings import SETTINGS
 from benchmarks.systems.sda_planner.steps import parse_choice, parse_corrective, parse_plan

@@ -5,7 +5,7 @@ Written from the description of the skills alone, to be compared with ``world.py
 
 import math
 
-from benchmarks.systems.sda_planner.affordances import ACCEPTS, type_words
+from benchmarks.systems.sda_planner.house.affordances import ACCEPTS, type_words
 
 HIDING = ("Fridge", "Cabinet", "Microwave", "Drawer", "Safe", "Box")
 FOOD = ("Apple", "Bread", "Egg", "Lettuce", "Potato", "Tomato")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.systems.sda_planner.sample_house import sample_rows
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_rows
 
 _ACTIONS = {
     "open": "OpenObject", "close": "CloseObject", "turn on": "ToggleObjectOn",

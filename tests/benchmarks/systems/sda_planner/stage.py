@@ -11,9 +11,9 @@ from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Task, Turn
-from benchmarks.systems.sda_planner.graph import LOC, POS, Belief, builtin_graph
-from benchmarks.systems.sda_planner.importer import read_prepared
-from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.dataset.importer import read_prepared
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.repair.graph import LOC, POS, Belief, builtin_graph
 from benchmarks.systems.sda_planner.steps import Step
 from benchmarks.systems.sda_planner.system import SYSTEM
 from tests.shared_data import shared_data

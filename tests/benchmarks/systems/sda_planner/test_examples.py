@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.systems.sda_planner.diagnosis import ENVIRONMENT, diagnose
-from benchmarks.systems.sda_planner.graph import builtin_graph
+from benchmarks.systems.sda_planner.repair.diagnosis import ENVIRONMENT, diagnose
+from benchmarks.systems.sda_planner.repair.graph import builtin_graph
+from benchmarks.systems.sda_planner.repair.subtree import make_candidates, search
 from benchmarks.systems.sda_planner.steps import CLOSE, FIND, OPEN, PICK, PUT, SLICE, Step
-from benchmarks.systems.sda_planner.subtree import make_candidates, search
 from tests.benchmarks.systems.sda_planner.stage import Kinds, beliefs_of
 
 GRAPH = builtin_graph()

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.problems import FileRefused, Problems
-from benchmarks.systems.sda_planner.graph import Graph, builtin_graph
-from benchmarks.systems.sda_planner.graph_files import check_graph, differences, parse_edges
+from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
+from benchmarks.systems.sda_planner.repair.graph_files import check_graph, differences, parse_edges
 from benchmarks.systems.sda_planner.scripted import POLICIES, VERSION
 from tests.benchmarks.systems.sda_planner.stage import by_rule, play, sample
 

@@ -17,13 +17,13 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import Problems
 from benchmarks.jobs.services import perform
 from benchmarks.models import Dataset, Job
-from benchmarks.systems.sda_planner import files
-from benchmarks.systems.sda_planner.graph import builtin_graph
-from benchmarks.systems.sda_planner.importer import IMPORTER
-from benchmarks.systems.sda_planner.placement import find_parent
-from benchmarks.systems.sda_planner.sample_house import sample_rows
-from benchmarks.systems.sda_planner.traj_data import demonstrated, read_original
-from benchmarks.systems.sda_planner.trials import check_scene
+from benchmarks.systems.sda_planner.dataset import files
+from benchmarks.systems.sda_planner.dataset.importer import IMPORTER
+from benchmarks.systems.sda_planner.dataset.placement import find_parent
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_rows
+from benchmarks.systems.sda_planner.dataset.traj_data import demonstrated, read_original
+from benchmarks.systems.sda_planner.dataset.trials import check_scene
+from benchmarks.systems.sda_planner.repair.graph import builtin_graph
 from tests.benchmarks.systems.sda_planner.originals import (
     layout_files,
     low_actions,
@@ -120,7 +120,10 @@ def test_the_shared_trials_are_read_without_a_warning():
         (lambda s, t: t[0].update(task_type="juggle"), "task_type: expected one of"),
         (lambda s, t: t[0]["pddl_params"].update(parent_target=""), "pddl_params.parent_target"),
         (lambda s, t: t[0].update(anns=[]), "anns: expected at least one annotation"),
-        (lambda s, t: t[0]["gold_skills"].append(["fly", "Mug", "x"]), "gold_skills[4]"),
+        (lambda s, t: t[0]["gold_skills"].append(["fly", "Mug", "x"]),
+         "gold_skills[4][0]: expected a skill among find, pick up"),
+        (lambda s, t: t[0]["gold_skills"].append(["find", "Dragon", "x"]),
+         "gold_skills[4][1]: expected a type of ALFRED"),
         (lambda s, t: t[0].update(gold_skills=[["find", "Mug", ""]] * 201), "at most 200"),
         (lambda s, t: t[1].update(task_id=t[0]["task_id"]), "expected each task_id once"),
         (lambda s, t: s.append(s[0]), "expected each floor plan once"),
@@ -226,13 +229,19 @@ def test_without_scenes_the_inventory_comes_from_the_trials_and_the_notes_say_so
         layouts=str(write_folder(tmp_path / "l", layout_files())),
     )
 
-    assert "where objects start is less sure" in file.notes
+    assert "No scenes file was given: fixed receptacles are those that the trials" in file.notes
     assert "objects placed:" in file.notes
     assert len(file.tasks) == 24
     kitchen = file.shared["scenes"]["SampleKitchen"]
     assert {"Fridge", "Microwave", "Drawer"} <= {one["type"] for one in kitchen["receptacles"]}
     short = [line for line in file.warnings if "falls short" in line]
     assert len(short) <= 6, short
+
+    scenes, _ = sample_rows()
+    others = tmp_path / "scenes.jsonl"
+    others.write_text(json.dumps(scenes[0]))
+    some = read(tmp_path / "o", scenes=str(others))
+    assert "The scenes given lack SampleBathroom, SampleLivingRoom: fixed" in some.notes
 
 
 def test_the_demonstrations_of_the_shared_trials_survive_the_way_through_low_actions():

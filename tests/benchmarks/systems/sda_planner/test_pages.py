@@ -9,13 +9,13 @@ from benchmarks.datasets.services import save_dataset
 from benchmarks.models import Agent, Dataset, Run, Trajectory, Turn
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
-from benchmarks.systems.sda_planner.drawing import TREE_NODES, draw_graph, draw_tree
-from benchmarks.systems.sda_planner.graph import Graph, builtin_graph
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.pages.drawing import TREE_NODES, draw_graph, draw_tree
+from benchmarks.systems.sda_planner.pages.view import name_of, read_walk
 from benchmarks.systems.sda_planner.people import compose_choice, compose_plan, dialogue, show
 from benchmarks.systems.sda_planner.published import PUBLISHED
-from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
 from benchmarks.systems.sda_planner.steps import parse_choice, parse_corrective, parse_plan
-from benchmarks.systems.sda_planner.view import name_of, read_walk
 from tests.annotation.rows import make_person
 from tests.benchmarks.systems.sda_planner.stage import play, sample
 from tests.factories.benchmarks import play as carry

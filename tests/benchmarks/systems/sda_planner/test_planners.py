@@ -7,10 +7,10 @@ import pytest
 from benchmarks.core.answerers import Answer, Scripted
 from benchmarks.llm.chat import request_body
 from benchmarks.llm.config import EndpointConfig
-from benchmarks.systems.sda_planner.goals import TWO
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.house.goals import TWO
 from benchmarks.systems.sda_planner.metrics import summarise
-from benchmarks.systems.sda_planner.planners import grow
-from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.repair.planners import grow
 from benchmarks.systems.sda_planner.scripted import MISTAKES
 from benchmarks.systems.sda_planner.steps import Step, read_steps, write_plan
 from benchmarks.systems.sda_planner.system import SYSTEM

@@ -4,8 +4,10 @@ import random
 
 import pytest
 
-from benchmarks.systems.sda_planner.goals import TASK_TYPES, TWO, Goal, score
-from benchmarks.systems.sda_planner.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
+from benchmarks.systems.sda_planner.dataset.trials import replay_demonstration
+from benchmarks.systems.sda_planner.house.goals import TASK_TYPES, TWO, Goal, score
+from benchmarks.systems.sda_planner.house.world import SLICES, House
 from benchmarks.systems.sda_planner.steps import (
     CLOSE,
     FIND,
@@ -18,8 +20,6 @@ from benchmarks.systems.sda_planner.steps import (
     SLICE,
     Step,
 )
-from benchmarks.systems.sda_planner.trials import replay_demonstration
-from benchmarks.systems.sda_planner.world import SLICES, House
 from tests.benchmarks.systems.sda_planner.naive import NaiveHouse
 from tests.benchmarks.systems.sda_planner.stage import alfred_tasks, sample
 

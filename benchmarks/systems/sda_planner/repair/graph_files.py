@@ -10,8 +10,8 @@ from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.json_files import load
 from benchmarks.core.problems import FileRefused, Problems, Unquoted, describe, json_fault
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import TYPES
-from benchmarks.systems.sda_planner.graph import (
+from benchmarks.systems.sda_planner.house.affordances import TYPES
+from benchmarks.systems.sda_planner.repair.graph import (
     CONTAINER,
     HOLD,
     LOC,

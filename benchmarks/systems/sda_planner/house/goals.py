@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import type_words
-from benchmarks.systems.sda_planner.world import State
+from benchmarks.systems.sda_planner.house.affordances import type_words
+from benchmarks.systems.sda_planner.house.world import State
 
 SIMPLE = "pick_and_place_simple"
 TWO = "pick_two_obj_and_place"

@@ -10,14 +10,15 @@ from typing import Any
 
 from benchmarks.core.types import Ask, Batch, Json, Reply, Turn
 from benchmarks.systems.sda_planner.asks import Asks
-from benchmarks.systems.sda_planner.diagnosis import (
+from benchmarks.systems.sda_planner.play import REVERSED, Play, error_of
+from benchmarks.systems.sda_planner.repair.diagnosis import (
     ENVIRONMENT,
     Diagnosis,
     diagnose,
     timeline,
 )
-from benchmarks.systems.sda_planner.graph import IS_OPEN, LOC, POS, Belief
-from benchmarks.systems.sda_planner.play import REVERSED, Play, error_of
+from benchmarks.systems.sda_planner.repair.graph import IS_OPEN, LOC, POS, Belief
+from benchmarks.systems.sda_planner.repair.subtree import search
 from benchmarks.systems.sda_planner.settings import GLOBAL, LOCAL, SDA, TREE
 from benchmarks.systems.sda_planner.steps import (
     CLOSE,
@@ -31,7 +32,6 @@ from benchmarks.systems.sda_planner.steps import (
     UNPARSED,
     Step,
 )
-from benchmarks.systems.sda_planner.subtree import search
 
 PLAN_END, MAX_STEPS, MAX_CORRECTIONS = "plan_end", "max_steps", "max_corrections"
 UNREADABLE, DECLINED, NO_BRANCH = "unreadable", "agent_declined", "no_branch"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.systems.sda_planner.diagnosis import Diagnosis
-from benchmarks.systems.sda_planner.graph import Belief, Graph, Key, Value
+from benchmarks.systems.sda_planner.repair.diagnosis import Diagnosis
+from benchmarks.systems.sda_planner.repair.graph import Belief, Graph, Key, Value
 from benchmarks.systems.sda_planner.steps import Step
 
 MAX_NODES = 20_000

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from benchmarks.core.digests import digest
 from benchmarks.core.types import Json
 from benchmarks.core.yaml_files import read_yaml_file
-from benchmarks.systems.sda_planner.affordances import CONTAINERS, accepts, type_words
+from benchmarks.systems.sda_planner.house.affordances import CONTAINERS, accepts, type_words
 from benchmarks.systems.sda_planner.steps import FIND, Step
 
 POS, HOLD, LOC = "agent.pos", "agent.hold", "item.loc"

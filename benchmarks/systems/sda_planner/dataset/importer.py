@@ -10,7 +10,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, TaskFormat
 from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.core.types import Json, Task
-from benchmarks.systems.sda_planner.files import (
+from benchmarks.systems.sda_planner.dataset.files import (
     LARGEST_MEMBER,
     is_archive,
     read_json,
@@ -18,9 +18,7 @@ from benchmarks.systems.sda_planner.files import (
     read_members,
     refuse,
 )
-from benchmarks.systems.sda_planner.goals import TASK_TYPES
-from benchmarks.systems.sda_planner.graph_files import read_graph_file
-from benchmarks.systems.sda_planner.traj_data import (
+from benchmarks.systems.sda_planner.dataset.traj_data import (
     LAYOUT,
     TRIAL,
     Original,
@@ -30,18 +28,20 @@ from benchmarks.systems.sda_planner.traj_data import (
     read_layout,
     read_original,
 )
-from benchmarks.systems.sda_planner.trials import (
+from benchmarks.systems.sda_planner.dataset.trials import (
     Trials,
     check_scene,
     check_task,
     replay_demonstration,
     stored_scene,
 )
+from benchmarks.systems.sda_planner.house.goals import TASK_TYPES
+from benchmarks.systems.sda_planner.repair.graph_files import read_graph_file
 
 MOST_WARNINGS = 100
 LESS_SURE = (
-    "No scenes file was given: fixed receptacles are those that the trials themselves touch, so "
-    "where objects start is less sure."
+    "{missing}: fixed receptacles are those that the trials themselves touch, so where objects "
+    "start is less sure."
 )
 
 
@@ -94,7 +94,10 @@ def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
         _add(found, trial.name, check_task(trial.name, row, found.scenes, problems), problems)
     problems.check()
     name = ", ".join(path.name for path in sources)
-    note = f" {LESS_SURE}" if without else ""
+    missing = f"The scenes given lack {', '.join(without[:5])}{' and more' * (len(without) > 5)}"
+    if not scene_files:
+        missing = "No scenes file was given"
+    note = f" {LESS_SURE.format(missing=missing)}" if without else ""
     note += f" {counted(found.rows.values()).words}."
     return task_file(found, name, read_graph_file(graphs), note)
 

@@ -12,21 +12,21 @@ from typing import Any
 
 from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import (
-    CONTAINERS,
-    FIXED_RECEPTACLES,
-    PICKUPABLE,
-    TOGGLEABLE,
-)
-from benchmarks.systems.sda_planner.placement import (
+from benchmarks.systems.sda_planner.dataset.placement import (
     find_parent,
     learn_points,
     merge_places,
     nearest_of,
 )
+from benchmarks.systems.sda_planner.dataset.trials import Place, place_of, type_of
+from benchmarks.systems.sda_planner.house.affordances import (
+    CONTAINERS,
+    FIXED_RECEPTACLES,
+    PICKUPABLE,
+    TOGGLEABLE,
+)
+from benchmarks.systems.sda_planner.house.world import FLOOR
 from benchmarks.systems.sda_planner.steps import CLOSE, FIND, OFF, ON, OPEN, PICK, PUT, SLICE
-from benchmarks.systems.sda_planner.trials import Place, place_of, type_of
-from benchmarks.systems.sda_planner.world import FLOOR
 
 TRIAL, LAYOUT = "traj_data.json", "-openable.json"
 MOST_ACTIONS = 2_000

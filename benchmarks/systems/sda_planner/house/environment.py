@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import HOLDS_ONE, accepts, type_words
+from benchmarks.systems.sda_planner.house.affordances import HOLDS_ONE, accepts, type_words
+from benchmarks.systems.sda_planner.house.world import FLOOR, HAND, House, Result, State
 from benchmarks.systems.sda_planner.settings import DROP, MIXED, NO_ERROR, OCCLUDE, RELOCATE, SLIP
 from benchmarks.systems.sda_planner.steps import FIND, OPEN, PICK, PUT, Step
-from benchmarks.systems.sda_planner.world import FLOOR, HAND, House, Result, State
 
 OCCLUDED_FOR = 2
 _KINDS = (RELOCATE, OCCLUDE, SLIP, DROP)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.graph import Graph
+from benchmarks.systems.sda_planner.repair.graph import Graph
 from benchmarks.systems.sda_planner.steps import SKILLS, Step
 
 WIDTH, HEIGHT, ROW = 116, 26, 36

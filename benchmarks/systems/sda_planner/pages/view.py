@@ -11,12 +11,12 @@ from itertools import groupby
 from typing import Any
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import TYPES, type_words
-from benchmarks.systems.sda_planner.environment import facts_of
+from benchmarks.systems.sda_planner.dataset.trials import type_of
+from benchmarks.systems.sda_planner.house.affordances import TYPES, type_words
+from benchmarks.systems.sda_planner.house.environment import facts_of
+from benchmarks.systems.sda_planner.house.world import FLOOR, HAND, House
 from benchmarks.systems.sda_planner.labels import REPAIRS
 from benchmarks.systems.sda_planner.steps import FIND, Step
-from benchmarks.systems.sda_planner.trials import type_of
-from benchmarks.systems.sda_planner.world import FLOOR, HAND, House
 
 _STATES = ("open", "on", "sliced", "hot", "cold", "clean", "dirty")
 _PHASES = {"plan": "", "reverse": "undoing", "fake": "done before"}

@@ -13,15 +13,15 @@ from typing import Any
 
 from benchmarks.core.problems import Problems, Unquoted, text_fault
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import (
+from benchmarks.systems.sda_planner.house.affordances import (
     FIXED_RECEPTACLES,
     PICKUPABLE,
     TOGGLEABLE,
     TYPES,
 )
-from benchmarks.systems.sda_planner.goals import LIGHT, STACK, TASK_TYPES, Goal, score
+from benchmarks.systems.sda_planner.house.goals import LIGHT, STACK, TASK_TYPES, Goal, score
+from benchmarks.systems.sda_planner.house.world import FLOOR, House, piece_id
 from benchmarks.systems.sda_planner.steps import MAX_STEPS_OF_PLAN, SKILLS, Step
-from benchmarks.systems.sda_planner.world import FLOOR, House, piece_id
 
 LONGEST_ID, LONGEST_TEXT = 120, 4_000
 MOST_OBJECTS, MOST_PLACES, MOST_ANNOTATIONS = 400, 400, 50
@@ -251,8 +251,18 @@ def _gold(check: "_Checker") -> list[Step]:
     found = []
     for number, one in enumerate(check.list("gold_skills", MAX_STEPS_OF_PLAN)):
         sound = isinstance(one, list) and len(one) == 3 and all(isinstance(x, str) for x in one)
-        if not sound or one[0] not in SKILLS or one[1] not in TYPES or len(one[2]) > LONGEST_ID:
-            check.fault(f"gold_skills[{number}]", "[skill, type, id]", one)
+        place = f"gold_skills[{number}]"
+        if not sound:
+            check.fault(place, "a list of three texts: skill, type, id", one)
+            continue
+        if one[0] not in SKILLS:
+            check.fault(f"{place}[0]", f"a skill among {', '.join(SKILLS)}", one[0])
+            continue
+        if one[1] not in TYPES:
+            check.fault(f"{place}[1]", "a type of ALFRED", one[1])
+            continue
+        if len(one[2]) > LONGEST_ID:
+            check.fault(f"{place}[2]", f"an id of at most {LONGEST_ID} characters", one[2])
             continue
         found.append(Step(one[0], _BASINS.get(one[1], one[1]), one[2]))
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import (
+from benchmarks.systems.sda_planner.house.affordances import (
     CONTAINERS,
     DISHES,
     HOLDS_ONE,

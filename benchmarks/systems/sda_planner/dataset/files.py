@@ -97,7 +97,7 @@ def read_members(path: Path, endings: Sequence[str]) -> Iterator[tuple[str, byte
             yield from _tar(path, endings)
         else:
             raise refuse(path.name, "a folder, a .zip, or a .tar archive (plain or gzip)",
-                         "a file of another kind")  # fmt: skip
+                         "a file of another kind, or one that was cut off")  # fmt: skip
     except _BROKEN as error:
         raise refuse(path.name, "an archive that can be read", _reason(error)) from None
 
@@ -198,4 +198,6 @@ def read_json(name: str, data: bytes, problems: Problems) -> Any:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
+    if isinstance(error, EOFError):
+        return "one that was cut off"
     return (str(error) or type(error).__name__)[:120]

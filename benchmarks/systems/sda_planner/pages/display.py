@@ -6,13 +6,13 @@ from typing import Any
 
 from benchmarks.core.ports.display import Subject, View
 from benchmarks.core.types import Json, Task
-from benchmarks.systems.sda_planner.drawing import Drawing, draw_graph, draw_tree
-from benchmarks.systems.sda_planner.goals import TASK_TYPES
-from benchmarks.systems.sda_planner.graph import Graph, builtin_graph
+from benchmarks.systems.sda_planner.house.goals import TASK_TYPES
 from benchmarks.systems.sda_planner.labels import CHOICES, GROUP_VALUES, GROUPS, REPAIRS
+from benchmarks.systems.sda_planner.pages.drawing import Drawing, draw_graph, draw_tree
+from benchmarks.systems.sda_planner.pages.view import Did, HouseView, TurnPage, Walk, read_walk
 from benchmarks.systems.sda_planner.people import cost_words
+from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
 from benchmarks.systems.sda_planner.steps import Step
-from benchmarks.systems.sda_planner.view import Did, HouseView, TurnPage, Walk, read_walk
 
 
 def _scene(task: Task) -> Json:

@@ -12,11 +12,11 @@ from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.problems import Problems
 from benchmarks.core.types import Json, Task
 from benchmarks.core.yaml_files import read_yaml_file
-from benchmarks.systems.sda_planner.affordances import CONTAINERS, KNIVES
-from benchmarks.systems.sda_planner.goals import CLEAN, COOL, HEAT, LIGHT, STACK, TWO
-from benchmarks.systems.sda_planner.importer import make_task, task_file
+from benchmarks.systems.sda_planner.dataset.importer import make_task, task_file
+from benchmarks.systems.sda_planner.dataset.trials import Trials, check_scene, check_task
+from benchmarks.systems.sda_planner.house.affordances import CONTAINERS, KNIVES
+from benchmarks.systems.sda_planner.house.goals import CLEAN, COOL, HEAT, LIGHT, STACK, TWO
 from benchmarks.systems.sda_planner.steps import CLOSE, FIND, OFF, ON, OPEN, PICK, PUT, SLICE
-from benchmarks.systems.sda_planner.trials import Trials, check_scene, check_task
 
 UNSEEN = "Bathroom"
 SOURCE = "Small house written for PlanJury: three rooms, 24 tasks"

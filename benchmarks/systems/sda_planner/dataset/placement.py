@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.affordances import BASINS, CONTAINERS, HOLDS_ONE, accepts
-from benchmarks.systems.sda_planner.trials import Place
-from benchmarks.systems.sda_planner.world import FLOOR
+from benchmarks.systems.sda_planner.dataset.trials import Place
+from benchmarks.systems.sda_planner.house.affordances import BASINS, CONTAINERS, HOLDS_ONE, accepts
+from benchmarks.systems.sda_planner.house.world import FLOOR
 
 CENTER, KNN = 0.12, 0.6  # metres
 # Ids of one thing differ between trials by at most this many metres.

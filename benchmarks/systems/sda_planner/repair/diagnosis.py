@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.systems.sda_planner.graph import (
+from benchmarks.systems.sda_planner.repair.graph import (
     HOLD,
     POS,
     Belief,

@@ -1,0 +1,1 @@
+"""Where tasks come from: files and archives of ALFRED trials, and our own small house."""

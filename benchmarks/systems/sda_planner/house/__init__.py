@@ -1,0 +1,1 @@
+"""The symbolic house: its skills, types of things, goals, and injected errors."""

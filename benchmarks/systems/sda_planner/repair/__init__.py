@@ -1,0 +1,1 @@
+"""Repairing a plan: the state-dependency graph, diagnosis, subtree search, four planners."""
