@@ -12,7 +12,13 @@ from annotation.live.next_session import LIVE
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
 from benchmarks.datasets.selectors import counted
 from benchmarks.models import Run
-from benchmarks.visibility import ClosedRows, OpenDuty, blinding_duties, blinding_rule, recasts_in
+from benchmarks.visibility import (
+    ClosedRows,
+    OpenDuty,
+    blinding_duties,
+    blinding_rule,
+    role_changes_in,
+)
 
 
 def blind_studies(user: User) -> frozenset[int]:
@@ -90,7 +96,9 @@ def closed_by_open_items(user: User) -> ClosedRows:
 
 def _took_over(played: QuerySet[Any, Any]) -> Q:
     """Return the runs of agents that went on in sessions of these runs, on the same datasets."""
-    agents = [row for recast in recasts_in(played) for row in recast.get("agent", ())]
+    agents = [
+        row for role_changes in role_changes_in(played) for row in role_changes.get("agent", ())
+    ]
     endpoints = {row["endpoint"] for row in agents if "endpoint" in row}
     policies = {row["policy"] for row in agents if "policy" in row}
     if not endpoints and not policies:

@@ -150,7 +150,7 @@ class Visibility:
         """Return the names of endpoints that answer only in hidden runs."""
         runs = Run.objects.filter(pk__in=self.closed)
         closed = _endpoints_in(runs.order_by().values_list("roles", flat=True))
-        closed |= _endpoints_in(recasts_in(self.closed))
+        closed |= _endpoints_in(role_changes_in(self.closed))
         if not closed:
             return frozenset()
         # only runs that ask an endpoint have a currency
@@ -171,10 +171,10 @@ class Visibility:
 EVERYTHING = Visibility()
 
 
-def recasts_in(runs: Iterable[int]) -> QuerySet[Trajectory, Any]:
-    """Yield the stored role changes (``recast``) in trajectories of these runs."""
-    rows = Trajectory.objects.filter(reserved=True, run__in=runs).exclude(recast={})
-    return rows.order_by().values_list("recast", flat=True)
+def role_changes_in(runs: Iterable[int]) -> QuerySet[Trajectory, Any]:
+    """Yield the stored role changes in trajectories of these runs."""
+    rows = Trajectory.objects.filter(reserved=True, run__in=runs).exclude(role_changes={})
+    return rows.order_by().values_list("role_changes", flat=True)
 
 
 def _endpoints_in(roles: QuerySet[Any, Any]) -> frozenset[str]:

@@ -53,19 +53,19 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     for metric in metrics:
         columns[metric] = []
         columns[f"why {metric}"] = []
-    for run, pk, task, termination, values, undefined, recast in rows.order_by("pk").values_list(
-        "run", "pk", "task", "termination", "metrics", "undefined", "recast"
-    ):
+    for run, pk, task, termination, values, undefined, role_changes in rows.order_by(
+        "pk"
+    ).values_list("run", "pk", "task", "termination", "metrics", "undefined", "role_changes"):
         if run in rejudged:
             values, undefined = anew.get(pk, ({}, dict.fromkeys(metrics, rejudged[run])))
         row = (run, labels[run], pk, task, termination)
         for name, value in zip(COLUMNS, row, strict=True):
             columns[name].append(value)
         for metric in metrics:
-            number = None if recast else values.get(metric)
+            number = None if role_changes else values.get(metric)
             columns[metric].append(None if number is None else float(number))
             why = "" if number is not None else undefined.get(metric, NOT_RECORDED)
-            why = MIXED if recast else why
+            why = MIXED if role_changes else why
             columns[f"why {metric}"].append(why)
     frame = pd.DataFrame(columns)
     return frame.astype(dict.fromkeys(metrics, "float64"))
@@ -157,8 +157,8 @@ def played(
         for _ in range(number)
     ]
     rows = Trajectory.objects.filter(run__in=list(groups)).order_by("pk")
-    for run, task, status, values, undefined, recast in rows.values_list(
-        "run", "task", "status", "metrics", "undefined", "recast"
+    for run, task, status, values, undefined, role_changes in rows.values_list(
+        "run", "task", "status", "metrics", "undefined", "role_changes"
     ).iterator(chunk_size=2000):
         one = found[groups[run]]
         if status != DONE:
@@ -168,10 +168,10 @@ def played(
         one.runs.append(run)
         one.tasks.append(task)
         for name in metrics:
-            value = None if recast else values.get(name)
+            value = None if role_changes else values.get(name)
             one.values[name].append(value)
             if value is None:
-                why = MIXED if recast else undefined.get(name, NOT_RECORDED)
+                why = MIXED if role_changes else undefined.get(name, NOT_RECORDED)
                 one.why[name][why] = one.why[name].get(why, 0) + 1
     return found
 

@@ -92,9 +92,11 @@ def feedback_frame(runs: Sequence[ChosenRun], question: str, studies: Sequence[i
             made_up |= {score.trajectory} if score.is_simulated else set()
     rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
     records = []
-    for pk, run, task, recast in rows.order_by("pk").values_list("pk", "run", "task", "recast"):
-        value = fmean(given[pk]) if pk in given and not recast else None
-        why = "" if value is not None else MIXED if recast else UNRATED
+    for pk, run, task, role_changes in rows.order_by("pk").values_list(
+        "pk", "run", "task", "role_changes"
+    ):
+        value = fmean(given[pk]) if pk in given and not role_changes else None
+        why = "" if value is not None else MIXED if role_changes else UNRATED
         records.append((run, labels[run], task, value, why, pk in made_up))
     frame = pd.DataFrame.from_records(
         records, columns=["run", "label", "task", "rated", "why", "simulated"]

@@ -17,7 +17,7 @@ from annotation.planning.plans import BOUNDS
 from annotation.planning.storage import is_stored, mark_removed, remove_study
 from annotation.record.events import record_event
 from benchmarks.models import Run
-from benchmarks.visibility import recasts_in
+from benchmarks.visibility import role_changes_in
 
 OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
 WORKING = (Study.Status.OPEN, Study.Status.PAUSED)
@@ -41,7 +41,10 @@ def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
     """
     agents: set[str] = set()
     others: set[str] = set()
-    found = [*Run.objects.filter(pk__in=runs).values_list("roles", flat=True), *recasts_in(runs)]
+    found = [
+        *Run.objects.filter(pk__in=runs).values_list("roles", flat=True),
+        *role_changes_in(runs),
+    ]
     for roles in found:
         for role, fillers in roles.items():
             labels = {filler.get("label", "") for filler in fillers} - {""}

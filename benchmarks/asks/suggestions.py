@@ -62,7 +62,7 @@ def make_suggestions(*, pk: int, executor: Executor) -> int:
     rows = Trajectory.objects.select_related("run__dataset", "task", "profile")
     trajectory = rows.get(pk=pk)
     run = trajectory.run
-    suggesting = suggesting_assignments(run.roles, trajectory.recast)
+    suggesting = suggesting_assignments(run.roles, trajectory.role_changes)
     if not suggesting:
         return 0
     asks = _lacking(trajectory, sorted({role for role, _ in suggesting}))

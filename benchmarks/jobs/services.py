@@ -50,7 +50,7 @@ def enqueue_job(
         payload=dict(payload or {}),
         total=total,
         created_by=created_by,
-        rung_at=timezone.now(),
+        woken_at=timezone.now(),
     )
     _wake_on_commit(job.pk)
     return job
@@ -195,11 +195,11 @@ def sweep() -> int:
 
 def _unattended_jobs() -> int:
     now = timezone.now()
-    stale = Q(status=Job.Status.QUEUED, rung_at__lt=now - WAKE_AGAIN_AFTER) | Q(
+    stale = Q(status=Job.Status.QUEUED, woken_at__lt=now - WAKE_AGAIN_AFTER) | Q(
         status=Job.Status.RUNNING, lease_until__lt=now
     )
     jobs = list(Job.objects.filter(stale).values_list("pk", flat=True))
-    Job.objects.filter(pk__in=jobs).update(rung_at=now)
+    Job.objects.filter(pk__in=jobs).update(woken_at=now)
     for pk in jobs:
         _wake_on_commit(pk)
     return len(jobs)

@@ -12,9 +12,9 @@ class Trajectory(models.Model):
     The lease says which worker carries it, until when; a unit whose lease ran out can be claimed.
     ``metrics`` and ``undefined`` are the outcome's; both are derived and can be recomputed.
     A ``reserved`` one belongs to the people of a live session: only they answer its asks, and it
-    begins when they do. ``recast`` has role assignments that replace those of the run from some
-    turn on; the exchanges say who answered each ask. In a re-judging run ``judged`` is the stored
-    trajectory that is re-judged.
+    begins when they do. ``role_changes`` holds role assignments that replace those of the run from
+    some turn on; the exchanges say who answered each ask. In a re-judging run ``judged`` is the
+    stored trajectory that is re-judged.
     """
 
     class Status(models.TextChoices):
@@ -43,13 +43,13 @@ class Trajectory(models.Model):
     lease_owner = models.CharField(max_length=80, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     reserved = models.BooleanField(default=False)
-    recast = models.JSONField(default=dict, blank=True)
+    role_changes = models.JSONField(default=dict, blank=True)
     judged = models.ForeignKey(
         "self",
         null=True,
         blank=True,
         on_delete=models.CASCADE,
-        related_name="judged_anew",
+        related_name="rejudgings",
         db_index=False,  # almost all have none
     )
     started_at = models.DateTimeField(null=True, blank=True)

@@ -20,21 +20,23 @@ def all_assignments(roles: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, An
                 yield filler["suggests"]
 
 
-def with_replacements(roles: Roles, recasts: Iterable[Roles]) -> dict[str, list[RoleAssignment]]:
+def with_replacements(roles: Roles, changes: Iterable[Roles]) -> dict[str, list[RoleAssignment]]:
     """Return the assignments from the first turn on, followed by those that took over later."""
     found = {role: list(fillers) for role, fillers in roles.items()}
-    for recast in recasts:
-        for role, fillers in recast.items():
+    for role_changes in changes:
+        for role, fillers in role_changes.items():
             known = found.setdefault(role, [])
             known += [filler for filler in fillers if filler not in known]
     return found
 
 
-def suggesting_assignments(roles: Roles, recast: Roles) -> dict[tuple[str, int], RoleAssignment]:
+def suggesting_assignments(
+    roles: Roles, role_changes: Roles
+) -> dict[tuple[str, int], RoleAssignment]:
     """Return who suggests, by role and seat number, for the seats that a person fills now."""
     found = {}
     for role, fillers in roles.items():
-        now = recast.get(role, fillers)
+        now = role_changes.get(role, fillers)
         for place, filler in enumerate(fillers):
             answers = now[place] if place < len(now) else filler
             if "suggests" in filler and answers["kind"] == "human":

@@ -90,9 +90,9 @@ def policy_title(system: System | None, policy: str) -> str:
     return known.title if known else plain(policy)
 
 
-def run_roles(run: Run, recast: Roles | None = None) -> list[RoleView]:
-    """Return each role of the system with its answerers, and those that took over (``recast``)."""
-    recast = recast or {}
+def run_roles(run: Run, role_changes: Roles | None = None) -> list[RoleView]:
+    """Return each role of the system with its answerers, and those that took over."""
+    role_changes = role_changes or {}
     system = playing_system(run)
     titles = {role.name: role.title for role in system.roles} if system else {}
     names = [*titles, *(name for name in run.roles if name not in titles)]
@@ -105,7 +105,7 @@ def run_roles(run: Run, recast: Roles | None = None) -> list[RoleView]:
                 ),
                 *(
                     replace(one, title=f"{one.title}, took over")
-                    for one in _assignment_views(system, None, recast.get(name, ()))
+                    for one in _assignment_views(system, None, role_changes.get(name, ()))
                 ),
             ),
         )

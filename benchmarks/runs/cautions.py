@@ -7,7 +7,7 @@ from benchmarks.core.digests import canonical_json
 from benchmarks.models import Dataset, Run
 from benchmarks.roles.assignments import Roles, all_assignments, with_replacements
 from benchmarks.roles.selectors import is_local, judged_run, roles_behind, system_of
-from benchmarks.visibility import recasts_in
+from benchmarks.visibility import role_changes_in
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ _CONSTRUCTED = {
 }
 
 
-def run_caution(run: Run, recast: Roles | None = None) -> Caution | None:
+def run_caution(run: Run, role_changes: Roles | None = None) -> Caution | None:
     """Return one caution for the results of a run; None if real models did everything.
 
-    ``recast`` names who took over in the one trajectory that is shown; without it, it is said of
-    all trajectories of the run.
+    ``role_changes`` names who took over in the one trajectory that is shown; without it, the
+    caution is about all trajectories of the run.
     """
-    return _in_one(_said(run, recast))
+    return _in_one(_said(run, role_changes))
 
 
 def runs_caution(runs: Iterable[Run]) -> Caution | None:
@@ -114,8 +114,8 @@ def _in_one(said: Iterable[Caution]) -> Caution | None:
     return Caution(" · ".join(c.title for c in each), " ".join(c.text for c in each))
 
 
-def _said(run: Run, recast: Roles | None = None) -> list[Caution]:
-    roles = _roles(run, recast)
+def _said(run: Run, role_changes: Roles | None = None) -> list[Caution]:
+    roles = _roles(run, role_changes)
     labels = {name: {row.get("label", row["kind"]) for row in rows} for name, rows in roles.items()}
     system = system_of(run.dataset.system)
     judging = {role.name for role in system.roles if role.judges} if system else set()
@@ -140,14 +140,16 @@ def _said(run: Run, recast: Roles | None = None) -> list[Caution]:
     return [*said, *tasks_cautions(run.dataset)]
 
 
-def _roles(run: Run, recast: Roles | None = None) -> Roles:
-    return with_replacements(roles_behind(run), [recast] if recast is not None else _recasts(run))
+def _roles(run: Run, role_changes: Roles | None = None) -> Roles:
+    return with_replacements(
+        roles_behind(run), [role_changes] if role_changes is not None else _role_changes(run)
+    )
 
 
 def _played(run: Run) -> bool:
     return any(row["kind"] == "human" for row in all_assignments(run.roles))
 
 
-def _recasts(run: Run) -> Iterable[Roles]:
+def _role_changes(run: Run) -> Iterable[Roles]:
     """Return who took over in a run; only runs with people can have such a change."""
-    return recasts_in([run.pk]) if _played(run) else ()
+    return role_changes_in([run.pk]) if _played(run) else ()

@@ -133,8 +133,8 @@ def reassign_roles(
                 f"this is {word} now; roles can change only while it waits or after it failed"
             )
         changed = {role: [dict(one) for one in fillers] for role, fillers in roles.items()}
-        trajectory.recast = {**trajectory.recast, **changed}
-        trajectory.save(update_fields=["recast"])
+        trajectory.role_changes = {**trajectory.role_changes, **changed}
+        trajectory.save(update_fields=["role_changes"])
         waits = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)
         begun = trajectory.started_at is not None
         # The driver puts these asks to the new answerers.

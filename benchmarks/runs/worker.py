@@ -387,7 +387,7 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
     if status not in (Trajectory.Status.DONE, Trajectory.Status.WAITING):  # the log has said so
         _put_down(pk, owner, status, problem)
     # Only now: whoever is asked does not wait until an endpoint has made up its mind.
-    if suggests and suggesting_assignments(trajectory.run.roles, trajectory.recast):
+    if suggests and suggesting_assignments(trajectory.run.roles, trajectory.role_changes):
         suggest_beside(pk=pk)
 
 
@@ -407,7 +407,7 @@ def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:
 
     log = log_of(trajectory, owner)
     driver = Driver(
-        cast=build_answerers(system, task, {**run.roles, **trajectory.recast}, run.settings),
+        cast=build_answerers(system, task, {**run.roles, **trajectory.role_changes}, run.settings),
         log=log,
         parsers=system.parsers,
         seed_for=seeds_of(trajectory, task),

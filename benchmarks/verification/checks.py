@@ -122,7 +122,7 @@ def _check_roles(stored: StoredTrajectory, system: System, task: types.Task) -> 
         for seat, filler in zip(system.seats(role, run.settings), given, strict=False)
     }
     for row in stored.exchanges:
-        if row.role in stored.trajectory.recast:
+        if row.role in stored.trajectory.role_changes:
             continue
         who = row.answerer
         name = f"{row.role}, seat {row.seat}" if row.seat else row.role

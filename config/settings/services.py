@@ -139,8 +139,8 @@ def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
         return {"folder": str(folder)}
     return {
         # After this time Redis gives a message to a second worker, although the first may be busy
-        # with it: a run takes as long as it takes. What a dead worker held is rung for anew by the
-        # sweep, within a minute, so nobody waits for this.
+        # with it: a run takes as long as it takes. For what a dead worker held, the sweep wakes a
+        # worker again within a minute, so nobody waits for this.
         "visibility_timeout": 7 * _DAY,
         # A worker looks for such messages every 10 seconds, each time (by default each tenth time).
         "unacked_restore_interval": 10,

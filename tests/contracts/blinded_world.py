@@ -213,7 +213,7 @@ def _play(study: Study, ann: User, root: User) -> LiveSession:
               "title": deputy.title, "version": "1"}  # fmt: skip
     trajectory = Trajectory.objects.create(
         run=run, task=profile.task, profile=profile, status="waiting", reserved=True, turn_count=1,
-        recast={"agent": [filler]},
+        role_changes={"agent": [filler]},
     )  # fmt: skip
     Turn.objects.create(trajectory=trajectory, index=1, text="1. Do it.", feedback="Not so.")
     Run.objects.filter(pk=run.pk).update(

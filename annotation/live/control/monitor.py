@@ -105,7 +105,7 @@ def _seen(seat: MonitorPlace) -> bool:
 
 def agent_now(trajectory: Trajectory) -> str:
     """Return who is the agent by now: the run's, or whoever took over."""
-    for filler in trajectory.recast.get("agent", ()):
+    for filler in trajectory.role_changes.get("agent", ()):
         if "title" in filler:
             return str(filler["title"])
         titles = Agent.objects.filter(policy=filler.get("policy", "")).values_list("title")

@@ -45,7 +45,7 @@ def take_over(*, place: LivePlace, user: User, reason: str = "") -> None:
             raise Refused("conflict", "you have another place in this session")
         detail = {"from": place.player_id, "stand_in": place.stand_in}
         if place.stand_in:
-            _recast(session, place.roles, None)
+            _change_roles(session, place.roles, None)
         place.player, place.stand_in = user, ""
         place.joined_at = place.ready_at = place.last_seen_at = timezone.now()
         place.save(update_fields=["player", "stand_in", "joined_at", "ready_at", "last_seen_at"])
@@ -66,7 +66,7 @@ def let_stand_in(
         session = lock_open_session(place.session_id)
         place.refresh_from_db()
         before = place.player_id
-        named = _recast(session, place.roles, stand_in)
+        named = _change_roles(session, place.roles, stand_in)
         _refuse_unread(session)
         place.player, place.stand_in = None, ", ".join(dict.fromkeys(named))
         place.ready_at = None
@@ -77,7 +77,7 @@ def let_stand_in(
         )  # fmt: skip
 
 
-def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> list[str]:
+def _change_roles(session: LiveSession, roles: Sequence[str], name: str | None) -> list[str]:
     """Give roles to scripts or models by name, or to people where that is None; at once.
 
     Returns who fills them now, by name.
@@ -102,7 +102,7 @@ def _recast(session: LiveSession, roles: Sequence[str], name: str | None) -> lis
 
 def _roles_now(trajectory: Trajectory) -> dict[str, Any]:
     """Return who fills each role from here on."""
-    return {**trajectory.run.roles, **trajectory.recast}
+    return {**trajectory.run.roles, **trajectory.role_changes}
 
 
 def _refuse_unread(session: LiveSession) -> None:

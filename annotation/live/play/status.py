@@ -135,7 +135,7 @@ def _was_unread(trajectory: Trajectory) -> bool:
     row = Trajectory.objects.select_related("run__dataset").get(pk=trajectory.pk)
     system = system_of(row.run.dataset.system)
     return system is not None and bool(
-        unread_judges(system, {**row.run.roles, **row.recast}, deciding=True)
+        unread_judges(system, {**row.run.roles, **row.role_changes}, deciding=True)
     )
 
 

@@ -207,12 +207,12 @@ def test_a_reply_sends_a_worker_to_this_session_alone(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    rung: list[int] = []
-    monkeypatch.setattr(wake_up, "wake_for_trajectory", rung.append)
+    woken: list[int] = []
+    monkeypatch.setattr(wake_up, "wake_for_trajectory", woken.append)
     monkeypatch.setattr(wake_up, "wake_for_runs", lambda runs: pytest.fail("nobody else is needed"))
     with django_capture_on_commit_callbacks(execute=True):
         be_ready(place=session.places.get(), user=ann)
-    assert rung == [session.trajectory_id]
+    assert woken == [session.trajectory_id]
     assert carry_reserved(pk=session.trajectory_id, owner="me")
     assert not carry_reserved(pk=session.trajectory_id, owner="me")
     assert asked(session)

@@ -77,7 +77,7 @@ def test_a_model_is_no_agent_for_scripted_judges_either(manager: User) -> None:
     with pytest.raises(Refused, match="a person has to decide"):
         give_to_agent(session=session, agent=Agent.objects.get(name="planner"), by=manager)
     session.trajectory.refresh_from_db()
-    assert not session.trajectory.recast
+    assert not session.trajectory.role_changes
 
 
 def test_of_two_people_the_user_decides_and_both_see_every_plan(ann: User, bob: User) -> None:

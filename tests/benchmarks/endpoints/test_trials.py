@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
 @pytest.fixture(autouse=True)
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is rung for: the tests carry the jobs themselves."""
+    """No worker is woken: the tests carry the jobs themselves."""
     monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_job", lambda job_id: None)
     monkeypatch.setenv(VARIABLE, KEY)
 

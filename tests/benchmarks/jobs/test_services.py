@@ -1,4 +1,4 @@
-"""Jobs: stored, rung for, claimed by one, given up when their workers die; the sweep of runs."""
+"""Jobs: stored, woken for, claimed by one, given up when their workers die; the sweep of runs."""
 
 import threading
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ T = Trajectory.Status
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The ids of the jobs that a worker was rung for."""
+def woken_jobs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The ids of the jobs that a worker was woken for."""
     ids: list[int] = []
     monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_job", ids.append)
     return ids
@@ -28,7 +28,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The ids of the runs that workers were rung for."""
+    """The ids of the runs that workers were woken for."""
     ids: list[int] = []
     monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", ids.extend)
     return ids
@@ -60,13 +60,13 @@ def ago(seconds: int) -> datetime:
 
 
 @pytest.mark.django_db
-def test_a_job_is_rung_for_when_it_is_committed(
-    rung: list[int], django_capture_on_commit_callbacks: Any
+def test_a_job_is_woken_for_when_it_is_committed(
+    woken_jobs: list[int], django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         job = enqueue_job(kind="note", title="Some work", payload={"file": "x"}, total=3)
-        assert rung == []
-    assert rung == [job.pk]
+        assert woken_jobs == []
+    assert woken_jobs == [job.pk]
     assert (job.status, job.payload, job.total) == (S.QUEUED, {"file": "x"}, 3)
 
 
@@ -88,7 +88,7 @@ class TestPerforming:
         assert (job.status, job.message) == (S.FAILED, "ValueError: line 7 holds no id")
         assert "failed" in caplog.text
 
-    def test_a_second_doorbell_finds_nothing_to_do(self, work: list[str]) -> None:
+    def test_a_second_wake_up_finds_nothing_to_do(self, work: list[str]) -> None:
         job = make_job()
         perform(job_id=job.pk, owner="one")
         perform(job_id=job.pk, owner="two")
@@ -188,19 +188,19 @@ class TestSweep:
     @pytest.mark.parametrize(
         ("given", "again"),
         [
-            ({"status": S.QUEUED, "rung_at": 60}, True),
-            ({"status": S.QUEUED, "rung_at": 1}, False),
+            ({"status": S.QUEUED, "woken_at": 60}, True),
+            ({"status": S.QUEUED, "woken_at": 1}, False),
             ({"status": S.RUNNING, "lease_until": 1}, True),
             ({"status": S.RUNNING, "lease_until": -30}, False),
-            ({"status": S.DONE, "rung_at": 60}, False),
-            ({"status": S.CANCELLED, "rung_at": 60}, False),
+            ({"status": S.DONE, "woken_at": 60}, False),
+            ({"status": S.CANCELLED, "woken_at": 60}, False),
         ],
     )
     def test_jobs_that_nobody_works_on(
         self,
         given: dict[str, Any],
         again: bool,
-        rung: list[int],
+        woken_jobs: list[int],
         woken: list[int],
         django_capture_on_commit_callbacks: Any,
     ) -> None:
@@ -209,7 +209,7 @@ class TestSweep:
         job = make_job(status=given["status"], **times)
         with django_capture_on_commit_callbacks(execute=True):
             assert sweep() == again
-        assert rung == [job.pk] * again
+        assert woken_jobs == [job.pk] * again
 
     @pytest.mark.parametrize(
         ("status", "units", "again"),
@@ -243,12 +243,12 @@ class TestSweep:
             assert sweep() == again
         assert woken == [run.pk] * again
 
-    def test_a_run_that_has_just_begun_was_just_rung_for(self) -> None:
+    def test_a_run_that_has_just_begun_was_just_woken_for(self) -> None:
         TrajectoryFactory(run__status=Run.Status.QUEUED, status=T.PENDING)
         assert sweep() == 0
 
-    def test_nothing_is_rung_for_while_messages_wait(self, monkeypatch: Any) -> None:
-        make_job(status=S.QUEUED, rung_at=ago(60))
+    def test_nothing_is_woken_for_while_messages_wait(self, monkeypatch: Any) -> None:
+        make_job(status=S.QUEUED, woken_at=ago(60))
         monkeypatch.setattr(jobs.wake_up, "queue_is_empty", lambda: False)
         assert sweep() == 0
         monkeypatch.undo()

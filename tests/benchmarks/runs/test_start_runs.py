@@ -113,14 +113,14 @@ def test_an_agent_without_a_known_policy_is_refused_after_others_were_made() -> 
 def test_workers_are_woken_after_the_commit(
     django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rung: list[int] = []
-    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", rung.extend)
+    woken: list[int] = []
+    monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", woken.extend)
     ensure_scripted_agents()
     dataset, agent = save_sample_dataset(), Agent.objects.get(name="explorer")
     with django_capture_on_commit_callbacks(execute=True):
         (run,) = start_runs(dataset=dataset, agents=[agent])
-        assert rung == []
-    assert rung == [run.pk]
+        assert woken == []
+    assert woken == [run.pk]
 
 
 def test_a_condition_of_many_settings_is_kept_in_full() -> None:

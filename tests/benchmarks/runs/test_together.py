@@ -47,7 +47,7 @@ S = Trajectory.Status
 
 @pytest.fixture(autouse=True)
 def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is rung for is not carried on the spot."""
+    """What is woken for is not carried on the spot."""
     monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", lambda ids: None)
 
 

@@ -300,7 +300,7 @@ def test_what_was_played_by_several_is_left_out_and_counted(dataset: Dataset) ->
     make_outcomes(dataset, "ada", 4)
     played = with_people(make_outcomes(dataset, "ada", 9, condition="x"), "simulator")
     played.trajectories.filter(task__external_id="t10").update(
-        recast={"simulator": [{"kind": "scripted"}]}
+        role_changes={"simulator": [{"kind": "scripted"}]}
     )
     made = report(factor="user")
     (row,) = lines(made.table("changes"))

@@ -213,7 +213,9 @@ def test_people_stand_among_agents_and_are_marked() -> None:
     assert [badge.text for badge in people.badges] == ["person"]
     assert [badge.text for badge in ada.badges] == ["scripted"]
     # Whose place somebody else took on the way is nobody's result.
-    run.trajectories.filter(task__external_id="t4").update(recast={"agent": [{"kind": "human"}]})
+    run.trajectories.filter(task__external_id="t4").update(
+        role_changes={"agent": [{"kind": "human"}]}
+    )
     row = cells(board(report()), "People")
     assert (row["acc"], row["trajectories"]) == (1, 3)
     assert row["left out"] == "1 (mixed: somebody else took a role over on the way)"
