@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from django.http import Http404, HttpRequest, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, create_model
@@ -23,6 +23,8 @@ from analysis.browser.groups.failure_groups import (
     read_asked,
     wanted_groups,
 )
+from analysis.exports.figure_pdf import answer_pdf
+from analysis.exports.views import about_selection, table_source
 from analysis.filters import LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
@@ -33,7 +35,8 @@ from analysis.pages.reports import (
     make_report,
     report_key,
 )
-from analysis.pages.views import subject_of
+from analysis.pages.responses import answer_latex, answer_table
+from analysis.pages.views import holding, subject_of
 from analysis.reports.content import FigureSpec, Report, Table
 from analysis.reports.deferred import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence
@@ -184,6 +187,20 @@ class PageQuery(FilterQuery):
     )
 
 
+class TableQuery(FilterQuery):
+    """The filters of a page, and how its table is written."""
+
+    format: Literal["csv", "latex"] = "csv"
+
+
+class FigureQuery(FilterQuery):
+    """The filters of a page, and how wide its figure is."""
+
+    width: Literal["column", "wide", "page"] = Field(
+        "column", description="85 mm, 178 mm, or a whole page."
+    )
+
+
 class GroupQuery(Schema):
     """What is grouped, and how."""
 
@@ -202,6 +219,25 @@ class GroupQuery(Schema):
 
 
 router = Router(tags=["Analysis"])
+TABLE_FILE = {
+    "responses": {
+        200: {
+            "description": "The file.",
+            "content": {
+                "text/csv": {"schema": {"type": "string"}},
+                "application/x-tex": {"schema": {"type": "string"}},
+            },
+        }
+    }
+}
+FIGURE_FILE = {
+    "responses": {
+        200: {
+            "description": "The file.",
+            "content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    }
+}
 
 
 @router.get("/analysis", response={200: list[PageSummary], **refusals()})
@@ -266,6 +302,41 @@ def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery])
     if answer_report(found, selection, key).waits:
         deferred_state(wanted, waits=True)
     return Status(202, _later(request_deferred(wanted=wanted, person=user_of(request))))
+
+
+@router.get(
+    "/analysis/{slug:page}/tables/{slug:name}", response=refusals(404), openapi_extra=TABLE_FILE
+)
+def get_analysis_table(
+    request: HttpRequest, page: str, name: str, query: Query[TableQuery]
+) -> HttpResponseBase:
+    """A table of a page as CSV, or as LaTeX for a paper."""
+    found, selection, key = _open(request, page, query)
+    report = holding(found, selection, key, name, "table")
+    file = [page, name, *about_selection(selection)]
+    if query.format == "csv":
+        return answer_table(report, name, file)
+    return answer_latex(report, name, file, table_source(request, found, selection, report))
+
+
+@router.get(
+    "/analysis/{slug:page}/figures/{slug:name}",
+    response=refusals(404, 501, 503),
+    openapi_extra=FIGURE_FILE,
+)
+def get_analysis_figure(
+    request: HttpRequest, page: str, name: str, query: Query[FigureQuery]
+) -> HttpResponseBase:
+    """A figure of a page as PDF, where the server has a browser that prints it."""
+    found, selection, key = _open(request, page, query)
+    figure = holding(found, selection, key, name, "figure").figure(name)
+    file = [page, name, *about_selection(selection)]
+    answer = answer_pdf(request, figure, key, file)
+    if answer.status_code != 200:
+        code = "not_installed" if answer.status_code == 501 else "not_printed"
+        words = answer.content.decode() if isinstance(answer, HttpResponse) else ""
+        raise ApiError(answer.status_code, words, code=code)
+    return answer
 
 
 def _open(request: HttpRequest, name: str, query: Any) -> tuple[AnalysisPage, Selection, str]:

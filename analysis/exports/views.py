@@ -21,7 +21,7 @@ from analysis.pages.quality.views import BLIND, quality_section
 from analysis.pages.reports import deferred_request, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
 from analysis.pages.views import holding, open_page, subject_of
-from analysis.reports.content import Banner
+from analysis.reports.content import Banner, Report
 from analysis.reports.deferred import kept_deferred
 from analysis.reports.run_marks import banners
 from analysis.reports.stored import kept_report
@@ -49,13 +49,20 @@ def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a table of a page as LaTeX."""
     found, selection, key = open_page(request, name)
     report = holding(found, selection, key, part, "table")
-    source = TableSource(
-        name,
+    source = table_source(request, found, selection, report)
+    return answer_latex(report, part, [name, part, *about_selection(selection)], source)
+
+
+def table_source(
+    request: HttpRequest, page: AnalysisPage, selection: Selection, report: Report
+) -> TableSource:
+    """Return what a table in LaTeX says of where it comes from."""
+    return TableSource(
+        page.key,
         subject_of(selection),
-        about_file(_page_url(request, found, selection)),
+        about_file(_page_url(request, page, selection)),
         (*banners(selection), *report.banners),
     )
-    return answer_latex(report, part, [name, part, *_about(selection)], source)
 
 
 @require_safe
@@ -64,7 +71,7 @@ def pdf(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a figure of a page as PDF."""
     found, selection, key = open_page(request, name)
     figure = holding(found, selection, key, part, "figure").figure(part)
-    return answer_pdf(request, figure, key, [name, part, *_about(selection)])
+    return answer_pdf(request, figure, key, [name, part, *about_selection(selection)])
 
 
 @require_safe
@@ -80,7 +87,7 @@ def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
         maker_name(person(request)),
         (_section(found, selection, "", until=None),),
     )
-    return _file(made, [name, *_about(selection)])
+    return _file(made, [name, *about_selection(selection)])
 
 
 @require_safe
@@ -174,7 +181,7 @@ def _page_url(request: HttpRequest, page: AnalysisPage, selection: Selection) ->
     return request.build_absolute_uri(url)
 
 
-def _about(selection: Selection) -> list[str]:
+def about_selection(selection: Selection) -> list[str]:
     """Return the filters of a selection, for the name of a file."""
     chosen = selection.filters
     about = slugify(str(selection.study or selection.dataset or ""))

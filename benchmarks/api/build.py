@@ -17,6 +17,7 @@ from benchmarks.api import (
     runs,
     scores,
     trajectories,
+    turns,
 )
 from benchmarks.api.auth import Token
 from benchmarks.api.reference import ReferencePage
@@ -70,6 +71,7 @@ def make_api(more: Iterable[tuple[str, Router]] = (), handlers: errors.Handlers 
         ("", runs.router),
         ("", judgings.router),
         ("", trajectories.router),
+        ("", turns.router),
         ("", scores.router),
         ("", imports.router),
         ("", exports.router),

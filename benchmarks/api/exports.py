@@ -26,8 +26,9 @@ FILES = {
 class ExportQuery(Schema):
     """Which format."""
 
-    format: Literal["openai-chat", "atif", "huggingface"] = Field(
-        "openai-chat", description="Lines of chat messages, or an archive of files."
+    format: Literal["openai-chat", "atif", "inspect", "huggingface"] = Field(
+        "openai-chat",
+        description="Lines of chat messages, a log for Inspect, or an archive of files.",
     )
 
 
@@ -35,7 +36,7 @@ class ExportQuery(Schema):
 def export_run(
     request: HttpRequest, run_id: int, query: Query[ExportQuery]
 ) -> StreamingHttpResponse:
-    """What is done of a run: JSON lines of chat messages, ATIF as zip, or a Hugging Face folder."""
+    """What is done of a run: chat messages, ATIF, a log for Inspect, or a Hugging Face folder."""
     run = fetch_run(request, run_id)
     check_exportable(run)
     stream = stream_of(query.format)

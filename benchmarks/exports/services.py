@@ -6,12 +6,14 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.exports.ratings import ratings_of
 from benchmarks.exports.selectors import exported
 from benchmarks.formats import atif, parquet, planjury_rows
 from benchmarks.formats.huggingface import card
+from benchmarks.formats.inspect_writing import LogFacts, Member, log_members
 from benchmarks.formats.parquet import pyarrow
 from benchmarks.models import Run
 
@@ -54,6 +56,41 @@ def folder_texts(run: Run, title: str) -> Iterator[tuple[str, Iterable[str]]]:
     yield "trajectories.jsonl", json_lines(trajectory_rows(run))
     if ratings is not None:
         yield "ratings.jsonl", json_lines(ratings)
+
+
+_STATUS = {Run.Status.DONE: "success", Run.Status.CANCELLED: "cancelled"}
+
+
+def inspect_members(run: Run) -> Iterator[Member]:
+    """Yield the files of a log for Inspect with what is done of a run."""
+    judging = run.primary_judging
+    facts = LogFacts(
+        key=f"{run.pk} {run.created_at.isoformat()}",
+        task=str(run.dataset),
+        model=run.agent.title,
+        created=(run.started_at or run.created_at).isoformat(),
+        status=_STATUS.get(Run.Status(run.status), "started"),
+        judging=judging.name if judging is not None else "",
+        metadata={
+            "written_by": "PlanJury",
+            "run": run.pk,
+            "system": run.dataset.system,
+            "level": run.level,
+            "condition": run.condition,
+            "seed": run.seed,
+            "settings": run.settings,
+        },
+    )
+    return log_members(facts, exported(run))
+
+
+def _write_inspect(run: Run, target: Path) -> int:
+    count = 0
+    with ZipFile(target, "x", ZIP_DEFLATED) as archive:
+        for name, texts in inspect_members(run):
+            archive.writestr(name, "".join(texts))
+            count += name.startswith("samples/")
+    return count
 
 
 def _write_lines(lines: Iterable[str], target: Path) -> int:
@@ -99,6 +136,7 @@ def _write_parquet(run: Run, target: Path) -> int:
 WRITERS: dict[str, Callable[[Run, Path], int]] = {
     "openai-chat": _write_chat,
     "atif": _write_atif,
+    "inspect": _write_inspect,
     "huggingface": _write_folder,
     "huggingface-parquet": _write_parquet,
 }

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 from benchmarks.core.errors import UnknownName
 from benchmarks.exports.selectors import exported
-from benchmarks.exports.services import folder_texts, json_lines, trajectory_rows
+from benchmarks.exports.services import (
+    folder_texts,
+    inspect_members,
+    json_lines,
+    trajectory_rows,
+)
 from benchmarks.formats import atif
 from benchmarks.models import Run
 
@@ -32,6 +37,10 @@ def _stream_atif(run: Run) -> Iterator[bytes]:
     return zipped(members())
 
 
+def _stream_inspect(run: Run) -> Iterator[bytes]:
+    return zipped(inspect_members(run))
+
+
 def _stream_folder(run: Run) -> Iterator[bytes]:
     return zipped(folder_texts(run, f"Run {run.pk}"))
 
@@ -48,6 +57,7 @@ class Stream:
 STREAMS: dict[str, Stream] = {
     "openai-chat": Stream("application/x-ndjson", ".jsonl", _stream_chat),
     "atif": Stream("application/zip", "-atif.zip", _stream_atif),
+    "inspect": Stream("application/zip", ".eval", _stream_inspect),
     "huggingface": Stream("application/zip", "-huggingface.zip", _stream_folder),
 }
 

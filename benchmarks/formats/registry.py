@@ -21,6 +21,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "atif": ("ATIF (Harbor)", "benchmarks.formats.atif"),
     "tau2": ("tau2-bench results", "benchmarks.formats.tau2"),
     "inspect": ("Inspect log", "benchmarks.formats.inspect"),
+    "otel": ("OpenTelemetry spans", "benchmarks.formats.otel"),
     "tau-bench": ("tau-bench trajectories", "benchmarks.formats.tau_bench"),
     "openai-chat": ("OpenAI chat messages", "benchmarks.formats.openai_chat"),
 }

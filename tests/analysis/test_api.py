@@ -8,6 +8,7 @@ from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 
+from analysis.exports.figure_pdf import chromium
 from analysis.pages.catalogue import PAGES
 from benchmarks.jobs.services import perform
 from benchmarks.models import Dataset, Job
@@ -106,6 +107,37 @@ def test_filters_that_a_page_does_not_have_are_refused(dataset: Dataset, caller:
     assert answer.status_code == 422
     assert answer.json()["error"]["field"] == "epsilon"
     assert "level" in answer.json()["error"]["message"]
+
+
+def test_tables_and_figures_are_files(
+    dataset: Dataset, caller: Caller, rita: User, settings: Any
+) -> None:
+    client = Client()
+    client.force_login(rita)
+    at = "/analysis/leaderboard/tables/board"
+    csv = caller.get(at).content
+    page = reverse("analysis:leaderboard_table", kwargs={"part": "board"})
+    assert csv == client.get(page).content
+    tex = caller.get(at, format="latex")
+    assert tex["Content-Type"].startswith("application/x-tex") and b"\\begin{tab" in tex.content
+    assert caller.get(f"{at}s").status_code == 404
+    settings.CHROMIUM = "off"
+    chromium.cache_clear()
+    answer = caller.get("/analysis/leaderboard/figures/board")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (501, "not_installed")
+    chromium.cache_clear()
+
+
+def test_turns_as_rows(dataset: Dataset, caller: Caller) -> None:
+    run = dataset.runs.order_by("pk")[0]
+    rows = caller.get("/turns", run=run.pk, limit=3).json()
+    assert len(rows["items"]) == 3 and rows["next"]
+    whole = caller.get("/turns", run=run.pk).json()["items"]
+    assert {row["run"] for row in whole} == {run.pk} and len(whole) > 4
+    assert {
+        row["is_final"] for row in caller.get("/turns", run=run.pk, final="true").json()["items"]
+    } == {True}
+    assert caller.get("/turns").json()["error"]["field"] == "run"
 
 
 def test_groups_of_failures(dataset: Dataset, caller: Caller) -> None:

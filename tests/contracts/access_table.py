@@ -71,6 +71,7 @@ api:get_trajectory                GET  login    403      403      403      403  
 api:list_exchanges                GET  login    403      403      403      403      403      403      ok       403      ok
 api:list_scores                   GET  login    403      403      403      403      403      403      422      403      422
 api:list_scores_as_csv            GET  login    403      403      403      403      403      403      422      403      422
+api:list_turns                    GET  login    403      403      403      403      403      403      422      403      422
 api:list_formats                  GET  login    403      403      403      403      403      403      ok       403      ok
 api:import_file                   GET  login    403      403      403      403      403      403      403      ok       ok
 api:import_file                   POST login    403      403      403      403      403      403      403      422      422
@@ -109,6 +110,8 @@ api:list_sessions                 GET  login    404      403      404      ok   
 api:get_session                   GET  login    404      ok       404      ok       ok       ok       404      404      ok
 api:list_analysis_pages           GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_analysis                  GET  login    403      403      403      403      403      403      ok       403      ok
+api:get_analysis_table            GET  login    403      403      403      403      403      403      404      403      404
+api:get_analysis_figure           GET  login    403      403      403      403      403      403      404      403      404
 api:request_analysis              POST login    403      403      403      403      403      403      202      403      202
 api:get_failure_groups            GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_failure_groups            POST login    403      403      403      403      403      403      202      403      202

@@ -42,6 +42,7 @@ PER_SHAPE = 1
 EXTRA = {
     "/api/v1/scores": "run={run}",
     "/api/v1/scores.csv": "trajectory={trajectory}",
+    "/api/v1/turns": "run={run}",
     "/api/v1/runs/N/export": "format=huggingface",
     "/compare/": "t={trajectory}",
     "/compare/runs/": "a={run}",

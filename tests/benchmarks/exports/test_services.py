@@ -224,7 +224,9 @@ def test_nothing_is_overwritten(played: Run, tmp_path: Path) -> None:
     with pytest.raises(ExportWouldOverwrite, match="exists"):
         export_run(run=played, format="openai-chat", target=target)
     assert target.read_text() == "mine"
-    with pytest.raises(UnknownName, match="atif, huggingface, huggingface-parquet, openai-chat"):
+    with pytest.raises(
+        UnknownName, match="atif, huggingface, huggingface-parquet, inspect, openai-chat"
+    ):
         export_run(run=played, format="csv", target=target)
 
 

@@ -148,7 +148,39 @@ def chat_lines() -> list[dict[str, Any]]:
     ]
 
 
+def otel() -> dict[str, Any]:
+    """One call of a model in one document, with a tool's response in what it was told."""
+
+    def value(messages: Any) -> dict[str, Any]:
+        return {"stringValue": json.dumps(messages)}
+
+    def says(role: str, **part: Any) -> dict[str, Any]:
+        return {"role": role, "parts": [part]}
+
+    told = [
+        says("user", type="text", content="Where is my bag?"),
+        says("assistant", type="tool_call", id="c1", name="look_up", arguments={"a": 1}),
+        says("tool", type="tool_call_response", id="c1", response="in Oslo"),
+    ]
+    about = {
+        "gen_ai.operation.name": {"stringValue": "chat"},
+        "gen_ai.request.model": {"stringValue": "some-model"},
+        "gen_ai.usage.output_tokens": {"intValue": "3"},
+        "gen_ai.input.messages": value(told),
+        "gen_ai.output.messages": value([says("assistant", type="text", content="In Oslo.")]),
+    }
+    span = {
+        "traceId": "t1",
+        "spanId": "s1",
+        "startTimeUnixNano": "1000000000000000000",
+        "endTimeUnixNano": "1000000001000000000",
+        "attributes": [{"key": key, "value": one} for key, one in about.items()],
+    }
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+
+
 SAMPLES: dict[str, Any] = {
+    "otel": otel,
     "tau-bench": tau_bench,
     "tau2": tau2,
     "inspect": inspect_log,

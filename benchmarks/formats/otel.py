@@ -1,0 +1,585 @@
+"""OpenTelemetry spans of generative AI as OTLP/JSON: one document, or lines of documents.
+
+Read are the semantic conventions for generative AI of version 1.37 and later, in which a span of a
+model's call holds what was told (``gen_ai.input.messages``) and what came back
+(``gen_ai.output.messages``), as JSON text or as a structured value. A trajectory is a conversation
+(``gen_ai.conversation.id``), or a trace without one: of its calls those that go on from one
+another. Other calls, such as those of sub-agents, are kept as metadata. Evaluation results are
+scores: of a turn where they belong to its call, else of the trajectory. Only conversations whose
+records are not all read yet are held in memory.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from benchmarks.core.digests import digest_text
+from benchmarks.core.json_files import DEEPEST, load, too_deep
+from benchmarks.core.problems import Problems, Unquoted
+from benchmarks.formats.messages import (
+    MOST_MESSAGES,
+    first_words,
+    read_messages,
+    read_number,
+    read_text,
+)
+from benchmarks.formats.shape import Shape, shape_of
+from benchmarks.formats.source import FileSource, Spot, read_line
+from benchmarks.formats.trajectory import (
+    ImportedMessage,
+    ImportedTask,
+    ImportedTrajectory,
+    RubricScore,
+    split_turns,
+)
+
+SPANS, LOGS = "resourceSpans", "resourceLogs"
+# Field of a document, of a resource, of a scope.
+_INSIDE = {SPANS: ("scopeSpans", "spans"), LOGS: ("scopeLogs", "logRecords")}
+CALLS = ("chat", "generate_content", "text_completion")
+EVALUATION = "gen_ai.evaluation.result"
+DETAILS = "gen_ai.client.inference.operation.details"
+OUTPUT, INPUT = "gen_ai.output.messages", "gen_ai.input.messages"
+SYSTEM, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
+CONVERSATION = "gen_ai.conversation.id"
+NAME, VALUE = "gen_ai.evaluation.name", "gen_ai.evaluation.score.value"
+CAPTURE = (
+    f"a model's call with {OUTPUT}: the program must record message content "
+    "(OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)"
+)
+NO_EVALUATION = "the file holds no evaluation result of this conversation"
+_LAST_MOMENT = 253_402_300_799 * 10**9  # the end of the year 9999
+_CONTENT = (INPUT, OUTPUT, SYSTEM, TOOLS)
+
+
+def recognises(shape: Shape) -> bool:
+    fields = shape.keys if shape.kind == "object" else shape.first
+    return shape.kind in ("object", "lines") and bool({SPANS, LOGS} & fields)
+
+
+def whole(source: FileSource) -> FileSource:
+    """The one file."""
+    return source
+
+
+@dataclass
+class Record:
+    """A span or an event: ``kind`` is the operation of a span, the name of an event."""
+
+    spot: Spot
+    trace: str
+    span: str
+    kind: str
+    about: dict[str, Any]
+    start: int = 0
+    end: int = 0
+    failed: bool = False
+
+
+@dataclass
+class Chain:
+    """Calls that go on from one another: their messages as the file has them.
+
+    ``calls`` are (place of the call's first reply among the messages, its record).
+    """
+
+    told: list[Any] = field(default_factory=list)
+    calls: list[tuple[int, Record]] = field(default_factory=list)
+
+
+def read(
+    source: FileSource, problems: Problems, header: dict[str, Any]
+) -> Iterator[ImportedTrajectory]:
+    """The conversations of a file, each as soon as its last record is read."""
+    names: dict[str, str] = {}
+    traces: Counter[str] = Counter()
+    for record in _records(source, Problems()):
+        traces[record.trace] += 1
+        given = record.about.get(CONVERSATION)
+        if isinstance(given, str) and given:
+            names.setdefault(record.trace, given)
+    left: Counter[str] = Counter()
+    for trace, count in traces.items():
+        left[names.get(trace, trace)] += count
+    waiting: dict[str, list[Record]] = {}
+    made_any = False
+    for record in _records(source, problems):
+        name = names.get(record.trace, record.trace)
+        waiting.setdefault(name, []).append(record)
+        if len(waiting[name]) > MOST_MESSAGES:
+            record.spot.fault(
+                f"at most {MOST_MESSAGES} records of a conversation", Unquoted("more")
+            )
+            return
+        left[name] -= 1
+        if left[name]:
+            continue
+        before = problems.total
+        made = _trajectory(name, waiting.pop(name))
+        if made is not None and problems.total == before:
+            made_any = True
+            yield made
+    if not made_any and not problems.total:
+        Spot(problems, source.name).fault(CAPTURE, Unquoted("none"))
+
+
+# --- Records --------------------------------------------------------------------------------------
+
+
+def _records(source: FileSource, problems: Problems) -> Iterator[Record]:
+    """Spans of generative AI and events that belong to them, in the order of the file."""
+    for spot, name, resource in _resources(source, problems):
+        scopes, rows = _INSIDE[name]
+        for scope_spot, scope in _members(spot, resource, scopes):
+            for row_spot, row in _members(scope_spot, scope, rows):
+                yield from (_span if name == SPANS else _log)(row_spot, row)
+
+
+def _resources(source: FileSource, problems: Problems) -> Iterator[tuple[Spot, str, Any]]:
+    if shape_of(source).kind == "lines":
+        for number, line in source.lines():
+            before = problems.total
+            value = read_line(source.name, number, line, problems)
+            if problems.total > before:
+                continue
+            spot = Spot(problems, f"{source.name}, line {number}")
+            if not isinstance(value, dict):
+                spot.fault(f"an object with {SPANS} or {LOGS}", value)
+                continue
+            for name in _INSIDE:
+                for at, resource in _members(spot, value, name):
+                    yield at, name, resource
+        return
+    top = Spot(problems, source.name)
+    for name, index, item in source.entries():
+        if name not in _INSIDE:
+            continue
+        if index is None:
+            top.at(name).fault("a list", item)
+        else:
+            yield top.at(name).at(index), name, item
+
+
+def _members(spot: Spot, holder: Any, name: str) -> Iterator[tuple[Spot, Any]]:
+    if not isinstance(holder, dict):
+        spot.fault(f"an object with {name}", holder)
+        return
+    given = holder.get(name, [])
+    if not isinstance(given, list):
+        spot.at(name).fault("a list", given)
+        return
+    for index, one in enumerate(given):
+        yield spot.at(name).at(index), one
+
+
+def _span(spot: Spot, row: Any) -> Iterator[Record]:
+    """A span that is about generative AI, and its events that are."""
+    if not isinstance(row, dict):
+        spot.fault("a span: an object with traceId, spanId and attributes", row)
+        return
+    about = _attributes(spot, row)
+    events = [
+        (at, event, _attributes(at, event))
+        for at, event in _members(spot, row, "events")
+        if isinstance(event, dict) and str(event.get("name", "")).startswith("gen_ai.")
+    ]
+    if not events and not any(name.startswith("gen_ai.") for name in about):
+        return
+    trace, span = _id(spot, row, "traceId"), _id(spot, row, "spanId")
+    for _, event, details in events:
+        if event["name"] == DETAILS:
+            about = {**details, **about}
+    operation = about.get("gen_ai.operation.name")
+    kind = operation if isinstance(operation, str) else ("chat" if OUTPUT in about else "")
+    status = row.get("status")
+    code = status.get("code") if isinstance(status, dict) else None
+    yield Record(
+        spot, trace, span, kind, about,
+        start=_moment(spot, row, "startTimeUnixNano"),
+        end=_moment(spot, row, "endTimeUnixNano"),
+        failed=code in (2, "STATUS_CODE_ERROR"),
+    )  # fmt: skip
+    for at, event, details in events:
+        if event["name"] == EVALUATION:
+            moment = _moment(at, event, "timeUnixNano")
+            yield Record(at, trace, span, EVALUATION, details, start=moment, end=moment)
+
+
+def _log(spot: Spot, row: Any) -> Iterator[Record]:
+    """An event of generative AI that was logged apart from its span."""
+    if not isinstance(row, dict):
+        spot.fault("a log record: an object with attributes", row)
+        return
+    about = _attributes(spot, row)
+    name = row.get("eventName") or about.get("event.name")
+    if name not in (EVALUATION, DETAILS):
+        return
+    trace, span = _id(spot, row, "traceId"), _id(spot, row, "spanId")
+    moment = _moment(spot, row, "timeUnixNano")
+    yield Record(spot, trace, span, str(name), about, start=moment, end=moment)
+
+
+def _id(spot: Spot, row: Mapping[str, Any], name: str) -> str:
+    given = row.get(name)
+    if not isinstance(given, str) or not given or len(given) > 200:
+        spot.at(name).fault("an id: a text", given)
+        return ""
+    return given
+
+
+def _moment(spot: Spot, row: Mapping[str, Any], name: str) -> int:
+    """Nanoseconds since 1970; protobuf writes them as a text."""
+    given = row.get(name, 0)
+    if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 20:
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= _LAST_MOMENT:
+        spot.at(name).fault("nanoseconds since 1970", given)
+        return 0
+    return given
+
+
+def _attributes(spot: Spot, row: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for at, one in _members(spot, row, "attributes"):
+        key = one.get("key") if isinstance(one, dict) else None
+        if not isinstance(key, str):
+            at.fault("an attribute: an object with key and value", one)
+            continue
+        found[key] = _value(at.at("value"), one.get("value"))
+    return found
+
+
+def _value(spot: Spot, given: Any) -> Any:
+    """A value of OTLP as JSON has it; recursion is bounded, as no file is nested more deeply."""
+    if given is None or given == {}:
+        return None
+    if not isinstance(given, dict) or len(given) != 1:
+        spot.fault("a value: an object with one field, such as stringValue", given)
+        return None
+    ((kind, value),) = given.items()
+    if kind == "arrayValue":
+        return [_value(at, one) for at, one in _members(spot.at(kind), value, "values")]
+    if kind == "kvlistValue":
+        members = _members(spot.at(kind), value, "values")
+        return {
+            str(one.get("key")): _value(at, one.get("value"))
+            for at, one in members
+            if isinstance(one, dict)
+        }
+    if kind == "intValue" and isinstance(value, str):
+        digits = value.removeprefix("-")
+        return int(value) if digits.isascii() and digits.isdigit() and len(digits) < 20 else value
+    return value
+
+
+# --- Conversations --------------------------------------------------------------------------------
+
+
+def _trajectory(name: str, records: Sequence[Record]) -> ImportedTrajectory | None:
+    """The trajectory of a conversation; None where no call of a model says what it wrote."""
+    _add_details(records)
+    calls = [one for one in records if one.kind in CALLS and OUTPUT in one.about]
+    if not calls:
+        return None
+    named = any(isinstance(one.about.get(CONVERSATION), str) for one in records)
+    chains = _chains(sorted(calls, key=lambda one: one.start), deltas=named)
+    main = max(chains, key=lambda chain: len(chain.told))
+    first, last = main.calls[0][1], main.calls[-1][1]
+    rows, places = _rows(main, records)
+    messages = read_messages(first.spot.at("messages"), rows)
+    if len(messages) != len(rows):  # a fault was noted
+        return None
+    messages = _with_facts(messages, main, places)
+    scores, undefined, rubric, evaluations = _scores(records, main, places, messages)
+    others = [chain.told for chain in chains if chain is not main]
+    times = [one for one in records if one.kind != EVALUATION]
+    prompt = first_words(messages)
+    model = first.about.get("gen_ai.request.model") or first.about.get("gen_ai.response.model")
+    agent = next((a for one in records if (a := one.about.get("gen_ai.agent.name"))), "")
+    facts = {
+        "conversation": name,
+        "agent": agent,
+        "provider": first.about.get("gen_ai.provider.name"),
+        "other_calls": others,
+        "evaluations": evaluations,
+        "spans": dict(Counter(one.kind for one in times if one.kind)),
+    }
+    return ImportedTrajectory(
+        task=ImportedTask(id=digest_text(prompt), prompt=prompt),
+        messages=messages,
+        agent=read_text(first.spot, "gen_ai.request.model", model or agent),
+        scores=scores,
+        undefined=undefined,
+        termination=_termination(last),
+        started=_iso(min(one.start for one in times)),
+        finished=_iso(max(one.end for one in times)),
+        tools=_tools(first),
+        metadata={key: value for key, value in facts.items() if value not in (None, "", [], {})},
+        rubric=rubric,
+    )
+
+
+def _add_details(records: Sequence[Record]) -> None:
+    """Give calls the content that was logged apart from their spans."""
+    spans = {one.span: one for one in records if one.kind not in (EVALUATION, DETAILS)}
+    for one in records:
+        if one.kind == DETAILS and one.span in spans:
+            found = spans[one.span]
+            found.about = {**one.about, **found.about}
+            found.kind = found.kind or "chat"
+
+
+def _chains(calls: Sequence[Record], *, deltas: bool) -> list[Chain]:
+    """Calls put together where one begins with all that another told and was told.
+
+    In a conversation with an id, a call of the same agent may tell only what is new (``deltas``).
+    """
+    chains: list[Chain] = []
+    for call in calls:
+        told = [*_system(call), *_content(call, INPUT)]
+        replies = [_bare(one) for one in _content(call, OUTPUT)[:1]]
+        found = next((c for c in reversed(chains) if _goes_on(c, told)), None)
+        if found is None and deltas:
+            found = next((c for c in reversed(chains) if _is_delta(c, call, told)), None)
+            if found is not None:
+                told = [*found.told, *_content(call, INPUT)]
+        if found is None:
+            found = Chain()
+            chains.append(found)
+        found.told = told
+        found.calls.append((len(told), call))
+        found.told = [*told, *replies]
+    return chains
+
+
+def _goes_on(chain: Chain, told: Sequence[Any]) -> bool:
+    before = chain.told
+    return len(told) >= len(before) and [_bare(one) for one in told[: len(before)]] == before
+
+
+def _is_delta(chain: Chain, call: Record, told: Sequence[Any]) -> bool:
+    last = chain.calls[-1][1]
+    same = all(
+        last.about.get(name) == call.about.get(name) for name in ("gen_ai.agent.name", SYSTEM)
+    )
+    roles = [one.get("role") for one in _content(call, INPUT) if isinstance(one, dict)]
+    return same and bool(roles) and "assistant" not in roles and told[:1] != chain.told[:1]
+
+
+def _bare(message: Any) -> Any:
+    """A message without what only a reply says, so that it equals itself when told again."""
+    if not isinstance(message, dict):
+        return message
+    return {key: value for key, value in message.items() if key in ("role", "parts", "name")}
+
+
+def _content(call: Record, name: str) -> list[Any]:
+    """Messages of a call: a list, or a text that holds one."""
+    given = call.about.get(name)
+    if isinstance(given, str):
+        try:
+            value = load(given)
+            given = None if too_deep(value, DEEPEST) else value
+        except (ValueError, RecursionError):
+            given = None
+        if given is None:
+            call.spot.at(name).fault("a list of messages as JSON", call.about[name])
+            given = []
+        call.about[name] = given
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        call.spot.at(name).fault("a list of messages", given)
+        call.about[name] = []
+        return []
+    return given
+
+
+def _system(call: Record) -> list[Any]:
+    parts = _content(call, SYSTEM)
+    return [{"role": "system", "parts": parts}] if parts else []
+
+
+# --- Messages -------------------------------------------------------------------------------------
+
+
+def _rows(chain: Chain, records: Sequence[Record]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The chain as chat messages, and the place of each of its messages among them."""
+    spot = chain.calls[0][1].spot
+    rows: list[dict[str, Any]] = []
+    places = []
+    for index, message in enumerate(chain.told):
+        places.append(len(rows))
+        rows += _chat(spot.at("messages").at(index), message)
+    last = rows[places[-1] :] if places else []
+    open_calls = [call for row in last for call in row.get("tool_calls", ())]
+    results = {
+        str(one.about.get("gen_ai.tool.call.id")): one.about.get("gen_ai.tool.call.result")
+        for one in records
+        if one.kind == "execute_tool"
+    }
+    for call in open_calls:
+        if call["id"] and results.get(call["id"]) is not None:
+            told = _as_text(results[call["id"]])
+            rows.append({"role": "tool", "tool_call_id": call["id"], "content": told})
+    return rows, places
+
+
+def _chat(spot: Spot, message: Any) -> Iterator[dict[str, Any]]:
+    """A message of the conventions as messages of a chat: each tool's response is one."""
+    parts = message.get("parts") if isinstance(message, dict) else None
+    if not isinstance(parts, list):
+        spot.fault("a message: an object with role and a list of parts", message)
+        return
+    row: dict[str, Any] = {"role": message.get("role")}
+    texts, thoughts, calls, other, responses = [], [], list[Any](), False, 0
+    for index, part in enumerate(parts):
+        at = spot.at("parts").at(index)
+        kind = part.get("type") if isinstance(part, dict) else None
+        if not isinstance(kind, str):
+            at.fault("a part: an object with 'type'", part)
+        elif kind == "text":
+            texts.append(read_text(at, "content", part.get("content")))
+        elif kind == "reasoning":
+            thoughts.append(read_text(at, "content", part.get("content")))
+        elif kind == "tool_call":
+            calls.append({
+                "id": read_text(at, "id", part.get("id")),
+                "name": part.get("name"),
+                "arguments": part.get("arguments"),
+            })  # fmt: skip
+        elif kind == "tool_call_response":
+            responses += 1
+            yield {
+                "role": "tool",
+                "tool_call_id": read_text(at, "id", part.get("id")),
+                "content": _as_text(part.get("response", part.get("result"))),
+            }
+        else:
+            texts.append(f"[{kind}]")
+            other = True
+    if responses and not (texts or thoughts or calls):
+        return
+    row["content"] = "\n".join(texts) or None
+    if thoughts:
+        row["reasoning_content"] = "\n".join(thoughts)
+    if calls:
+        row["tool_calls"] = calls
+    if other:
+        row["parts"] = parts
+    if isinstance(message.get("name"), str):
+        row["name"] = message["name"]
+    yield row
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _with_facts(
+    messages: Sequence[ImportedMessage], chain: Chain, places: Sequence[int]
+) -> tuple[ImportedMessage, ...]:
+    """The messages with time, tokens and finish reason of the call that wrote them."""
+    found = list(messages)
+    for index, call in chain.calls:
+        if index >= len(places) or places[index] >= len(found):
+            continue
+        place, about = places[index], call.about
+        reply: Any = next(iter(_content(call, OUTPUT)), {})
+        reason = reply.get("finish_reason") if isinstance(reply, dict) else None
+        extra = {"finish_reason": reason} if isinstance(reason, str) else {}
+        found[place] = replace(
+            found[place],
+            at=_iso(call.end),
+            tokens_in=_count(about.get("gen_ai.usage.input_tokens")),
+            tokens_out=_count(about.get("gen_ai.usage.output_tokens")),
+            extra={**found[place].extra, **extra},
+        )
+    return tuple(found)
+
+
+def _count(value: Any) -> int | None:
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if good else None
+
+
+def _iso(moment: int) -> str:
+    return datetime.fromtimestamp(moment // 10**9, UTC).isoformat() if moment else ""
+
+
+def _tools(call: Record) -> tuple[dict[str, Any], ...]:
+    return tuple(tool for tool in _content(call, TOOLS) if isinstance(tool, dict))
+
+
+def _termination(last: Record) -> str:
+    if last.failed or last.about.get("error.type"):
+        return "error"
+    reply: Any = next(iter(_content(last, OUTPUT)), {})
+    reason = reply.get("finish_reason") if isinstance(reply, dict) else None
+    if not isinstance(reason, str) or not reason:
+        listed = last.about.get("gen_ai.response.finish_reasons")
+        reason = listed[0] if isinstance(listed, list) and listed else ""
+    if not isinstance(reason, str):
+        return "not_stated"
+    return "completed" if reason == "stop" else reason[:40] or "not_stated"
+
+
+# --- Scores ---------------------------------------------------------------------------------------
+
+
+def _scores(
+    records: Sequence[Record],
+    chain: Chain,
+    places: Sequence[int],
+    messages: tuple[ImportedMessage, ...],
+) -> tuple[dict[str, float | None], dict[str, str], tuple[RubricScore, ...], list[dict[str, Any]]]:
+    """Evaluation results: of the calls in the chain by turn, all others of the trajectory."""
+    turns = _turns(messages)
+    at = {call.span: turns.get(places[i], 1) for i, call in chain.calls if i < len(places)}
+    scores: dict[str, float | None] = {"reward": None}
+    undefined = {"reward": NO_EVALUATION}
+    rubric, kept = [], []
+    for one in sorted(records, key=lambda record: record.start):
+        if one.kind != EVALUATION:
+            continue
+        name = one.about.get(NAME)
+        if not isinstance(name, str) or not name:
+            one.spot.at(NAME).fault("the name of the evaluation", name)
+            continue
+        value = read_number(one.spot, VALUE, one.about.get(VALUE))
+        reason = "" if value is not None else "the evaluation states no number"
+        turn = at.get(one.span)
+        told = {
+            key.removeprefix("gen_ai.evaluation."): value
+            for key, value in one.about.items()
+            if key.startswith("gen_ai.evaluation.")
+        }
+        kept.append({**told, **({"turn": turn} if turn else {})})
+        if turn is not None:
+            rubric.append(RubricScore(turn, name[:120], value, reason, judge="evaluation"))
+            continue
+        scores[name] = value
+        if reason:
+            undefined[name] = reason
+        if scores["reward"] is None:
+            scores["reward"] = value
+            undefined["reward"] = reason or NO_EVALUATION
+    if scores["reward"] is not None:
+        undefined.pop("reward", None)
+    return scores, undefined, tuple(rubric), kept
+
+
+def _turns(messages: tuple[ImportedMessage, ...]) -> dict[int, int]:
+    """The turn of each message by its place; none for those before the first turn."""
+    opening, turns = split_turns(messages)
+    found, place = {}, len(opening)
+    for turn in turns:
+        for _ in turn.messages:
+            found[place] = turn.index
+            place += 1
+    return found
