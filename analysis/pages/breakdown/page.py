@@ -13,6 +13,7 @@ from analysis.pages.breakdown.rows import (
     BreakdownData,
     BreakdownResult,
     BreakdownRow,
+    PairedRow,
     PublishedShare,
     compute,
     published_here,
@@ -24,13 +25,14 @@ from analysis.pages.declaration import (
     NothingToShow,
     TableOf,
     UrlOf,
+    agent_of,
     estimate_of,
     text_of,
 )
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.pages.outcome_estimates import NOTHING_HERE
-from analysis.reports import figure_specs, run_marks
+from analysis.reports import addresses, figure_specs, run_marks
 from analysis.reports.condition_titles import condition_titles
 from analysis.reports.content import (
     Cell,
@@ -40,6 +42,7 @@ from analysis.reports.content import (
     text_cell,
     text_column,
 )
+from analysis.reports.formatting import Unit
 from analysis.reports.published import published_estimate
 from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.results import Estimate
@@ -156,6 +159,35 @@ def columns(result: BreakdownResult) -> Sequence[ColumnOf[BreakdownRow]]:
     )
 
 
+def paired_columns(result: BreakdownResult) -> Sequence[ColumnOf[PairedRow]]:
+    """Give each pair its kind of task, agent, values on the common tasks, and their difference."""
+    unit: Unit = result.unit
+    condition: tuple[ColumnOf[PairedRow], ...] = (
+        text_of("Condition", lambda row: row.condition, "condition"),
+    )
+    return (
+        text_of(result.data.grouping.title, lambda row: row.title, "group"),
+        agent_of(lambda row: row.run),
+        *(condition if len(result.conditions) > 1 else ()),
+        estimate_of(
+            "Agent", lambda row: row.agent_value, unit, part="agent_value", show_n=True,
+            help=f"{result.measure.title} on the tasks that people did, too.",
+        ),
+        estimate_of(
+            "People", lambda row: row.people_value, unit, part="people_value", show_n=True,
+            help="Several people at one task: their mean, with an interval by task.",
+            link=lambda row: Link(runs=(row.people.pk,)),
+        ),
+        estimate_of(
+            "Agent − people", lambda row: row.difference, unit, part="difference", signed=True,
+            show_n=True, help="Mean over the common tasks; n counts tasks.",
+            link=lambda row: Link(
+                url=addresses.side_by_side(row.run, row.people, next(iter(result.data.measures)))
+            ),
+        ),
+    )  # fmt: skip
+
+
 def published_columns(result: BreakdownResult) -> Sequence[ColumnOf[PublishedShare]]:
     """Give each published figure its kind of task, measure, model and source."""
     return (
@@ -205,6 +237,14 @@ CONTENT = DeclaredPage(
             lambda result: f"{result.measure.title}, by {result.name}, with intervals",
             draw,
             table="breakdown",
+        ),
+        TableOf(
+            "paired",
+            lambda result: f"Agents beside people on the same tasks, by {result.name}",
+            rows=lambda result: result.beside_people,
+            columns=paired_columns,
+            link=lambda row: Link(runs=(row.run.pk,)),
+            most=MOST_ROWS,
         ),
         TableOf(
             "published",

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from analysis.filters.selection import ChosenRun
@@ -11,6 +12,7 @@ from analysis.pages.declaration import few_tasks
 from analysis.pages.outcome_estimates import estimate_measure
 from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit
+from analysis.stats.comparison.paired import pair_by_task, paired_difference
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.comparisons import Grouping
 from benchmarks.core.ports.labels import Measure, plain
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Value = tuple[str, ...]
+EVERY_KIND = "All kinds"
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,23 @@ class BreakdownRow:
     @property
     def first(self) -> Estimate:
         return next(iter(self.shares.values()))
+
+
+@dataclass(frozen=True)
+class PairedRow:
+    """An agent and people on the tasks of one kind that both did.
+
+    ``difference`` is the agent's value minus that of people; its ``n`` counts tasks. Where several
+    people did a task, their mean counts.
+    """
+
+    title: str
+    run: ChosenRun
+    condition: str
+    people: ChosenRun
+    agent_value: Estimate
+    people_value: Estimate
+    difference: Estimate
 
 
 @dataclass(frozen=True)
@@ -107,6 +127,36 @@ class BreakdownResult:
                 seen[row.title] += row.first.n
         found = [(title, sums[title] / seen[title], seen[title]) for title in seen]
         return sorted(found, key=lambda one: (one[1], one[0]))
+
+    @cached_property
+    def beside_people(self) -> list[PairedRow]:
+        """Every agent with the people who took the agent's part under the same condition.
+
+        All kinds of task come first, then each kind; kinds without a common task are left out.
+        """
+        data = self.data
+        people = {run.condition: run for run in data.runs if run.agent_kind == "human"}
+        agents = [one for one in data.runs if one.agent_kind != "human" and one.condition in people]
+        if not agents:
+            return []
+        frame = data.frame.assign(group=data.frame["trajectory"].map(data.values))
+        known = frame[frame["group"].notna()]
+        titles = {row.value: row.title for row in self.rows}
+        kinds = [(EVERY_KIND, known)]
+        if len(titles) > 1:
+            kinds += [(title, known[known["group"] == value]) for value, title in titles.items()]
+        found = (
+            _pair(data, title, here, run, people[run.condition])
+            for title, here in kinds
+            for run in agents
+        )
+        return [row for row in found if row is not None]
+
+    @property
+    def best_beside_people(self) -> PairedRow | None:
+        """The agent with the highest value on all tasks that people did, too."""
+        rows = [row for row in self.beside_people if row.title == EVERY_KIND]
+        return max(rows, key=lambda row: row.agent_value.value or 0, default=None)
 
     @property
     def intervals(self) -> str:
@@ -173,3 +223,24 @@ def _order(value: Value, grouping: Grouping) -> list[tuple[int, Any]]:
         else (1, [int(word) if word.isdecimal() else word for word in re.split(r"([0-9]+)", part)])
         for part in value
     ]
+
+
+def _pair(
+    data: BreakdownData, title: str, here: "DataFrame", run: ChosenRun, people: ChosenRun
+) -> PairedRow | None:
+    name, measure = next(iter(data.measures.items()))
+    defined = here[here[name].notna()]
+    own, others = (defined[defined["run"] == one.pk] for one in (run, people))
+    paired = pair_by_task(own["task"].tolist(), own[name], others["task"].tolist(), others[name])
+    if not paired.tasks:
+        return None
+    own, others = (rows[rows["task"].isin(paired.tasks)] for rows in (own, others))
+    return PairedRow(
+        title,
+        run,
+        data.conditions.get(run.condition, run.condition),
+        people,
+        estimate_measure(own, name, measure),
+        estimate_measure(others, name, measure),
+        paired_difference(paired, most=measure.most),
+    )

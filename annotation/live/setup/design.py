@@ -36,15 +36,38 @@ class SessionDesign:
         return sum(len(pairs) for _, pairs in self.rows)
 
 
-def draw_tasks(*, tasks: Sequence[str], count: int | None, seed: int) -> list[int]:
-    """Return the places of the tasks to be played: all, or so many drawn by seed; in their own
-    order.
+def draw_tasks(
+    *, tasks: Sequence[str], kinds: Sequence[str], count: int | None, seed: int
+) -> list[int]:
+    """Return the places of the tasks to be played, in their order: all, or some drawn by seed.
+
+    ``kinds`` has the kind of each task. Every kind is drawn equally often, or once more.
     """
     if count is None or count >= len(tasks):
         return list(range(len(tasks)))
-    options = [DesignOption(place, task) for place, task in enumerate(tasks)]
-    found = sample_options(options=options, sample=Sample("total", count), seed=seed)
-    return [option.id for option in found.options]
+    places: dict[str, list[int]] = {}
+    for place, kind in enumerate(kinds):
+        places.setdefault(kind, []).append(place)
+    names = list(places)
+    if len(names) > 1:
+        random.Random(derive_seed(seed, "kinds")).shuffle(names)
+    drawn = []
+    for number, left in enumerate(_shares([len(places[name]) for name in names], count)):
+        if left:
+            own = [DesignOption(place, tasks[place]) for place in places[names[number]]]
+            found = sample_options(options=own, sample=Sample("total", left), seed=seed)
+            drawn += [option.id for option in found.options]
+    return sorted(drawn)
+
+
+def _shares(sizes: Sequence[int], count: int) -> list[int]:
+    """Return how many of each kind: one of each in turn, as long as a kind has any left."""
+    shares = [0] * len(sizes)
+    while sum(shares) < count:
+        for number, size in enumerate(sizes):
+            if shares[number] < size and sum(shares) < count:
+                shares[number] += 1
+    return shares
 
 
 def draw_sessions(

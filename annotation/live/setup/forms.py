@@ -304,7 +304,7 @@ class LiveStudyForm(LiveForm):
         label="Number of tasks (random sample)",
         required=False,
         min_value=1,
-        help_text="Leave empty to play all.",
+        help_text="Leave empty to play all. Every kind of task is drawn equally often.",
     )
     players = forms.ChoiceField(
         label="Players",
@@ -341,7 +341,7 @@ class LiveStudyForm(LiveForm):
 
     def clean_tasks(self) -> list[Task]:
         ids = [line.strip() for line in self.cleaned_data["tasks"].splitlines() if line.strip()]
-        rows = self.dataset.tasks.only("pk", "external_id", "dataset").order_by("pk")
+        rows = self.dataset.tasks.only("pk", "external_id", "category", "dataset").order_by("pk")
         if not ids:
             return list(rows)
         found = {task.external_id: task for task in rows.filter(external_id__in=ids)}
@@ -375,7 +375,10 @@ class LiveStudyForm(LiveForm):
         given, places = self.cleaned_data, len(self.mode.places)
         tasks: list[Task] = given["tasks"]
         drawn = draw_tasks(
-            tasks=[task.external_id for task in tasks], count=given["sample"], seed=given["seed"]
+            tasks=[task.external_id for task in tasks],
+            kinds=[task.category for task in tasks],
+            count=given["sample"],
+            seed=given["seed"],
         )
         people: list[User] = given["names"]
         chosen = given.get("agents", ())

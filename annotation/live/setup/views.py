@@ -50,7 +50,7 @@ from benchmarks.access import START, allow, signed_in, visibility
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.ports.people import Mode
 from benchmarks.core.registry import find_system
-from benchmarks.models import Dataset
+from benchmarks.models import Dataset, Trajectory
 from benchmarks.roles.selectors import system_of
 from benchmarks.roles.services import ensure_scripted_agents
 
@@ -239,9 +239,27 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
         "pooled": plan.settings.get("players") == "pool",
         "free_rows": free_rows(plan, rows),
         "form": form,
+        "compared": _compared_dataset(access, plan),
     }
     status = 422 if form is not None and form.errors else 200
     return render(request, "annotation/study_sessions.html", context, status=status)
+
+
+def _compared_dataset(access: StudyAccess, plan: LivePlan) -> int | None:
+    """The dataset on which results of people as agents stand beside those of other agents.
+
+    None where a person is no agent, where nothing was played to the end yet, and for whoever may
+    not see results, which includes players who are to be blind.
+    """
+    plays_agent = "agent" in mode_of(plan.system, plan.mode).roles
+    if not plays_agent or not find_system(plan.system).comparisons.groups or access.blind:
+        return None
+    if not access.user.has_perm("benchmarks.view_results"):
+        return None
+    ended = LiveSession.objects.filter(
+        study=access.study, practice=False, trajectory__status=Trajectory.Status.DONE
+    )
+    return ended.values_list("trajectory__run__dataset", flat=True).first()
 
 
 def _add_form(request: HttpRequest, access: StudyAccess, plan: LivePlan) -> AddSessionForm | None:

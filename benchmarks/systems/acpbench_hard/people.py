@@ -107,11 +107,11 @@ def _fields(task: TaskKind) -> list[tuple[str, str, str, bool]]:
                 (NEG, "What becomes false", "One proposition a line; may stay empty.", True),
             ]
         case "index":
-            return [(INDEX, "Index", "The first action has the index 0.", False)]
+            return [(INDEX, "Index", f"For example {task.example}", False)]
         case "actions":
             return [(ANSWER, "Your list", "One action a line.", True)]
         case _:
-            return [(ANSWER, "Your answer", task.expects, False)]
+            return [(ANSWER, "Your answer", f"For example {task.example}", False)]
 
 
 def _plan(question: str) -> str:

@@ -60,9 +60,17 @@ def test_the_seed_decides() -> None:
     assert draw(2, 6, 3, 4, "random") == draw(2, 6, 3, 4, "random")
     assert draw(2, 6, 3, 4, "random") != draw(2, 6, 3, 4, "random", seed=4)
     tasks = [f"task {n}" for n in range(9)]
-    few, more = (set(draw_tasks(tasks=tasks, count=count, seed=1)) for count in (3, 5))
-    assert len(few) == 3 and few < more
-    assert draw_tasks(tasks=tasks, count=None, seed=1) == list(range(9))
+    kinds = ["short"] * 6 + ["long"] * 2 + ["odd"]
+
+    def drawn(count: int | None, seed: int = 1) -> list[int]:
+        return draw_tasks(tasks=tasks, kinds=kinds, count=count, seed=seed)
+
+    assert set(drawn(3)) < set(drawn(5)) and len(drawn(5)) == 5
+    assert drawn(None) == drawn(9) == list(range(9))
+    assert drawn(3) != drawn(3, seed=2)
+    # Every kind equally often, as long as it has tasks left.
+    assert sorted(kinds[place] for place in drawn(3)) == ["long", "odd", "short"]
+    assert Counter(kinds[place] for place in drawn(7)) == {"short": 4, "long": 2, "odd": 1}
 
 
 @pytest.mark.parametrize(

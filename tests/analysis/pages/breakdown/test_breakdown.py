@@ -9,8 +9,9 @@ from analysis.filters.datasets import select_runs
 from analysis.filters.page_filters import with_group
 from analysis.reports.content import Report, Table
 from benchmarks.datasets.files import save_task_file
-from benchmarks.models import Agent, Dataset
+from benchmarks.models import Agent, Dataset, Experiment, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
+from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.samples import sample_file
 from tests.analysis.page_reports import report_of
@@ -73,6 +74,42 @@ def test_another_grouping_and_crossed_ones(questions: Dataset) -> None:
     assert all(" · " in str(row["group"]) for row in crossed)
     unknown = report(questions, by="colour")
     assert any("do not differ in colour" in notice.text for notice in unknown.notices)
+
+
+def test_agents_stand_beside_people_on_the_questions_of_both(questions: Dataset) -> None:
+    """Of two people at three questions the mean counts; other questions are left out."""
+    assert report(questions).table("paired") is None
+    # The others answered the first four of next action and the last four of validation.
+    first, second = questions.tasks.filter(external_id__startswith="nexta").order_by("pk")[:2]
+    validation = questions.tasks.filter(external_id__startswith="val").order_by("pk").last()
+    person = Agent.objects.get(name="person")
+    run = make_shared_run(
+        experiment=Experiment.objects.create(name="People"), dataset=questions, agent=person,
+        level="", settings={}, roles={}, seed=0,
+    )  # fmt: skip
+    # As if two people had answered, one of them always right.
+    for task in (validation, first, second) * 2:
+        reserve_trajectory(run=run, task=task)
+    for trajectory in Trajectory.objects.filter(run=run):
+        right = float(trajectory.attempt == 1)
+        Trajectory.objects.filter(pk=trajectory.pk).update(
+            status=Trajectory.Status.DONE, termination="right",
+            metrics={"accurate": right, "reference": right, "corrected": right},
+            payload={"groups": {"task": trajectory.task.payload["task"]}},
+        )  # fmt: skip
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.DONE)
+
+    found = report(questions)
+    rows = lines(found.table("paired"))
+    perfect = [row for row in rows if "Perfect by" in str(row["agent"])]
+    assert [row["group"] for row in perfect] == ["All kinds", "Next action", "Validation"]
+    assert [row["difference n"] for row in perfect] == [3, 2, 1]
+    assert [row["people_value"] for row in perfect] == [0.5, 0.5, 0.5]
+    assert [row["agent_value"] for row in perfect] == [1.0, 1.0, 1.0]
+    assert [row["difference"] for row in perfect] == [0.5, 0.5, 0.5]
+    # Under another form of the context nobody has played.
+    assert {row["agent"] for row in rows} == {"Perfect by the validator", "Perfect but for slips"}
+    assert "On the 3 tasks that people did, too, people reach 50.0 %" in found.sentence
 
 
 def test_a_system_without_groups_is_not_asked(client: Client) -> None:
