@@ -6,7 +6,9 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from analysis.stats.failure_causes import FailedOne
 from benchmarks.core.ports.faults import RETURNED, UNCHANGED, Faults
+from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory, Turn, Violation
 
 # At most this many trajectories are named in one query.
@@ -46,6 +48,39 @@ def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, FoundFaults]:
         for turns in one.turns.values():
             turns.sort()
     return found
+
+
+@dataclass(frozen=True)
+class KnownFailures:
+    """Ended trajectories of any systems: how each ended and its faults, by names of their own.
+
+    ``does`` says of each name what trajectories with it do.
+    """
+
+    ones: Mapping[int, FailedOne]
+    does: Mapping[str, str]
+
+
+def known_failures(ids: Sequence[int]) -> KnownFailures:
+    """Return endings and faults of trajectories; those of different systems have other names."""
+    systems: dict[str, dict[int, str]] = {}
+    for at in range(0, len(ids), CHUNK):
+        rows = Trajectory.objects.filter(pk__in=ids[at : at + CHUNK]).order_by()
+        for pk, name, ending in rows.values_list("pk", "run__dataset__system", "termination"):
+            systems.setdefault(name, {})[pk] = ending
+    ones: dict[int, FailedOne] = {}
+    does: dict[str, str] = {}
+    for key, endings in systems.items():
+        system = find_system(key)
+        for code, fault in system.faults.all.items():
+            does[f"{key} fault {code}"] = fault.does
+        found = find_faults(list(endings), system.faults)
+        for pk, code in endings.items():
+            ending = system.labels.ending(code)
+            does[f"{key} ending {code}"] = ending.does or f"end as “{ending.title}”"
+            faults = frozenset(f"{key} fault {one}" for one in found[pk].turns)
+            ones[pk] = FailedOne(f"{key} ending {code}", faults)
+    return KnownFailures(ones, does)
 
 
 def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, FoundFaults]) -> None:

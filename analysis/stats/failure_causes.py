@@ -37,6 +37,17 @@ class Cause:
     fault: str = ""
     having: int = 0
 
+    def in_words(self, ending_does: str, fault_does: str) -> str:
+        """Return it as “22 stop early, and 18 of these submit the same plan twice in a row”.
+
+        The two say what trajectories with the ending, and with the fault, do.
+        """
+        words = f"{'all' if self.ended == self.of else f'{self.ended:,}'} {ending_does}"
+        if not self.fault:
+            return words
+        having = "all" if self.having == self.ended else f"{self.having:,}"
+        return f"{words}, and {having} of these {fault_does}"
+
 
 def structured_cause(members: Sequence[FailedOne], rest: Sequence[FailedOne]) -> Cause | None:
     """Return how most of these end, with the fault that sets them apart from ``rest``.

@@ -1,6 +1,6 @@
 """Groups of similar failures: their words, sizes, models, and the turns that are most typical."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from analysis.browser.groups.failure_groups import FAILED, MOST_TEXTS, TEXTS, Asked, Chosen, drawn
 from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
@@ -9,6 +9,7 @@ from analysis.browser.search.snippets import excerpt
 from analysis.figures.shares import Shares, share_dots
 from analysis.figures.theme import ACCENT
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
+from analysis.frames.failures import known_failures
 from analysis.reports import addresses, figure_specs
 from analysis.reports.content import (
     Banner,
@@ -31,6 +32,7 @@ from analysis.reports.content import (
 from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.stats.descriptive.proportions import share
+from analysis.stats.failure_causes import structured_cause
 from analysis.stats.text_groups import TextGroup, TextGroups, group_texts
 
 Key = tuple[int, int]
@@ -63,11 +65,13 @@ def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
         key, [SimilarGroup(g.number, g.words, tuple(members[g.number])) for g in found.groups]
     )
     by_trajectory = {text.trajectory: text for text in texts}
+    note_progress("reading how they ended")
+    causes = _causes(members, [text.trajectory for text in texts])
     return Report(
-        sentence=_sentence(asked, chosen, found, len(texts)),
+        sentence=_sentence(asked, chosen, found, len(texts), causes),
         figures=_figures(found, key, len(texts)),
         tables=(
-            _groups(found, key, len(texts)),
+            _groups(found, key, len(texts), causes),
             _models(found, key, addresses.address("analysis:trajectory_list", asked.query)),
             _typical(found, key, by_trajectory, agent_of),
         ),
@@ -93,7 +97,24 @@ def _empty(asked: Asked, chosen: Chosen, found: TextGroups) -> Empty:
     return Empty("Too little to group", f"The list has {texts}, and {found.undefined}.")
 
 
-def _sentence(asked: Asked, chosen: Chosen, found: TextGroups, texts: int) -> str:
+def _causes(members: Mapping[int, Sequence[int]], read: Sequence[int]) -> dict[int, str]:
+    """Return what most of each group have in common beside words; groups without it are absent."""
+    known = known_failures(read)
+    found = {}
+    for number_of, ids in members.items():
+        inside = set(ids)
+        rest = [one for pk, one in known.ones.items() if pk not in inside]
+        cause = structured_cause([known.ones[pk] for pk in ids], rest)
+        if cause is not None:
+            found[number_of] = cause.in_words(
+                known.does[cause.ending], known.does[cause.fault] if cause.fault else ""
+            )
+    return found
+
+
+def _sentence(
+    asked: Asked, chosen: Chosen, found: TextGroups, texts: int, causes: Mapping[int, str]
+) -> str:
     largest = found.groups[0]
     words = listed([f"“{word}”" for word in largest.words[:3]])
     if asked.among == FAILED:
@@ -104,9 +125,11 @@ def _sentence(asked: Asked, chosen: Chosen, found: TextGroups, texts: int) -> st
         begin += f"; of {texts:,} of them the texts were read"
     part = number(largest.size / texts, "share")
     one = len(found.groups) == 1
+    cause = causes.get(largest.number)
+    about = f"{'it' if one else 'the largest'} ({part}, n = {largest.size:,})"
     return (
-        f"{begin}; by their words they fall into {plural(len(found.groups), 'group')}, "
-        f"{'it' if one else 'the largest'} ({part}, n = {largest.size:,}) around {words}."
+        f"{begin}; by their words they fall into {plural(len(found.groups), 'topic')}, {about} "
+        f"around {words}{f': of these, {cause}' if cause else ''}."
     )
 
 
@@ -118,13 +141,11 @@ def _group_url(key: str, number: int) -> str:
     return addresses.trajectories({"similar": group_value(key, number)})
 
 
-def _groups(found: TextGroups, key: str, texts: int) -> Table:
+def _groups(found: TextGroups, key: str, texts: int, causes: Mapping[int, str]) -> Table:
     rows = tuple(
         (
-            text_cell(
-                f"Group {group.number}",
-                url=_group_url(key, group.number),
-            ),
+            text_cell(f"Topic {group.number}", url=_group_url(key, group.number)),
+            text_cell(causes.get(group.number, "No ending is shared by half of them")),
             text_cell(", ".join(group.words)),
             count_cell(group.size, url=_group_url(key, group.number)),
             estimate_cell(share(group.size, texts), "share", url=_group_url(key, group.number)),
@@ -134,16 +155,18 @@ def _groups(found: TextGroups, key: str, texts: int) -> Table:
     )
     return Table(
         "groups",
-        "Groups",
+        "Topics",
         (
-            text_column("Group"),
+            text_column("Topic", "group"),
+            words_column("What most of them share", "cause"),
             words_column("Words that set it apart", "words"),
             number_column("Trajectories"),
             estimate_column("Share", help="Of all texts that were read, with a Wilson interval"),
             number_column("Cohesion", help="Mean cosine of its texts with its middle, 0 to 1"),
         ),
         rows,
-        note="A group leads to the list of its trajectories.",
+        note="Topics are groups of similar texts. What most of a topic share is counted from "
+        "endings and faults. A topic leads to the list of its trajectories.",
     )
 
 
@@ -153,7 +176,9 @@ def _models(found: TextGroups, key: str, whole: str) -> Table:
     totals = {owner: first.shares[owner].n for owner in first.shares}
     columns = [text_column("Agent"), number_column("Texts")]
     columns += [
-        estimate_column(f"Group {group.number}", help=", ".join(group.words))
+        estimate_column(
+            f"Topic {group.number}", f"group {group.number}", help=", ".join(group.words)
+        )
         for group in found.groups
     ]
     rows = tuple(
@@ -193,7 +218,7 @@ def _typical(
             url = addresses.address("analysis:trajectory", trajectory_id=trajectory)
             rows.append(
                 (
-                    text_cell(f"Group {group.number}"),
+                    text_cell(f"Topic {group.number}"),
                     text_cell("".join(part.text for part in shown)),
                     Cell(
                         f"Trajectory {trajectory}",
@@ -209,7 +234,7 @@ def _typical(
         "typical",
         "Most typical texts",
         (
-            text_column("Group"),
+            text_column("Topic", "group"),
             words_column("Excerpt"),
             Column("Where", ("trajectory", "turn"), num=False),
             text_column("Agent"),
@@ -233,7 +258,7 @@ def _figures(found: TextGroups, key: str, texts: int) -> tuple[FigureSpec, ...]:
     return (
         figure_specs.figure_spec(
             "sizes",
-            "How large the groups are",
+            "How large the topics are",
             f"Share of all {texts:,} texts, with 95 % Wilson intervals",
             share_dots(
                 [_name(group) for group in found.groups],
@@ -306,7 +331,9 @@ def _how(
     fit = "" if found.silhouette is None else f"; mean silhouette {found.silhouette:.2f}"
     lines += [
         f"{found.method}; {found.words:,} words, {number_of}{fit}; seed {found.seed}. Another seed "
-        "or number gives other groups: they are a way to read, not kinds that exist.",
+        "or number gives other topics: they are a way to read, not kinds that exist.",
+        "What most of a topic share: the ending of at least half of it, and the fault that half of "
+        "those have and whose share is at least 10 points above that in all other texts.",
         f"Ungrouped, for they share no word with another text: {found.ungrouped:,}. Shares with "
         "95 % Wilson intervals, which take texts as independent.",
     ]

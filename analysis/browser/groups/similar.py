@@ -22,7 +22,7 @@ class SimilarGroup:
     @property
     def title(self) -> str:
         """What it is called where it stands alone."""
-        return f"Group {self.number} of similar texts: {', '.join(self.words[:3])}"
+        return f"Topic {self.number} of similar texts: {', '.join(self.words[:3])}"
 
 
 def group_value(key: str, number: int) -> str:

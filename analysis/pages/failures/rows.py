@@ -147,10 +147,6 @@ class FailureResult:
         """The facts by key."""
         return {fact.key: fact for fact in self.data.facts}
 
-    def fact_does(self, kind: str, code: str) -> str:
-        """Return what trajectories with a fact do."""
-        return self.facts[f"{kind} {code}"].does
-
     @property
     def cause(self) -> str:
         """The cause of most failures of the agent, in words."""
@@ -161,12 +157,8 @@ class FailureResult:
         cause = agent.cause
         if cause is None:
             return ""
-        ended = "all" if cause.ended == cause.of else f"{cause.ended:,}"
-        words = f"{ended} {self.fact_does(ENDING, cause.ending)}"
-        if cause.fault:
-            having = "all" if cause.having == cause.ended else f"{cause.having:,}"
-            words += f", and {having} of these {self.facts[cause.fault].does}"
-        return words
+        fault = self.facts[cause.fault].does if cause.fault else ""
+        return cause.in_words(self.facts[f"{ENDING} {cause.ending}"].does, fault)
 
     @property
     def by_turn(self) -> MeanTable:

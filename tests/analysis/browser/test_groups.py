@@ -39,9 +39,12 @@ def reader(client: Client) -> Client:
     return client
 
 
-def end(run: Run, feedback: str, plan: str = "", *, accurate: float | None = 0.0) -> Trajectory:
+def end(
+    run: Run, feedback: str, plan: str = "", *, accurate: float | None = 0.0, ending: str = ""
+) -> Trajectory:
     metrics = {"valid": 1.0, "accurate": accurate}
-    row = TrajectoryFactory(run=run, metrics=metrics, turn_count=2)
+    more = {"termination": ending} if ending else {}
+    row = TrajectoryFactory(run=run, metrics=metrics, turn_count=2, **more)
     TurnFactory(trajectory=row, index=1, text="Begin somewhere.", feedback=feedback, is_final=False)
     TurnFactory(trajectory=row, index=2, text=plan or feedback, feedback="")
     return row
@@ -84,11 +87,14 @@ def test_the_page_says_what_fails_alike_and_of_whom(
     shown = make(reader, query)
     # 16 failed of 17; power has 2 + 8 = 10 of them
     assert "16 of 17 trajectories of this list failed" in shown
-    assert "2 groups, the largest (62.5 %, n\u00a0=\u00a010)" in shown
+    assert "2 topics, the largest (62.5 %, n\u00a0=\u00a010)" in shown
     assert "seed 7" in shown
     power, water = table(reader, "groups", query)
     assert (power["trajectories"], water["trajectories"]) == ("10", "6")
     assert {"flickers", "lamp"} <= set(power["words"].split(", "))
+    # How they ended stands beside the words: nothing sets the faults of either apart.
+    assert power["cause"] == "all end with a valid plan"
+    assert "around" in shown and ": of these, all end with a valid plan." in shown
     agents = {row["agent"]: row for row in table(reader, "agents", query)}
     # Wilson for 2 of 8: (2 + 1.92)/(8 + 3.84) ± 1.96/(8 + 3.84)·√(2·6/8 + 0.96) = 0.331 ± 0.260
     plumber = [float(agents["Plumber"][f"group 1{end}"]) for end in ("", " low", " high")]
@@ -99,13 +105,27 @@ def test_the_page_says_what_fails_alike_and_of_whom(
     assert "lamp" in typical["excerpt"]
 
 
+def test_a_topic_names_the_fault_that_sets_it_apart(reader: Client) -> None:
+    run = RunFactory(agent=AgentFactory(title="Plumber"))
+    for number in range(6):
+        stopped = end(run, WATER, ending="early_stop")
+        stopped.turns.update(text="1. Mop up the water under the kitchen sink.")
+        end(run, POWER, f"{number}. Change the lamp.", ending="max_turns")
+    make(reader, "?groups=2")
+    causes = {row["words"]: row["cause"] for row in table(reader, "groups", "?groups=2")}
+    water = next(cause for words, cause in causes.items() if "sink" in words)
+    power = next(cause for words, cause in causes.items() if "lamp" in words)
+    assert water == "all stop early, and all of these submit the same plan twice in a row"
+    assert power == "all run out of turns"
+
+
 def test_one_click_leads_to_the_list_of_a_group(reader: Client, two_kinds: tuple[Run, Run]) -> None:
     shown = make(reader, "?groups=2")
     value = re.search(r"similar=([0-9a-f]{16}\.1)\"", shown)
     assert value is not None
     listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
     assert "<strong>10</strong> of 17" in listed
-    assert "Group 1 of similar texts" in listed
+    assert "Topic 1 of similar texts" in listed
     caches["kept"].clear()
     listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
     assert "no such group of similar texts any more" in listed
