@@ -48,6 +48,20 @@ def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> Stu
     )
 
 
+def shared_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+    """Thirty trajectories, three of each agent, all of them scored by every annotator."""
+    return StudyPlan(
+        name=name,
+        questionnaire=TEN_QUESTIONS,
+        items=_runs(dataset),
+        sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
+        annotators=tuple(annotators),
+        raters=len(annotators),
+        order="blocks",
+        seed=SEED,
+    )
+
+
 def violation_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
     """Thirty trajectories, three of each agent, three annotators each, two training items."""
     lessons = list(_lessons(dataset))

@@ -10,7 +10,9 @@ from annotation.demo.studies import (
     ACCOUNTS,
     ANNOTATOR,
     FILTER_CHECK,
+    SHARED_ITEMS,
     TEN_QUESTIONS,
+    TURN_SCORES,
     VIOLATION_CHECK,
     DemoStudy,
     ensure_demo_sessions,
@@ -106,6 +108,8 @@ def load_demo(job: Job, progress: Progress) -> None:
         start_demo_rejudging(dataset, small.rejudging)
         runs = rejudging_runs(dataset, small.rejudging)
         _finish_runs(job, runs, "Scripted judges look at some plans again", progress)
+    for kind in (TURN_SCORES, SHARED_ITEMS):
+        _make_study(kind, dataset, progress)
     for system, demo in others:
         _load_dataset(job, system, demo, progress)
     ensure_demo_sessions(dataset, progress)

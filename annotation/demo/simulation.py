@@ -72,10 +72,11 @@ def ensure_simulated_annotator(*, number: int) -> User:
     return user
 
 
-def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
+def simulate_annotator(*, study: Study, user: User, share: float = 1.0, skips: bool = True) -> int:
     """Let a simulated annotator do the first ``share`` of their items; returns how many were done.
 
-    What comes before the first item is done as well. Doing it again adds nothing: finished items
+    With ``skips`` now and then an item is skipped, as people do. What comes before the first item
+    is done as well. Doing it again adds nothing: finished items
     are passed over, and the answers of one that was left half-way have the same ids and values.
     """
     if not Annotator.objects.filter(user=user, is_simulated=True).exists():
@@ -99,7 +100,7 @@ def simulate_annotator(*, study: Study, user: User, share: float = 1.0) -> int:
     wanted = round(share * main.count())
     done = 0
     for item in main.filter(position__lte=wanted, state=State.OPEN):
-        _do(item, user, _judgement, character, may_skip=True)
+        _do(item, user, _judgement, character, may_skip=skips)
         done += 1
     return done
 

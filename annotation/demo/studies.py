@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.demo.plans import LEVEL, filter_plan, paper_plan, violation_plan
+from annotation.demo.plans import (
+    LEVEL,
+    filter_plan,
+    paper_plan,
+    shared_plan,
+    turn_plan,
+    violation_plan,
+)
 from annotation.demo.simulation import ensure_simulated_annotator, simulate_annotator
 from annotation.live.setup.services import SessionRequest, add_session, store_session_request
 from annotation.models import Membership, Study
@@ -32,12 +39,17 @@ ROLES = (
 
 @dataclass(frozen=True)
 class DemoStudy:
-    """One of them; ``key`` finds it again. ``shares`` are what simulated annotators have done."""
+    """One of them; ``key`` finds it again. ``shares`` are what simulated annotators have done.
+
+    ``joined``: the demo's annotator takes part; otherwise it is finished, by simulated ones
+    alone, who skip nothing.
+    """
 
     key: str
     name: str
     plan: Callable[..., StudyPlan]
     shares: Sequence[float]
+    joined: bool = True
 
 
 TEN_QUESTIONS = DemoStudy(
@@ -45,6 +57,12 @@ TEN_QUESTIONS = DemoStudy(
 )
 VIOLATION_CHECK = DemoStudy("violations", "Violation check", violation_plan, (1.0,) * 5)
 FILTER_CHECK = DemoStudy("filters", "Filter check", filter_plan, (1.0,) * 5)
+# Everybody scores the same items, so that people can be held against each other and judges
+# against people.
+TURN_SCORES = DemoStudy("turns", "Scores of every turn", turn_plan, (1.0,) * 3, joined=False)
+SHARED_ITEMS = DemoStudy(
+    "shared", "Three annotators on the same plans", shared_plan, (1.0,) * 3, joined=False
+)
 
 
 def simulated_names(count: int) -> list[str]:
@@ -60,7 +78,7 @@ def ensure_demo_study(dataset: Dataset, kind: DemoStudy, progress: Progress | No
     if stored is not None:
         return stored
     accounts = User.objects.filter(groups__name=ACCOUNTS).in_bulk(field_name="username")
-    people = [ANNOTATOR] if ANNOTATOR in accounts else []
+    people = [ANNOTATOR] if kind.joined and ANNOTATOR in accounts else []
     people += simulated_names(len(kind.shares))
     planned = plan_study(kind.plan(dataset, people, name=kind.name))
     with transaction.atomic():
@@ -68,7 +86,7 @@ def ensure_demo_study(dataset: Dataset, kind: DemoStudy, progress: Progress | No
             progress.report()  # raises when another worker has taken the job over
         study = create_planned_study(planned=planned, is_demo=True, settings={"demo": kind.key})
         for name, role in ROLES:
-            if name in accounts:
+            if name in accounts and (kind.joined or role != Role.ANNOTATOR):
                 add_member(study=study, user=accounts[name], role=role)
     return study
 
@@ -77,7 +95,8 @@ def simulate_demo_study(study: Study, kind: DemoStudy) -> Iterator[str]:
     """Let the simulated annotators work, one after the other; says who is next."""
     for number, share in enumerate(kind.shares, 1):
         yield f"{study.name}: simulated annotator {number} of {len(kind.shares)}"
-        simulate_annotator(study=study, user=ensure_simulated_annotator(number=number), share=share)
+        user = ensure_simulated_annotator(number=number)
+        simulate_annotator(study=study, user=user, share=share, skips=kind.joined)
 
 
 KEY, NAME = "sessions", "Play the user"

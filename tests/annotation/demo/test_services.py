@@ -115,6 +115,17 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
     roles = set(study.memberships.values_list("user__username", "role"))
     assert {("manager", "manager"), ("annotator", "annotator")} <= roles
     assert {("researcher", "researcher"), ("observer", "observer")} <= roles
+    # Two further studies are finished: three simulated annotators on the same trajectories.
+    for key in ("shared", "turns"):
+        shared = Study.objects.get(settings__demo=key)
+        rows = list(shared.assignments.values_list("item", "annotator", "state"))
+        assert {state for *_, state in rows} == {"submitted"}
+        people = {annotator for _, annotator, _ in rows}
+        assert len(people) == 3 and len(rows) == 3 * len({item for item, *_ in rows})
+        assert set(shared.memberships.filter(role="annotator").values_list("user", flat=True)) == (
+            people
+        )
+        assert not shared.memberships.filter(user__username="annotator").exists()
     scores = list(human_scores())
     assert scores
     assert all(score.is_simulated for score in scores)
