@@ -244,7 +244,7 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
         break
     assert kills > jobs.MAX_ATTEMPTS
     assert (job.status, job.message) == ("done", "The demo is complete")
-    assert Study.objects.count() == 4
+    assert Study.objects.count() == 6
     assert LiveSession.objects.count() == 2
     assert content() == expected
 
@@ -261,7 +261,7 @@ def test_loading_that_failed_can_be_taken_up(monkeypatch: pytest.MonkeyPatch) ->
     jobs.perform(job_id=again.pk, owner="worker")
     again.refresh_from_db()
     assert again.status == "done"
-    assert Study.objects.count() == 4
+    assert Study.objects.count() == 6
     assert LiveSession.objects.count() == 2
 
 
