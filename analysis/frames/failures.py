@@ -76,8 +76,8 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
             does[f"{key} fault {code}"] = fault.does
         found = find_faults(list(endings), system.faults)
         for pk, code in endings.items():
-            ending = system.labels.ending(code)
-            does[f"{key} ending {code}"] = ending.does or f"end as “{ending.title}”"
+            named = system.labels.ending(code)
+            does[f"{key} ending {code}"] = named.does or f"end as “{named.title}”"
             faults = frozenset(f"{key} fault {one}" for one in found[pk].turns)
             ones[pk] = FailedOne(f"{key} ending {code}", faults)
     return KnownFailures(ones, does)
