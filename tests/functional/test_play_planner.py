@@ -100,7 +100,9 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     fill(page, *PLAN)
     send(page, session, "Send the plan")
     expect(page.get_by_text("Robot is currently holding bowl").first).to_be_visible()
-    expect(page.get_by_text("Missing: what is held: needed none, is bowl")).to_be_visible()
+    expect(
+        page.get_by_text("Missing: what is held must be nothing, but it is bowl")
+    ).to_be_visible()
     check(page)
     send(page, session, "Send the steps")
     expect(page.get_by_role("heading", name="Choose how to go on")).to_be_visible()

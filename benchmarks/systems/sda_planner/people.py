@@ -94,7 +94,11 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
     diagnosis = context.get("diagnosis")
     missing = ""
     if diagnosis:
-        missing = f"{diagnosis['words']}: needed {diagnosis['needed']}, is {diagnosis['actual']}"
+        needed, actual = (
+            {"none": "nothing"}.get(diagnosis[name], diagnosis[name])
+            for name in ("needed", "actual")
+        )
+        missing = f"{diagnosis['words']} must be {needed}, but it is {actual}"
     return Page(
         instruction=context["instruction"],
         purpose=purpose,
@@ -165,7 +169,8 @@ def cost_words(cost: Json) -> str:
     """Return the cost of a path in words."""
     parts = [f"{cost['steps']} steps"]
     if cost["uncovered"]:
-        parts.append(f"leaves out {cost['uncovered']}")
+        left = cost["uncovered"]
+        parts.append(f"leaves out {left} step{'' if left == 1 else 's'} of the plan")
     parts.append(
         f"{cost['conflicts'] or 'no'} conflict{'' if cost['conflicts'] == 1 else 's'} later"
     )

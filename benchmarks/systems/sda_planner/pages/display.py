@@ -1,5 +1,6 @@
 """What the templates of SDA-Planner show: plans, diagnoses, drawings, and the house."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from benchmarks.systems.sda_planner.pages.drawing import Drawing, draw_graph, dr
 from benchmarks.systems.sda_planner.pages.view import Did, HouseView, TurnPage, Walk, read_walk
 from benchmarks.systems.sda_planner.people import cost_words
 from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
+from benchmarks.systems.sda_planner.repair.graph_files import differences
 from benchmarks.systems.sda_planner.steps import Step
 
 
@@ -115,6 +117,16 @@ class TaskPage:
     type: str
     house: HouseView
     gold: tuple[str, ...]
+    graph: "DatasetGraph | None"
+
+
+@dataclass(frozen=True)
+class DatasetGraph:
+    """The state-dependency graph that a dataset has of its own."""
+
+    version: str
+    drawing: Drawing
+    differences: Sequence[str]
 
 
 def task_page(subject: Subject) -> TaskPage:
@@ -122,7 +134,19 @@ def task_page(subject: Subject) -> TaskPage:
     task = subject.task
     walk = read_walk(task.payload, _scene(task), ())
     gold = tuple(Step.of(step).text for step in task.payload["gold"])
-    return TaskPage(task_type(task.payload["task_type"]), walk.house_after(0), gold)
+    own = task.shared.get("graph")
+    graph = None
+    if own is not None:
+        given = Graph.of(own)
+        drawing = draw_graph(given, None, "", "")
+        graph = DatasetGraph(given.version, drawing, differences(given, builtin_graph()))
+    return TaskPage(task_type(task.payload["task_type"]), walk.house_after(0), gold, graph)
+
+
+def graph_json(subject: Subject) -> str:
+    """Return the graph of an episode as ``--graph`` takes it; empty for the shipped one."""
+    own = _walk(subject).graph
+    return json.dumps(own, indent=1) if own else ""
 
 
 def planner(name: str) -> str:
@@ -159,6 +183,7 @@ DISPLAYS: Mapping[str, View] = {
     "plan": plan_page,
     "house": house_page,
     "graph": graph_drawing,
+    "graph_json": graph_json,
     "tree": tree_drawing,
     "paths": tree_paths,
     "task": task_page,

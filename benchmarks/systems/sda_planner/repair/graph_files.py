@@ -200,8 +200,8 @@ def differences(graph: Graph, other: Graph) -> list[str]:
     found = []
     for skill in SKILLS:
         mine, its = _edges(graph, skill), _edges(other, skill)
-        found += [f"{skill}: has {edge}" for edge in mine if edge not in its]
-        found += [f"{skill}: lacks {edge}" for edge in its if edge not in mine]
+        found += [f"{skill}: also {edge}" for edge in mine if edge not in its]
+        found += [f"{skill}: no longer {edge}" for edge in its if edge not in mine]
     return found
 
 

@@ -173,7 +173,7 @@ def test_a_graph_is_checked_and_kept_with_the_dataset(prepared, tmp_path):
     assert "State-dependency graph mine-1" in file.notes
     about = play(file.tasks[0][0], "errors-100", graph="dataset").outcome.payload["graph"]
     assert about["source"] == "dataset"
-    assert about["differences"] == ["close: lacks needs agent.pos = $o"]
+    assert about["differences"] == ["close: no longer needs agent.pos = $o"]
     (tmp_path / "graph.json").write_text("{}")
     assert "version and skills" in refused(*prepared(), tmp_path / "graph.json")
 

@@ -1,10 +1,15 @@
 """Forms for people, drawings and pages: what is shown, refused and escaped."""
 
+import re
+from html import unescape
+from pathlib import Path
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from benchmarks.core.ports.people import FieldsRefused
+from benchmarks.core.types import Json
 from benchmarks.datasets.services import save_dataset
 from benchmarks.models import Agent, Dataset, Run, Trajectory, Turn
 from benchmarks.roles.services import ensure_scripted_agents
@@ -15,6 +20,7 @@ from benchmarks.systems.sda_planner.pages.view import name_of, read_walk
 from benchmarks.systems.sda_planner.people import compose_choice, compose_plan, dialogue, show
 from benchmarks.systems.sda_planner.published import PUBLISHED
 from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
+from benchmarks.systems.sda_planner.repair.graph_files import read_graph_file
 from benchmarks.systems.sda_planner.steps import parse_choice, parse_corrective, parse_plan
 from tests.annotation.rows import make_person
 from tests.benchmarks.systems.sda_planner.stage import play, sample
@@ -198,6 +204,38 @@ def test_every_page_of_a_run_is_shown(run: Run, reader: Client) -> None:
     said = reader.get(f"/runs/{run.pk}/").content.decode()
     assert "By task type, split and injected error" in said
     assert all(one.termination for one in run.trajectories.all())
+
+
+def test_a_graph_of_a_model_is_given_as_a_file_that_an_import_takes_and_draws(
+    db: None, reader: Client, tmp_path: Path
+) -> None:
+    tasks = sample_tasks()[:1]
+    ensure_scripted_agents()
+    agent = Agent.objects.get(name="errors-100", system="sda_planner")
+
+    def keep(shared: Json, name: str) -> Dataset:
+        return save_dataset(
+            system="sda_planner", name=name, version="", source="tests", licence="",
+            checksum=name, tasks=[(task, ()) for task in tasks], shared=shared,
+        ).dataset  # fmt: skip
+
+    (made,) = start_runs(
+        dataset=keep(tasks[0].shared, "plain"), agents=[agent], settings={"graph": "model"},
+        wake=False,
+    )  # fmt: skip
+    carry(made)
+    said = page_of(reader, made.trajectories.get())
+    (text,) = re.findall(r"<pre>(.*?)</pre>", said, flags=re.DOTALL)
+    path = tmp_path / "graph.json"
+    path.write_text(unescape(text), encoding="utf-8")
+    graph = read_graph_file([path])
+    assert graph is not None and graph["version"] == "model"
+
+    graph["skills"]["open"]["needs"].append({"state": "agent.hold", "value": "none"})
+    own = keep({**tasks[0].shared, "graph": graph}, "own")
+    shown = reader.get(f"/tasks/{own.tasks.get().pk}/").content.decode()
+    assert "State-dependency graph of the dataset" in shown
+    assert "open: also needs agent.hold = none" in shown
 
 
 @pytest.mark.either
