@@ -58,7 +58,10 @@ class Drawing:
 
 
 def state_title(state: str) -> str:
-    return _STATE_TITLES.get(state, state.replace("_", " "))
+    """Return a state in words, such as "thing is open"; those of a model by their own names."""
+    owner, _, name = state.partition(".")
+    words = {"agent": "robot: ", "item": "thing is "}.get(owner, "") + name.replace("_", " ")
+    return _STATE_TITLES.get(state, words)
 
 
 def draw_graph(graph: Graph, diagnosis: Json | None, failed: str, source: str) -> Drawing:
