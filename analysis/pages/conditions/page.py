@@ -24,15 +24,17 @@ from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, Ta
 from analysis.pages.empty import why_no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.reports import figure_specs
+from analysis.reports.condition_titles import condition_titles
 from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import find_system, get_system
 
 
 def load(selection: Selection) -> ConditionsData | NothingToShow:
     """Load what the trajectories under every condition came to."""
-    if not selection.runs or ACCURATE not in find_system(selection.system).labels.measures:
+    system = find_system(selection.system)
+    if not selection.runs or ACCURATE not in system.labels.measures:
         return why_no_runs(selection)
-    contrasts = find_system(selection.system).comparisons.contrasts
+    contrasts = system.comparisons.contrasts
     published: tuple[Published, ...] = ()
     remaining: Mapping[int, float | None] = {}
     if contrasts is not None:
@@ -42,7 +44,15 @@ def load(selection: Selection) -> ConditionsData | NothingToShow:
             known = get_system(selection.system).published
             published = tuple(entry for entry in known if entry.metric in contrasts.published)
     frame = outcome_frame(selection.runs, [ACCURATE])
-    return ConditionsData(selection.runs, frame, contrasts, remaining, published)
+    return ConditionsData(
+        selection.runs,
+        frame,
+        contrasts,
+        remaining,
+        published,
+        system.labels.measures[ACCURATE],
+        condition_titles(system, [run.condition for run in selection.runs]),
+    )
 
 
 def draw_accuracy(result: ConditionsResult, _: UrlOf) -> Figure:
@@ -64,7 +74,7 @@ def draw_accuracy(result: ConditionsResult, _: UrlOf) -> Figure:
     return panel_dots(
         panels,
         unit="share",
-        title="Accuracy",
+        title=result.name_first,
         columns=2 if len(panels) in (1, 2, 4) else 3,
         span=(0, 1),
         lines=lines,
@@ -88,7 +98,7 @@ def draw_kinds(result: ConditionsResult, _: UrlOf) -> Figure | None:
     return panel_dots(
         panels,
         unit="share",
-        title="Change of accuracy, in points",
+        title=f"Change of {result.name}, in points",
         columns=3,
         span=_span(panels),
         styles=figure_specs.styles(list(result.agents)),
@@ -119,7 +129,7 @@ def draw_lengths(result: ConditionsResult, _: UrlOf) -> Figure | None:
     return number_lines(
         curves,
         contrasts.remaining_title,
-        "Accuracy",
+        result.name_first,
         styles=figure_specs.styles(list(result.agents)),
         urls=urls,
     )
@@ -142,7 +152,11 @@ def _compared_lengths(result: ConditionsResult) -> Sequence[str]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
-    figure=FigureOf("accuracy", "Accuracy by condition, an agent in each panel", draw_accuracy),
+    figure=FigureOf(
+        "accuracy",
+        lambda result: f"{result.name_first} by condition, an agent in each panel",
+        draw_accuracy,
+    ),
     table=TableOf(
         "drop",
         lambda result: f"From “{result.baseline_title}” to “{result.contrast_title}”",
@@ -152,7 +166,7 @@ CONTENT = DeclaredPage(
     folded=(
         TableOf(
             "accuracy",
-            "Accuracy by condition",
+            lambda result: f"{result.name_first} by condition",
             rows=lambda result: result.conditions,
             columns=accuracy_columns,
         ),
@@ -165,11 +179,15 @@ CONTENT = DeclaredPage(
         FigureOf("kinds", "What each kind of disturbance alone changes", draw_kinds),
         TableOf(
             "kinds",
-            "Accuracy by kind of disturbance",
+            lambda result: f"{result.name_first} by kind of disturbance",
             rows=lambda result: result.agents if result.kinds else (),
             columns=kind_columns,
         ),
-        FigureOf("lengths", "Accuracy by the length of what remained", draw_lengths),
+        FigureOf(
+            "lengths",
+            lambda result: f"{result.name_first} by the length of what remained",
+            draw_lengths,
+        ),
         TableOf(
             "lengths",
             _lengths_title,

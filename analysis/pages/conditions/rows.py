@@ -15,6 +15,7 @@ from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.comparisons import Caption, Contrasts
+from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published
 
 if TYPE_CHECKING:
@@ -28,13 +29,18 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class ConditionsData:
-    """What trajectories came to, how much was left to do in each, and what is published."""
+    """What trajectories came to, how much was left to do in each, and what is published.
+
+    ``measure`` is accuracy as the system calls it, ``titles`` are its words for the conditions.
+    """
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
     contrasts: Contrasts | None
     remaining: Mapping[int, float | None]
     published: tuple[Published, ...]
+    measure: Measure
+    titles: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,16 @@ class ConditionsResult:
     accuracy: Mapping[Key, Estimate]
     change: Mapping[Key, Estimate]
     lengths: Lengths | None
+
+    @property
+    def name(self) -> str:
+        """The measure's name in a sentence, such as "accuracy"."""
+        return self.data.measure.name
+
+    @property
+    def name_first(self) -> str:
+        """The same at the beginning of a sentence."""
+        return self.name[:1].upper() + self.name[1:]
 
     def title(self, condition: str) -> str:
         """Return what a condition is called."""
@@ -230,15 +246,17 @@ def compute(data: ConditionsData) -> ConditionsResult:
             run = runs.get((agent, condition))
             accuracy[agent, condition] = _accuracy(data.frame, run)
             change[agent, condition] = _change(data.frame, run, base)
-    words = {name: known.get(name) or Caption(_plain(name)) for name in order}
+    words = {name: known.get(name) or Caption(_title(name, data.titles)) for name in order}
     lengths = _lengths(data, agents, runs, contrasts) if contrasts is not None else None
     return ConditionsResult(
         data, agents, tuple(order), words, baseline, runs, accuracy, change, lengths
     )
 
 
-def _plain(condition: str) -> str:
-    """Name a setting that the system does not name: tau=3 is “Tau: 3”."""
+def _title(condition: str, titles: Mapping[str, str]) -> str:
+    """Name a condition; a setting that the system does not name, such as tau=3, is “Tau: 3”."""
+    if titles.get(condition, condition) != condition:
+        return titles[condition]
     words = condition.removeprefix("condition=").replace("=", ": ").replace("_", " ")
     return words[:1].upper() + words[1:]
 

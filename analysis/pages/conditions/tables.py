@@ -169,7 +169,7 @@ def published_columns(result: ConditionsResult) -> Sequence[ColumnOf[Published]]
         ),
         text_of("Condition", lambda entry: words[entry.metric].title),
         ColumnOf(
-            estimate_column("Accuracy"),
+            estimate_column(result.name_first),
             lambda entry: estimate_cell(
                 published_estimate(entry, is_rate=True), "share", show_n=bool(entry.n)
             ),

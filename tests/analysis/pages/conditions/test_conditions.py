@@ -172,3 +172,17 @@ def test_imported_runs_have_no_accuracy() -> None:
     (run,) = make_imported()
     found = report(dataset=str(run.dataset_id))
     assert found.empty is not None and found.empty.title.startswith("Not known of trajectories")
+
+
+def test_measure_and_conditions_are_in_the_words_of_their_system() -> None:
+    dataset = make_dataset()
+    Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
+    for condition, right in (("standard", (1, 1, 0)), ("planner=tree", (1, 0, 0))):
+        run = make_run(dataset, "ada", condition=condition)
+        for task, value in enumerate(right, 1):
+            make_trajectory(run, task, accurate=float(value))
+    made = report()
+    # One of three tasks is lost.
+    assert made.sentence.startswith("Success rate falls most for Ada, by 33.3 points: from 66.7 %")
+    assert "“Planner: SDA-Planner”" in made.sentence and "“Planner: Tree Planner”" in made.sentence
+    assert made.figures[0].title == "Success rate by condition, an agent in each panel"
