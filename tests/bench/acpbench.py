@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
-from benchmarks.systems.acpbench_hard.questions import Question, find_files, read_questions
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion, find_files, read_questions
 from benchmarks.systems.acpbench_hard.scoring import landmarks, score, work
 from benchmarks.systems.acpbench_hard.search.external import OFF, VARIABLE
 from benchmarks.systems.acpbench_hard.tasks import TASKS
@@ -59,7 +59,7 @@ def _timed(function: Callable[..., Any], part: str, spent: dict[str, float]) -> 
     return timed
 
 
-def measure(question: Question, response: str, spent: dict[str, float]) -> dict[str, float]:
+def measure(question: PlanningQuestion, response: str, spent: dict[str, float]) -> dict[str, float]:
     """The CPU time of one answer and of its parts, in the quickest of a few rounds."""
     found = []
     for _ in range(ROUNDS):

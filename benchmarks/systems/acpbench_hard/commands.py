@@ -13,12 +13,12 @@ from benchmarks.formats.source import File, read_line
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.questions import (
     SPLITS,
-    Question,
+    PlanningQuestion,
     find_files,
     parse_id,
     read_questions,
 )
-from benchmarks.systems.acpbench_hard.scoring import QUIRKS, Verdict, score
+from benchmarks.systems.acpbench_hard.scoring import QUIRKS, AnswerVerdict, score
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
@@ -30,10 +30,10 @@ LONGEST_SHOWN = 70
 class Scored:
     """One answer with its verdict. ``question_id`` is as the file has it, a text or a number."""
 
-    question: Question
+    question: PlanningQuestion
     question_id: str | int
     response: str
-    verdict: Verdict
+    verdict: AnswerVerdict
     cpu_seconds: float
 
     def row(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Report:
+class ScoringReport:
     """All answers of a file, in its order."""
 
     scored: Sequence[Scored]
@@ -131,7 +131,7 @@ def _counts(scores: Sequence[int | None]) -> dict[str, Any]:
     }
 
 
-def score_acpbench(answers: Path, data: Path, *, limits: Limits = DEFAULTS) -> Report:
+def score_acpbench(answers: Path, data: Path, *, limits: Limits = DEFAULTS) -> ScoringReport:
     """Score a file of answers (JSON lines, plain or gzipped) to the questions in a folder.
 
     Both are checked as a whole first; ``FileRefused`` names the first twenty faults. What was read
@@ -139,10 +139,10 @@ def score_acpbench(answers: Path, data: Path, *, limits: Limits = DEFAULTS) -> R
     """
     questions = {(one.task, one.question_id): one for one in read_questions(find_files(data))}
     found = _read_answers(answers, questions)
-    return Report([_score(*one, limits) for one in found])
+    return ScoringReport([_score(*one, limits) for one in found])
 
 
-def _score(question: Question, given: str | int, response: str, limits: Limits) -> Scored:
+def _score(question: PlanningQuestion, given: str | int, response: str, limits: Limits) -> Scored:
     read_domain.cache_clear()
     began = _cpu()
     verdict = score(question, response, limits=limits)
@@ -156,8 +156,8 @@ def _cpu() -> float:
 
 
 def _read_answers(
-    path: Path, questions: Mapping[tuple[str, int], Question]
-) -> list[tuple[Question, str | int, str]]:
+    path: Path, questions: Mapping[tuple[str, int], PlanningQuestion]
+) -> list[tuple[PlanningQuestion, str | int, str]]:
     problems = Problems()
     found = []
     try:
@@ -183,9 +183,9 @@ def _read_answers(
 def _read_answer(
     where: str,
     item: Mapping[str, Any],
-    questions: Mapping[tuple[str, int], Question],
+    questions: Mapping[tuple[str, int], PlanningQuestion],
     problems: Problems,
-) -> tuple[Question, str | int, str] | None:
+) -> tuple[PlanningQuestion, str | int, str] | None:
     before = problems.total
     task, split, given = item.get("task"), item.get("split"), item.get("question_id")
     response = item.get("response_text")

@@ -20,7 +20,7 @@ from benchmarks.formats.source import File, read_line
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
-from benchmarks.systems.acpbench_hard.questions import Question, find_files, read_questions
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion, find_files, read_questions
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 LONGEST_RESPONSE = 1 << 20
@@ -63,7 +63,7 @@ def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
 
 
 def task_file(
-    questions: Sequence[Question],
+    questions: Sequence[PlanningQuestion],
     source: str,
     checksum: str,
     recorded: Mapping[str, Sequence[Json]] | None = None,
@@ -84,12 +84,14 @@ def task_file(
     )
 
 
-def key_of(question: Question) -> str:
+def key_of(question: PlanningQuestion) -> str:
     """What a question is found by; ids are their own within a task alone."""
     return f"{question.task}:{question.question_id}"
 
 
-def task_of(question: Question, recorded: Mapping[str, Sequence[Json]] | None = None) -> Task:
+def task_of(
+    question: PlanningQuestion, recorded: Mapping[str, Sequence[Json]] | None = None
+) -> Task:
     """A question as a task: what it asks, and what only the validator knows of it.
 
     The id is text, because it is beyond what JavaScript and some stores take for a whole number.
@@ -106,15 +108,15 @@ def task_of(question: Question, recorded: Mapping[str, Sequence[Json]] | None = 
     return Task(name, question.question, TASKS[question.task].title, payload)
 
 
-def question_of(task: Task) -> Question:
+def question_of(task: Task) -> PlanningQuestion:
     """The question behind a task."""
     payload = task.payload
-    return Question(
+    return PlanningQuestion(
         question_id=int(payload["question_id"]), **{name: payload[name] for name in _FIELDS}
     )
 
 
-def row_of(question: Question) -> dict[str, Any]:
+def row_of(question: PlanningQuestion) -> dict[str, Any]:
     """A question in the published form."""
     return {
         "id": question.question_id,
@@ -127,7 +129,7 @@ def row_of(question: Question) -> dict[str, Any]:
     }
 
 
-def _check_pddl(questions: Iterable[Question], problems: Problems) -> None:
+def _check_pddl(questions: Iterable[PlanningQuestion], problems: Problems) -> None:
     """Note what is wrong with the PDDL of questions; texts that they share are read once."""
     seen: dict[str, str] = {}
     for question in questions:

@@ -27,7 +27,7 @@ _SPLIT = re.compile(r"(?<![a-z])(dev|test)(?![a-z])")
 
 
 @dataclass(frozen=True)
-class Question:
+class PlanningQuestion:
     """One question. ``answer`` is what the benchmark stores; its form depends on the task.
 
     app: list of actions. prog: ``{"pos": atoms, "neg": atoms}``. reach: unreachable atoms without
@@ -67,14 +67,14 @@ def find_files(folder: Path) -> list[Path]:
     return [path for path in every if _GENERATIVE.search(path.name)] or every
 
 
-def read_questions(paths: Sequence[Path]) -> list[Question]:
+def read_questions(paths: Sequence[Path]) -> list[PlanningQuestion]:
     """Return the questions of files; ``FileRefused`` names the first twenty faults.
 
     The same question in two files counts once. Two different ones with the same id and task are a
     fault.
     """
     problems = Problems()
-    found: dict[tuple[str, int], Question] = {}
+    found: dict[tuple[str, int], PlanningQuestion] = {}
     if not paths:
         problems.add(
             "files of questions", "at least one, such as app.dev.gen.json", Unquoted("none")
@@ -88,7 +88,9 @@ def read_questions(paths: Sequence[Path]) -> list[Question]:
     return list(found.values())
 
 
-def _read_file(path: Path, found: dict[tuple[str, int], Question], problems: Problems) -> None:
+def _read_file(
+    path: Path, found: dict[tuple[str, int], PlanningQuestion], problems: Problems
+) -> None:
     split = split_of(path)
     empty = True
     for field, index, item in File(path).entries():
@@ -139,7 +141,7 @@ class _Item:
         self.faults += 1
         self.problems.add(f"{self.where}, {field}", expected, found)
 
-    def read(self, split: str) -> Question | None:
+    def read(self, split: str) -> PlanningQuestion | None:
         """Return the question, or None with its faults noted."""
         number = self._id()
         group = self.item.get("group")
@@ -154,7 +156,9 @@ class _Item:
         _ANSWERS[task](self, answer)
         if self.faults:
             return None
-        return Question(task, split, number, group, context, question, domain, problem, answer)
+        return PlanningQuestion(
+            task, split, number, group, context, question, domain, problem, answer
+        )
 
     def _id(self) -> int:
         number = parse_id(self.item.get("id"))

@@ -15,7 +15,7 @@ from benchmarks.core.types import Task
 from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
 from benchmarks.systems.acpbench_hard.generation.files import load_source
 from benchmarks.systems.acpbench_hard.generation.making import Source, make_questions
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scripted import DEMO_AGENTS
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
@@ -33,9 +33,9 @@ def shipped(*domains: str) -> Iterator[Source]:
 
 
 @cache
-def sample_questions() -> tuple[Question, ...]:
+def sample_questions() -> tuple[PlanningQuestion, ...]:
     """The sample: of each task two questions about each of the shipped domains."""
-    found: list[Question] = []
+    found: list[PlanningQuestion] = []
     # The first two problems of each domain, so that every domain is asked about.
     sources = [source for source in shipped() if source.instance.name in _chosen()]
     for made in make_questions(sources, SEED, PER_TASK):

@@ -20,7 +20,7 @@ from benchmarks.systems.acpbench_hard.pddl.instance import (
     parse_atom,
     show_atom,
 )
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.verdicts import VERSION as VALIDATOR_VERSION
 from benchmarks.systems.acpbench_hard.verdicts import validator
 
@@ -34,7 +34,7 @@ Texts = list[str]
 Content = Texts | tuple[Texts, Texts] | int
 
 
-def quoted(question: Question) -> Texts:
+def quoted(question: PlanningQuestion) -> Texts:
     """The plan that a question quotes, with its case."""
     found = _QUOTED.search(question.question)
     return _TERM.findall(found[1]) if found else []
@@ -52,7 +52,7 @@ def write(content: Content) -> str:
 # --- Right answers --------------------------------------------------------------------------------
 
 
-def right_answer(question: Question, rng: random.Random) -> Content:
+def right_answer(question: PlanningQuestion, rng: random.Random) -> Content:
     """A right answer by what is stored; of several one by chance."""
     stored = question.answer
     match question.task:
@@ -72,7 +72,7 @@ def right_answer(question: Question, rng: random.Random) -> Content:
     return [rng.choice(right)] if right else []
 
 
-def _shorter(question: Question) -> Texts:
+def _shorter(question: PlanningQuestion) -> Texts:
     """The plan without the first pair or action that it does not need; else all of it."""
     plan = quoted(question)
     instance = _instance(question)
@@ -84,14 +84,14 @@ def _shorter(question: Question) -> Texts:
     return plan
 
 
-def _instance(question: Question) -> Instance:
+def _instance(question: PlanningQuestion) -> Instance:
     return instance_of(question.pddl_domain, question.pddl_problem)
 
 
 # --- Answers that go wrong ------------------------------------------------------------------------
 
 
-def spoilt(question: Question, content: Content, rng: random.Random) -> Content:
+def spoilt(question: PlanningQuestion, content: Content, rng: random.Random) -> Content:
     """An answer that is well formed and, mostly, wrong."""
     if isinstance(content, int):
         return max(0, content + rng.choice((-1, 1)))
@@ -104,7 +104,7 @@ def spoilt(question: Question, content: Content, rng: random.Random) -> Content:
     return random_answer(question, rng)
 
 
-def broken(question: Question, content: Content, rng: random.Random) -> str:
+def broken(question: PlanningQuestion, content: Content, rng: random.Random) -> str:
     """The right answer, written down as models do write although they were told otherwise."""
     text = write(content)
     if text == NONE:
@@ -128,7 +128,7 @@ def broken(question: Question, content: Content, rng: random.Random) -> str:
 # --- Answers without search -----------------------------------------------------------------------
 
 
-def random_answer(question: Question, rng: random.Random) -> Content:
+def random_answer(question: PlanningQuestion, rng: random.Random) -> Content:
     """A well-formed answer by chance; for the next action one that is applicable."""
     instance, stored = _instance(question), question.answer
     match question.task:
@@ -169,7 +169,7 @@ def _random_object(instance: Instance, rng: random.Random, types: tuple[str, ...
     return rng.choice(fitting or list(every) or ["nothing"])
 
 
-def greedy_answer(question: Question, rng: random.Random) -> Content:
+def greedy_answer(question: PlanningQuestion, rng: random.Random) -> Content:
     """An answer by the next best thing, as somebody gives who does not look ahead."""
     instance = _instance(question)
     match question.task:
@@ -210,7 +210,7 @@ def _twice_the_same(instance: Instance) -> Texts:
     return []
 
 
-def _without_detour(question: Question, instance: Instance) -> Texts:
+def _without_detour(question: PlanningQuestion, instance: Instance) -> Texts:
     """The plan without the first two actions of which the second undoes the first."""
     plan = quoted(question)
     state = instance.init
@@ -264,7 +264,7 @@ def _open(instance: Instance, cases: Iterable[Case], bound: Mapping[int, str]) -
     return []
 
 
-def _most_goals(question: Question, instance: Instance) -> Texts:
+def _most_goals(question: PlanningQuestion, instance: Instance) -> Texts:
     """The applicable action after which most goals hold."""
     stored, goals = question.answer, set(_goal(instance))
     every = sorted([*stored["yes"], *stored["no"], *stored["maybe"]])
@@ -275,7 +275,7 @@ def _most_goals(question: Question, instance: Instance) -> Texts:
     ]
 
 
-def _by_the_schema(question: Question, instance: Instance) -> Content:
+def _by_the_schema(question: PlanningQuestion, instance: Instance) -> Content:
     """What the action makes true; what becomes false is forgotten."""
     texts = _TERM.findall(question.question)
     action = parse_atom(texts[0]) if texts else ()
@@ -290,7 +290,7 @@ def _by_the_schema(question: Question, instance: Instance) -> Content:
     return bound, []
 
 
-def _without_deletes(question: Question, instance: Instance) -> int:
+def _without_deletes(question: PlanningQuestion, instance: Instance) -> int:
     """The first action that cannot be performed even if nothing ever became false."""
     state, plan = instance.init, quoted(question)
     for place, text in enumerate(plan):
@@ -303,7 +303,7 @@ def _without_deletes(question: Question, instance: Instance) -> int:
 
 # --- Policies -------------------------------------------------------------------------------------
 
-Say = Callable[[Question, random.Random, Json], str]
+Say = Callable[[PlanningQuestion, random.Random, Json], str]
 
 
 def _agent(name: str, say: Say) -> Callable[[Task, Json], Answerer]:
@@ -318,29 +318,29 @@ def _agent(name: str, say: Say) -> Callable[[Task, Json], Answerer]:
     return build
 
 
-def _perfect(question: Question, rng: random.Random, parameters: Json) -> str:
+def _perfect(question: PlanningQuestion, rng: random.Random, parameters: Json) -> str:
     return write(right_answer(question, rng))
 
 
-def _noisy(question: Question, rng: random.Random, parameters: Json) -> str:
+def _noisy(question: PlanningQuestion, rng: random.Random, parameters: Json) -> str:
     content = right_answer(question, rng)
     if rng.random() < float(parameters["mistakes"]):
         content = spoilt(question, content, rng)
     return write(content)
 
 
-def _breaking(question: Question, rng: random.Random, parameters: Json) -> str:
+def _breaking(question: PlanningQuestion, rng: random.Random, parameters: Json) -> str:
     content = right_answer(question, rng)
     if rng.random() < float(parameters["share"]):
         return broken(question, content, rng)
     return write(content)
 
 
-def _greedy(question: Question, rng: random.Random, parameters: Json) -> str:
+def _greedy(question: PlanningQuestion, rng: random.Random, parameters: Json) -> str:
     return write(greedy_answer(question, rng))
 
 
-def _random(question: Question, rng: random.Random, parameters: Json) -> str:
+def _random(question: PlanningQuestion, rng: random.Random, parameters: Json) -> str:
     return write(random_answer(question, rng))
 
 

@@ -19,8 +19,8 @@ from benchmarks.systems.adapt.household.actions import (
     unread_message,
 )
 from benchmarks.systems.adapt.household.inventory import inventory_of
-from benchmarks.systems.adapt.household.nodes import Result
-from benchmarks.systems.adapt.household.rules import INAPPLICABLE, SATISFIED, Judge, Verdict
+from benchmarks.systems.adapt.household.nodes import ActionResult
+from benchmarks.systems.adapt.household.rules import INAPPLICABLE, SATISFIED, GoalVerdict, Judge
 from benchmarks.systems.adapt.household.scene import draw_scene
 from benchmarks.systems.adapt.household.world import World
 from benchmarks.systems.adapt.kitchen import kitchen_tree
@@ -45,7 +45,7 @@ LONGEST_KEPT = 12_000
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
     """One trajectory. ``rng`` draws the scene, which is the same for every method."""
-    play = Play(task, settings, rng)
+    play = AdaptPlay(task, settings, rng)
     while True:
         reply = yield from put(play.ask_agent())
         if not reply.readable:
@@ -74,7 +74,7 @@ def put(ask: Ask) -> Generator[Sequence[Ask], Sequence[Reply], Reply]:
     return reply
 
 
-class Play:
+class AdaptPlay:
     """An episode under way: the household, the dialogue, and what is known of preferences."""
 
     def __init__(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> None:
@@ -102,9 +102,9 @@ class Play:
         self.disclosed: dict[int, int] = {}
         self.events: list[Json] = []
         self.dialogue: list[Json] = []
-        self.verdicts: list[Verdict] = self.judge.judge(self.rules)
+        self.verdicts: list[GoalVerdict] = self.judge.judge(self.rules)
         self._judged = self.world.version
-        self.history: list[list[Verdict]] = [self.verdicts]
+        self.history: list[list[GoalVerdict]] = [self.verdicts]
         self.asked_by: list[int] = [0]
         self.changed: dict[str, int] = {}
         self.messages = self.opening(self.method)
@@ -253,11 +253,11 @@ class Play:
         more: dict[str, Any] = {}
         if refused:
             self.world.step += 1
-            result = Result(False, refused)
+            result = ActionResult(False, refused)
         elif answer is not None:
             self.world.act(action)
             more = self._answered(action, answer)
-            result = Result(True, more["answer"])
+            result = ActionResult(True, more["answer"])
         else:
             result = self.world.act(action)
         t = self.world.step

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.core.types import Json
 from benchmarks.systems.adapt.household.dishes import GROUPS, KINDS, STYLES
 from benchmarks.systems.adapt.household.inventory import FURNITURE, Inventory
-from benchmarks.systems.adapt.household.rules import DINING, FORMS, ROLES, Goal, Rule
+from benchmarks.systems.adapt.household.rules import DINING, FORMS, ROLES, HouseholdGoal, Rule
 
 # The paper's seven types of preference (section 4), in its order.
 TYPES: Mapping[str, str] = {
@@ -229,6 +229,6 @@ def read_preferences(words: Words, rows: Sequence[Json]) -> tuple[Preference, ..
     return tuple(read)
 
 
-def goal_of(payload: Json) -> Goal:
+def goal_of(payload: Json) -> HouseholdGoal:
     """Return what a task expects, from its payload."""
-    return Goal(payload["task"], tuple(payload["expects"]), payload.get("style", ""))
+    return HouseholdGoal(payload["task"], tuple(payload["expects"]), payload.get("style", ""))

@@ -33,7 +33,7 @@ class _Unscored(Exception):
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
     """One trajectory of the student with the teacher's corrections. ``rng`` draws the scene."""
-    builder = _Builder(adapt.Play(task, play_settings(settings), rng), settings)
+    builder = _Builder(adapt.AdaptPlay(task, play_settings(settings), rng), settings)
     try:
         return (yield from builder.build())
     except _Unscored as error:
@@ -43,7 +43,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
 class _Builder:
     """A trajectory under construction: the student's episode, and what was found at each step."""
 
-    def __init__(self, play: adapt.Play, settings: Mapping[str, Any]) -> None:
+    def __init__(self, play: adapt.AdaptPlay, settings: Mapping[str, Any]) -> None:
         self.play, self.settings = play, settings
         self.opening = [{"role": m.speaker, "content": m.text} for m in play.messages]
         self.taught = play.opening(TOLD_ALL)

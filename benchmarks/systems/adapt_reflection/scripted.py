@@ -16,7 +16,12 @@ from benchmarks.systems.adapt.household.actions import (
     normalise,
     parse_action,
 )
-from benchmarks.systems.adapt.household.inventory import FURNITURE, Inventory, Thing, inventory_of
+from benchmarks.systems.adapt.household.inventory import (
+    FURNITURE,
+    Inventory,
+    InventoryThing,
+    inventory_of,
+)
 from benchmarks.systems.adapt.scripted import AGENT_POLICY as COOK
 from benchmarks.systems.adapt.scripted import PERSONA_POLICY
 from benchmarks.systems.adapt.scripted import POLICIES as ADAPT_POLICIES
@@ -64,7 +69,7 @@ def _question(task: Task, inventory: Inventory, context: Json) -> str:
     return f"Would you like any {handled.category.replace('_', ' ')} with your {dishes}?"
 
 
-def _thing(inventory: Inventory, name: str) -> Thing | None:
+def _thing(inventory: Inventory, name: str) -> InventoryThing | None:
     """Return the thing of a name, with its number or without."""
     plain = normalise(name)
     return inventory.things.get(plain) or inventory.things.get(f"{plain}_0")

@@ -13,7 +13,7 @@ from benchmarks.systems.sda_planner.play import Play
 from benchmarks.systems.sda_planner.repair.diagnosis import ENVIRONMENT, PRECONDITION
 from benchmarks.systems.sda_planner.repair.graph import BASE_STATES, Graph, builtin_graph
 from benchmarks.systems.sda_planner.repair.graph_files import differences, join_edges
-from benchmarks.systems.sda_planner.repair.planners import DECLINED, UNREADABLE, Stopped, run
+from benchmarks.systems.sda_planner.repair.planners import DECLINED, UNREADABLE, SearchStopped, run
 from benchmarks.systems.sda_planner.settings import BUILTIN, DATASET, MODEL, SDA
 from benchmarks.systems.sda_planner.steps import SKILLS
 
@@ -38,7 +38,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
         except StopIteration as end:
             ending = str(end.value)
             break
-        except Stopped as stopped:
+        except SearchStopped as stopped:
             ending, reason = stopped.ending, stopped.reason
             break
         if isinstance(item, Turn) and item.payload["correction"]:

@@ -21,9 +21,9 @@ from benchmarks.systems.acpbench_hard.generation.searched import MOST_NODES, Sea
 from benchmarks.systems.acpbench_hard.generation.space import (
     MOST_STATES,
     KnownSpace,
-    Space,
+    SpaceUndecided,
+    StateSpace,
     TooLarge,
-    Undecided,
 )
 from benchmarks.systems.acpbench_hard.generation.text import (
     Describer,
@@ -41,7 +41,7 @@ TEXT = "text.yaml"
 
 
 @dataclass(frozen=True)
-class Report:
+class GenerationReport:
     """How many questions of each task were made, and why others were not."""
 
     questions: int
@@ -69,7 +69,7 @@ def generate_acpbench(
     difficulty: Mapping[str, int] = MappingProxyType({}),
     most_states: int = MOST_STATES,
     nodes: int = MOST_NODES,
-) -> Report:
+) -> GenerationReport:
     """Make questions of problems and write them to a file, all or none.
 
     Problems of at most ``most_states`` states are explored to their end. Larger ones are searched,
@@ -95,7 +95,7 @@ def generate_acpbench(
         for task, why in source.declined.items()
     ]
     wanted = {task: counts[task] for task in tasks or TASKS}
-    return Report(len(made), wanted, [*left_out, *declined])
+    return GenerationReport(len(made), wanted, [*left_out, *declined])
 
 
 def write_questions(made: Sequence[MadeQuestion], out: Path) -> None:
@@ -125,7 +125,7 @@ def load_source(
     templates = read_templates(phrases, instance.domain) if phrases.is_file() else Templates()
     space: KnownSpace
     try:
-        space = Space(instance, most_states)
+        space = StateSpace(instance, most_states)
     except TooLarge:
         space = SearchedSpace(instance, nodes)
     return Source(*texts, space, Describer(instance.domain, templates), difficulty)
@@ -152,7 +152,7 @@ def _load(
         else:
             try:
                 solvable = source.space.solvable
-            except Undecided as error:
+            except SpaceUndecided as error:
                 left_out.append(f"{path.name}: {error}")
                 continue
             if solvable:

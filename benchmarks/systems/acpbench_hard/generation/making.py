@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.core.digests import derive_seed
-from benchmarks.systems.acpbench_hard.generation.space import KnownSpace, Undecided
+from benchmarks.systems.acpbench_hard.generation.space import KnownSpace, SpaceUndecided
 from benchmarks.systems.acpbench_hard.generation.text import Describer
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import State, show_atom
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 # The paper keeps states with at most so many applicable actions (A.3).
@@ -284,7 +284,7 @@ def _plan(plan: Sequence[Atom]) -> str:
 class MadeQuestion:
     """A question with the record of its making."""
 
-    question: Question
+    question: PlanningQuestion
     record: Mapping[str, Any]
 
 
@@ -326,7 +326,7 @@ def _questions_of(
                 continue
             fitting += 1
             made = MAKERS[task](source, state, rng)
-        except Undecided as error:
+        except SpaceUndecided as error:
             declined += 1
             source.declined.setdefault(task, []).append(str(error))
             continue
@@ -341,7 +341,7 @@ def _questions_of(
         draws = declined = 0
         problem = source.with_state(state)
         number = derive_seed(task, source.domain, problem, made[0])
-        question = Question(
+        question = PlanningQuestion(
             task, "", number, kind.group, context, made[0], source.domain.strip(),
             problem.strip(), made[1],
         )  # fmt: skip

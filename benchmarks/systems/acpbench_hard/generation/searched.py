@@ -2,7 +2,7 @@
 
 States lie along plans that a search finds. That something can happen is shown by a plan, that it
 never can by a proof: delete relaxation, pairs of facts that never hold together, or a search to its
-end. Where a search gives up, ``Undecided`` says on what, and no question is made of it.
+end. Where a search gives up, ``SpaceUndecided`` says on what, and no question is made of it.
 """
 
 import random
@@ -13,7 +13,7 @@ from functools import cached_property
 from benchmarks.systems.acpbench_hard.generation.space import (
     LONGER,
     STRAYS,
-    Undecided,
+    SpaceUndecided,
     ground_actions,
     ground_atoms,
 )
@@ -70,7 +70,7 @@ class SearchedSpace:
                 start = self._space.state(self.ground.state(state))
                 found = find_plan(self._space, self.limits, start)
                 if found.solved is None:
-                    raise Undecided(f"whether there is a plan was {_after(found.nodes)}")
+                    raise SpaceUndecided(f"whether there is a plan was {_after(found.nodes)}")
                 self._ways[state] = found.plan
         return self._ways[state]
 
@@ -113,7 +113,7 @@ class SearchedSpace:
         action, after = rng.choice(sorted(self.moves_of(state).items()))
         try:
             way = self._way(after)
-        except Undecided:
+        except SpaceUndecided:
             return None
         return None if way is None else (action, after, way)
 
@@ -173,7 +173,7 @@ class _State:
         space, distances = self.distances
         found = distances.shortest(space.init, LONGEST)
         if found.solved is None or found.proof == "bound":
-            raise Undecided(f"the length of a shortest plan was {_after(found.nodes)}")
+            raise SpaceUndecided(f"the length of a shortest plan was {_after(found.nodes)}")
         return None if found.plan is None else len(found.plan)
 
     def nearer(self) -> set[Atom]:
@@ -187,7 +187,7 @@ class _State:
             result = distances.within(space.state(self.ground.state(after)), length - 1)
             if result.solved is None:
                 what = f"whether {show_atom(action)} brings the goal closer"
-                raise Undecided(f"{what} was {_after(result.nodes)}")
+                raise SpaceUndecided(f"{what} was {_after(result.nodes)}")
             if result.solved:
                 found.add(action)
         return found
@@ -206,7 +206,7 @@ class _State:
             found = reach_atom(self.ground, atom, self.limits)
             if found.solved is None:
                 what = f"whether {show_atom(atom)} can ever hold"
-                raise Undecided(f"{what} was {_after(found.nodes)}")
+                raise SpaceUndecided(f"{what} was {_after(found.nodes)}")
             if found.plan is None:
                 never.append(atom)
             for state in self._states(found.plan or ()):
@@ -232,7 +232,7 @@ class _State:
             found = reach_action(self.ground, action, self.limits)
             if found.solved is None:
                 what = f"whether {show_atom(action)} can ever be performed"
-                raise Undecided(f"{what} was {_after(found.nodes)}")
+                raise SpaceUndecided(f"{what} was {_after(found.nodes)}")
             if found.plan is None:
                 never.append(action)
                 continue
@@ -249,7 +249,7 @@ class _State:
         self._count()
         needed = is_landmark(self.ground, atom, self.limits)
         if needed is None:
-            raise Undecided(
+            raise SpaceUndecided(
                 f"whether every plan makes {show_atom(atom)} true was not decided within "
                 f"{self.limits.states(len(self.ground.operators)):,} states"
             )
@@ -265,7 +265,7 @@ class _State:
         """Count a search; one question must not take very many."""
         self.searches += 1
         if self.searches > MOST_SEARCHES:
-            raise Undecided(f"more than {MOST_SEARCHES} searches were needed")
+            raise SpaceUndecided(f"more than {MOST_SEARCHES} searches were needed")
 
 
 def _after(nodes: int) -> str:

@@ -31,7 +31,7 @@ class TooLarge(CoreError):
     """A problem with more states, actions or propositions than are looked at."""
 
 
-class Undecided(CoreError):
+class SpaceUndecided(CoreError):
     """A fact about a problem that a bounded search could not settle; the text says which."""
 
 
@@ -40,7 +40,7 @@ class KnownSpace(Protocol):
 
     ``atoms`` are the well-typed propositions that some action changes, ``actions`` the well-typed
     actions, applicable somewhere or not. A task is asked about a problem no further after
-    ``patience`` draws without a new question. Each method may raise ``Undecided``.
+    ``patience`` draws without a new question. Each method may raise ``SpaceUndecided``.
     """
 
     patience: int
@@ -146,7 +146,7 @@ def _values(instance: Instance, kinds: tuple[Types, ...], so_far: int) -> Iterat
     return product(*choices)
 
 
-class Space:
+class StateSpace:
     """All states that can be reached from the initial state of a problem.
 
     ``TooLarge`` is raised where there are more than ``most``.

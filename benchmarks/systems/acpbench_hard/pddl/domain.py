@@ -26,7 +26,7 @@ Types = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Action:
+class ActionSchema:
     """An action: its parameters with their types, when it is applicable, and what it changes."""
 
     name: str
@@ -43,7 +43,7 @@ class Domain:
     ancestors: dict[str, frozenset[str]]
     predicates: dict[str, tuple[Types, ...]]
     constants: dict[str, Types]
-    actions: dict[str, Action]
+    actions: dict[str, ActionSchema]
     # Predicates that some action changes; all others stay as they are at the beginning.
     fluents: frozenset[str]
 
@@ -79,7 +79,7 @@ def read_domain(text: str) -> Domain:
     ancestors = _read_types(types)
     known = read_typed(constants, ancestors, "domain, :constants")
     declared = _read_predicates(predicates, ancestors)
-    read: dict[str, Action] = {}
+    read: dict[str, ActionSchema] = {}
     for section in actions:
         action = _read_action(section, ancestors, declared, known)
         if action.name in read:
@@ -210,7 +210,7 @@ def _read_action(
     ancestors: dict[str, frozenset[str]],
     predicates: dict[str, tuple[Types, ...]],
     constants: dict[str, Types],
-) -> Action:
+) -> ActionSchema:
     if len(section) < 2:
         raise PddlError("domain: an action without a name")
     name = read_name(section[1], "action")
@@ -249,4 +249,6 @@ def _read_action(
         return (predicate, *(read_term(term, place) for term in value[1:]))
 
     cases = read_condition(parts.get(":precondition", []), read_atom, read_term, where)
-    return Action(name, parameters, cases, read_effects(parts.get(":effect", []), read_atom, where))
+    return ActionSchema(
+        name, parameters, cases, read_effects(parts.get(":effect", []), read_atom, where)
+    )

@@ -13,9 +13,9 @@ from functools import cached_property
 
 from benchmarks.core.errors import CoreError
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case, Template
-from benchmarks.systems.acpbench_hard.pddl.domain import Action
+from benchmarks.systems.acpbench_hard.pddl.domain import ActionSchema
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance
-from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Index, Operator, bits
+from benchmarks.systems.acpbench_hard.pddl.operators import Index, Operator, OperatorCondition, bits
 
 Binding = list[str]
 
@@ -42,7 +42,7 @@ class Ground:
     init: int
 
     @cached_property
-    def goal(self) -> tuple[Condition, ...]:
+    def goal(self) -> tuple[OperatorCondition, ...]:
         """The goal of the problem, as alternatives."""
         return self.conditions(self.instance.goal)
 
@@ -53,12 +53,12 @@ class Ground:
 
     def conditions(
         self, cases: Iterable[Case], objects: Sequence[str] = ()
-    ) -> tuple[Condition, ...]:
+    ) -> tuple[OperatorCondition, ...]:
         """Return those alternatives that delete relaxation can reach."""
         found = (self._condition(case, objects) for case in cases)
         return tuple(dict.fromkeys(one for one in found if one is not None))
 
-    def _condition(self, case: Case, objects: Sequence[str]) -> Condition | None:
+    def _condition(self, case: Case, objects: Sequence[str]) -> OperatorCondition | None:
         for one, other in (_bind(pair, objects) for pair in case.equal):
             if one != other:
                 return None
@@ -76,7 +76,7 @@ class Ground:
                 neg |= 1 << self.index[atom]
             elif atom in self.always:
                 return None
-        return None if pos & neg else Condition(pos, neg)
+        return None if pos & neg else OperatorCondition(pos, neg)
 
     def state(self, atoms: Iterable[Atom]) -> int:
         """Return the bits of a state; atoms without a bit are left out."""
@@ -134,7 +134,7 @@ class _Trigger:
 
     def __init__(
         self,
-        schema: Action,
+        schema: ActionSchema,
         case: Case,
         first: Template | None,
         fluents: frozenset[str],
@@ -173,7 +173,7 @@ class _Grounding:
         self.by_type: dict[tuple[str, ...], frozenset[str]] = {}
         self.fluents = instance.domain.fluents
         # Every action found, with the case of its condition that holds.
-        self.found: dict[tuple[int, Atom], tuple[Action, Case]] = {}
+        self.found: dict[tuple[int, Atom], tuple[ActionSchema, Case]] = {}
         self._prepare()
 
     def _prepare(self) -> None:

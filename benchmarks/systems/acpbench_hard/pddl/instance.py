@@ -14,7 +14,7 @@ from benchmarks.systems.acpbench_hard.pddl.conditions import (
     read_condition,
 )
 from benchmarks.systems.acpbench_hard.pddl.domain import (
-    Action,
+    ActionSchema,
     Domain,
     Types,
     read_define,
@@ -134,7 +134,7 @@ class Instance:
         missing = self.unmet_goal(self.after(plan))
         return f"the goal is not reached: {missing}" if missing else ""
 
-    def _schema(self, action: Atom) -> Action:
+    def _schema(self, action: Atom) -> ActionSchema:
         return self.domain.actions[action[0]]
 
 

@@ -8,7 +8,7 @@ from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class OperatorCondition:
     """What must hold and what must not, as bit sets."""
 
     pos: int

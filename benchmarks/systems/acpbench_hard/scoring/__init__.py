@@ -8,22 +8,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.systems.acpbench_hard.grammar import Reference, read_reference
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scoring import landmarks, planned, stored
 from benchmarks.systems.acpbench_hard.scoring.quirks import find_quirks
 from benchmarks.systems.acpbench_hard.scoring.verdict import (
     FAILURES,
     QUIRKS,
+    AnswerVerdict,
     Failure,
     Finding,
     Mark,
     Ruling,
-    Verdict,
 )
 from benchmarks.systems.acpbench_hard.scoring.work import Work
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits
 
-__all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "Mark", "Verdict", "score"]
+__all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "Mark", "AnswerVerdict", "score"]
 
 # An answer may be a megabyte of actions; of what is shown, so much is kept.
 MOST_MARKS, LONGEST_READ = 1_000, 20_000
@@ -49,7 +49,7 @@ _TASKS: Mapping[str, _Task] = {
 }
 
 
-def score(question: Question, response: str, *, limits: Limits = DEFAULTS) -> Verdict:
+def score(question: PlanningQuestion, response: str, *, limits: Limits = DEFAULTS) -> AnswerVerdict:
     """Return both scores of a response, with reasons.
 
     ``reference`` follows the reference evaluator of the benchmark, peculiarities included;
@@ -68,7 +68,7 @@ def score(question: Question, response: str, *, limits: Limits = DEFAULTS) -> Ve
     reasons = [f"Reference: {ruling.why}", f"Corrected: {finding.why}"]
     if work.fault:
         reasons.append(f"The PDDL of the question cannot be used: {work.fault}")
-    return Verdict(
+    return AnswerVerdict(
         question.task,
         ruling.score,
         finding.score,

@@ -14,7 +14,7 @@ from benchmarks.systems.acpbench_hard.search.facts import (
     first_unreached_action,
     first_unreached_atom,
 )
-from benchmarks.systems.acpbench_hard.search.result import Proof, Result
+from benchmarks.systems.acpbench_hard.search.result import Proof, SearchResult
 
 UNUSABLE = Ruling(None, "undecided: the PDDL cannot be used.")
 _UNKNOWN = "undecided: the search gave up"
@@ -104,7 +104,7 @@ def _none_or_stored(reading: Reference, stored: list[str]) -> Ruling | None:
     return None
 
 
-def _ruling_of(result: Result, what: str) -> Ruling:
+def _ruling_of(result: SearchResult, what: str) -> Ruling:
     """Return the reference score of a search for a plan that should not exist."""
     if result.solved is None:
         return Ruling(None, f"{_UNKNOWN} on {what} after {result.nodes} states.")
@@ -113,7 +113,7 @@ def _ruling_of(result: Result, what: str) -> Ruling:
     return Ruling(1, f"No plan reaches {what}: {_PROOFS[result.proof]}.")
 
 
-def _length(result: Result) -> str:
+def _length(result: SearchResult) -> str:
     if result.plan is None:
         return "of unknown length"
     if not result.plan:
@@ -139,7 +139,7 @@ def reachability_reference(work: Work, reading: Reference) -> Ruling:
     return UNUSABLE if result is None else _ruling_of(result, name)
 
 
-def _reach_atom(work: Work, atom: Atom) -> Result | None:
+def _reach_atom(work: Work, atom: Atom) -> SearchResult | None:
     grounded = work.ground
     if grounded is None:
         return None
@@ -182,7 +182,7 @@ def action_reachability_reference(work: Work, reading: Reference) -> Ruling:
     return _ruling_of(_reach_action(work, grounded, action), name)
 
 
-def _reach_action(work: Work, grounded: Ground, action: Atom) -> Result:
+def _reach_action(work: Work, grounded: Ground, action: Atom) -> SearchResult:
     cases = grounded.instance.domain.actions[action[0]].cases
     return work.reach(grounded, grounded.conditions(cases, action[1:]))
 
@@ -254,7 +254,7 @@ def _undecided(text: str, why: str, failure: Failure = "undecided") -> Finding:
     return Finding(None, f"{text}: {why}.", (Mark(text, None, why),), failure, text)
 
 
-def _finding_of(result: Result | None, text: str, can: str, cause: str) -> Finding:
+def _finding_of(result: SearchResult | None, text: str, can: str, cause: str) -> Finding:
     """Return the corrected score of a search for a plan that should not exist."""
     if result is None:
         return _undecided(text, "the PDDL cannot be used")
@@ -291,7 +291,7 @@ def next_action_reference(work: Work, reading: Reference) -> Ruling:
     return Ruling(0, f"After {name}, {left} actions are not enough.")
 
 
-def _after(work: Work, action: Atom) -> Result | None:
+def _after(work: Work, action: Atom) -> SearchResult | None:
     grounded = work.ground
     if grounded is None or action not in grounded.names:
         return None

@@ -52,7 +52,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AnswerVerdict:
     """Both scores of a response: 0, 1, or None where the score is not known.
 
     ``reference`` is what the reference evaluator gives, ``corrected`` what is right. ``reasons``

@@ -14,12 +14,12 @@ from benchmarks.systems.acpbench_hard.pddl.instance import (
     parse_plan,
     read_instance,
 )
-from benchmarks.systems.acpbench_hard.pddl.operators import Condition
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.pddl.operators import OperatorCondition
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.search.external import ask_planner, find_planner
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan
-from benchmarks.systems.acpbench_hard.search.result import Limits, Result
+from benchmarks.systems.acpbench_hard.search.result import Limits, SearchResult
 from benchmarks.systems.acpbench_hard.search.space import Space
 
 # The reference cuts the plan of a justification from the question by these offsets.
@@ -30,11 +30,11 @@ _QUOTED = re.compile(r'"([^"]*)"')
 class Work:
     """A question under work."""
 
-    def __init__(self, question: Question, limits: Limits) -> None:
+    def __init__(self, question: PlanningQuestion, limits: Limits) -> None:
         self.question, self.limits = question, limits
         # Why the PDDL cannot be used; empty where it can.
         self.fault = ""
-        self._found: dict[object, Result] = {}
+        self._found: dict[object, SearchResult] = {}
 
     @cached_property
     def instance(self) -> Instance | None:
@@ -56,24 +56,24 @@ class Work:
             self.fault = str(declined)
             return None
 
-    def reach(self, grounded: Ground, goal: Sequence[Condition]) -> Result:
+    def reach(self, grounded: Ground, goal: Sequence[OperatorCondition]) -> SearchResult:
         """Return a plan for another goal, or a proof that there is none."""
         key = tuple(goal)
         if key not in self._found:
-            result = Result("unsolvable", None, "relaxation")
+            result = SearchResult("unsolvable", None, "relaxation")
             if goal:
                 result = find_plan(Space(grounded, goal), self.limits)
             state = grounded.instance.init
             self._found[key] = self._or_ask_planner(result, grounded, state, goal, None)
         return self._found[key]
 
-    def within(self, grounded: Ground, action: Atom, bound: int) -> Result:
+    def within(self, grounded: Ground, action: Atom, bound: int) -> SearchResult:
         """Return a plan of at most ``bound`` actions after one action, or a proof of none."""
         key = (action, bound)
         if key not in self._found:
             instance, goal = grounded.instance, grounded.goal
             state = instance.apply(action, instance.init)
-            result = Result("unsolvable", None, "relaxation")
+            result = SearchResult("unsolvable", None, "relaxation")
             if goal:
                 space = Space(grounded, goal)
                 after = space.state(grounded.state(state))
@@ -83,12 +83,12 @@ class Work:
 
     def _or_ask_planner(
         self,
-        result: Result,
+        result: SearchResult,
         grounded: Ground,
         state: State,
-        goal: Sequence[Condition],
+        goal: Sequence[OperatorCondition],
         bound: int | None,
-    ) -> Result:
+    ) -> SearchResult:
         """Ask an external planner, if there is one, where our own search gave up."""
         planner = find_planner() if result.outcome == "gave_up" else ""
         if not planner:

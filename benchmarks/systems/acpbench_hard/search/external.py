@@ -21,8 +21,8 @@ from pathlib import Path
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
 from benchmarks.systems.acpbench_hard.pddl.instance import State, parse_plan, show_atom
-from benchmarks.systems.acpbench_hard.pddl.operators import Condition
-from benchmarks.systems.acpbench_hard.search.result import Limits, Result
+from benchmarks.systems.acpbench_hard.pddl.operators import OperatorCondition
+from benchmarks.systems.acpbench_hard.search.result import Limits, SearchResult
 
 VARIABLE = "PLANJURY_PLANNER"
 OFF = "off"
@@ -63,12 +63,12 @@ def ask_planner(
     domain_text: str,
     ground: Ground,
     state: State,
-    goal: Sequence[Condition],
+    goal: Sequence[OperatorCondition],
     limits: Limits,
     *,
     bound: int | None = None,
     wall_seconds: float | None = None,
-) -> Result:
+) -> SearchResult:
     """Ask for a plan from a state, or for a shortest one where ``bound`` is given.
 
     ``domain_text`` is the domain of the grounded problem in PDDL. With a bound, a confirmed
@@ -82,15 +82,15 @@ def ask_planner(
         command = [planner, "--plan-file", "plan", "domain.pddl", "problem.pddl"]
         code = _run([*command, "--search", search], folder, limits, wall_seconds)
         if code is None or code in OUT_OF_TIME:
-            return Result("timed_out")
+            return SearchResult("timed_out")
         if code in UNSOLVABLE:
-            return Result("unsolvable", None, "planner")
+            return SearchResult("unsolvable", None, "planner")
         plan = _read_plan(folder / "plan")
     if plan is None or not _reaches(ground, state, goal, plan):
-        return Result("gave_up")
+        return SearchResult("gave_up")
     if bound is not None and len(plan) > bound:
-        return Result("unsolvable", None, "planner")
-    return Result("solved", plan, "planner")
+        return SearchResult("unsolvable", None, "planner")
+    return SearchResult("solved", plan, "planner")
 
 
 def _run(
@@ -130,7 +130,9 @@ def _read_plan(path: Path) -> tuple[Atom, ...] | None:
     return parse_plan("".join(_LINE.findall(text.decode("utf-8", errors="replace"))))
 
 
-def _reaches(ground: Ground, state: State, goal: Sequence[Condition], plan: Sequence[Atom]) -> bool:
+def _reaches(
+    ground: Ground, state: State, goal: Sequence[OperatorCondition], plan: Sequence[Atom]
+) -> bool:
     instance = ground.instance
     for action in plan:
         if instance.fault_of_action(action) or instance.unmet(action, state):
@@ -139,7 +141,7 @@ def _reaches(ground: Ground, state: State, goal: Sequence[Condition], plan: Sequ
     return any(condition.holds(ground.state(state)) for condition in goal)
 
 
-def problem_text(ground: Ground, state: State, goal: Sequence[Condition]) -> str:
+def problem_text(ground: Ground, state: State, goal: Sequence[OperatorCondition]) -> str:
     """Return a problem in PDDL with another state at the beginning and another goal."""
     instance = ground.instance
     constants = instance.domain.constants

@@ -10,33 +10,33 @@ from benchmarks.systems.acpbench_hard.pddl.instance import Instance
 from benchmarks.systems.acpbench_hard.pddl.operators import bits
 from benchmarks.systems.acpbench_hard.search.optimal import Distances
 from benchmarks.systems.acpbench_hard.search.plans import find_plan
-from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Result
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, SearchResult
 from benchmarks.systems.acpbench_hard.search.space import Space
 
-_UNREACHED = Result("unsolvable", None, "relaxation")
+_UNREACHED = SearchResult("unsolvable", None, "relaxation")
 
 
-def plan(ground: Ground, limits: Limits = DEFAULTS) -> Result:
+def plan(ground: Ground, limits: Limits = DEFAULTS) -> SearchResult:
     """Return a plan for the goal, which need not be a shortest one."""
     return find_plan(Space(ground, ground.goal), limits) if ground.goal else _UNREACHED
 
 
-def shortest_plan(ground: Ground, limits: Limits = DEFAULTS, at_most: int = 100) -> Result:
+def shortest_plan(ground: Ground, limits: Limits = DEFAULTS, at_most: int = 100) -> SearchResult:
     """Return a shortest plan for the goal; beyond ``at_most`` actions it counts as given up."""
     if not ground.goal:
         return _UNREACHED
     space = Space(ground, ground.goal)
     found = Distances(space, limits).shortest(space.init, at_most)
     beyond = found.outcome == "unsolvable" and found.proof == "bound"
-    return Result("gave_up", nodes=found.nodes) if beyond else found
+    return SearchResult("gave_up", nodes=found.nodes) if beyond else found
 
 
-def reach_atom(ground: Ground, atom: Atom, limits: Limits = DEFAULTS) -> Result:
+def reach_atom(ground: Ground, atom: Atom, limits: Limits = DEFAULTS) -> SearchResult:
     """Return a plan after which an atom holds, or a proof that it never does."""
     return _reach(ground, (Case(positive=(atom,)),), (), limits)
 
 
-def reach_action(ground: Ground, action: Atom, limits: Limits = DEFAULTS) -> Result:
+def reach_action(ground: Ground, action: Atom, limits: Limits = DEFAULTS) -> SearchResult:
     """Return a plan after which a well-formed action is applicable, or a proof that it never is."""
     cases = ground.instance.domain.actions[action[0]].cases
     return _reach(ground, cases, action[1:], limits)
@@ -44,7 +44,7 @@ def reach_action(ground: Ground, action: Atom, limits: Limits = DEFAULTS) -> Res
 
 def _reach(
     ground: Ground, cases: tuple[Case, ...], objects: tuple[str, ...], limits: Limits
-) -> Result:
+) -> SearchResult:
     goal = ground.conditions(cases, objects)
     return find_plan(Space(ground, goal), limits) if goal else _UNREACHED
 

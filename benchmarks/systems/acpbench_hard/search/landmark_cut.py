@@ -8,7 +8,7 @@ which keeps the bound a bound.
 
 from collections.abc import Sequence
 
-from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Operator, bits
+from benchmarks.systems.acpbench_hard.pddl.operators import Operator, OperatorCondition, bits
 
 _FAR = 1 << 30
 
@@ -17,7 +17,7 @@ class LandmarkCut:
     """Cuts for one goal. A cut is a number whose bits are the places of its actions."""
 
     def __init__(
-        self, operators: Sequence[Operator], goal: Sequence[Condition], width: int
+        self, operators: Sequence[Operator], goal: Sequence[OperatorCondition], width: int
     ) -> None:
         # Two facts of its own: one that always holds, and one that stands for the goal.
         self.start, self.goal = width, width + 1

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from benchmarks.systems.acpbench_hard.pddl.operators import Operator, bits
 from benchmarks.systems.acpbench_hard.search.landmark_cut import LandmarkCut
 from benchmarks.systems.acpbench_hard.search.plans import Link, plan_of
-from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Result
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, SearchResult
 from benchmarks.systems.acpbench_hard.search.space import Space
 
 
@@ -27,7 +27,7 @@ class Distances:
         self.stubborn = _StubbornSets(space.operators, space.width)
         self.places = {id(one): 1 << place for place, one in enumerate(space.operators)}
 
-    def within(self, state: int, bound: int) -> Result:
+    def within(self, state: int, bound: int) -> SearchResult:
         """Return a plan of at most ``bound`` actions from a state, or a proof that there is none.
 
         States are looked at by their lower bound, the nearest to the goal first, and left out where
@@ -35,7 +35,7 @@ class Distances:
         """
         space, key, places = self.space, self.space.key, self.places
         if space.is_goal(state):
-            return Result("solved" if bound >= 0 else "unsolvable", (), "state")
+            return SearchResult("solved" if bound >= 0 else "unsolvable", (), "state")
         queue: list[tuple[int, int, int, int, Link, list[int]]] = [(0, 0, 0, state, None, [])]
         best: dict[object, int] = {key(state): 0}
         made = looked = 0
@@ -48,7 +48,7 @@ class Distances:
             if cuts is None or depth + len(cuts) > bound:
                 continue
             if looked > self.nodes:
-                return Result("gave_up", nodes=looked)
+                return SearchResult("gave_up", nodes=looked)
             below = depth + 1
             # Every plan needs an action of each cut. Without cuts, all that is missing is what
             # negated conditions ask for, of which the cuts know nothing.
@@ -69,23 +69,23 @@ class Distances:
                 best[alike] = below
                 there: Link = (link, (one,))
                 if space.is_goal(after):
-                    return Result("solved", plan_of(there), "plan", looked)
+                    return SearchResult("solved", plan_of(there), "plan", looked)
                 made += 1
                 heappush(queue, (len(left), -made, below, after, there, left))
-        return Result("unsolvable", None, "bound", looked)
+        return SearchResult("unsolvable", None, "bound", looked)
 
-    def shortest(self, state: int, at_most: int) -> Result:
+    def shortest(self, state: int, at_most: int) -> SearchResult:
         """Return a shortest plan of at most so many actions, or a proof that there is none."""
         root = self.cuts.cuts(state, (), at_most)
         if root is None:
-            return Result("unsolvable", None, "relaxation")
+            return SearchResult("unsolvable", None, "relaxation")
         looked = 0
         for bound in range(len(root), at_most + 1):
             found = self.within(state, bound)
             looked += found.nodes
             if found.outcome != "unsolvable":
-                return Result(found.outcome, found.plan, found.proof, looked)
-        return Result("unsolvable", None, "bound", looked)
+                return SearchResult(found.outcome, found.plan, found.proof, looked)
+        return SearchResult("unsolvable", None, "bound", looked)
 
 
 class _StubbornSets:

@@ -15,8 +15,8 @@ from heapq import heappop, heappush
 from typing import Any
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
-from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Operator, bits
-from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Proof, Result
+from benchmarks.systems.acpbench_hard.pddl.operators import Operator, OperatorCondition, bits
+from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits, Proof, SearchResult
 from benchmarks.systems.acpbench_hard.search.space import Space
 
 # Greedy steps before pairs are computed, which cost about as much.
@@ -28,7 +28,7 @@ GREEDY_SHARE = 4
 Link = tuple[Any, tuple[Operator, ...]] | None
 
 
-def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None) -> Result:
+def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None) -> SearchResult:
     """Return a plan from a state of the space (its first by default), or a proof that none exists.
 
     The plan need not be a shortest one.
@@ -36,13 +36,13 @@ def find_plan(space: Space, limits: Limits = DEFAULTS, state: int | None = None)
     start = space.init if state is None else state
     nodes = limits.states(len(space.operators))
     if space.is_goal(start):
-        return Result("solved", (), "state")
+        return SearchResult("solved", (), "state")
     greedy = _Greedy(space, start)
     found = greedy.run(FIRST_NODES)
     if found is None:
         pairs = Pairs(space.operators, start, space.width)
         if not any(pairs.may_hold(goal) for goal in space.goal):
-            return Result("unsolvable", None, "pairs", greedy.nodes)
+            return SearchResult("unsolvable", None, "pairs", greedy.nodes)
         found = greedy.run(max(FIRST_NODES, nodes // GREEDY_SHARE))
     return found or _exhaust(space, start, nodes)
 
@@ -54,7 +54,7 @@ class _Greedy:
         self.open: list[tuple[int, int, int, Link]] = [(0, 0, start, None)]
         self.seen = {space.key(start)}
 
-    def run(self, nodes: int) -> Result | None:
+    def run(self, nodes: int) -> SearchResult | None:
         """Go on until this many states were looked at; None where nothing is known then."""
         while self.open:
             if self.nodes >= nodes:
@@ -69,9 +69,9 @@ class _Greedy:
             if found:
                 return found
         proof: Proof = "relaxation" if self.nodes == 1 and self.made == 0 else "search"
-        return Result("unsolvable", None, proof, self.nodes)
+        return SearchResult("unsolvable", None, proof, self.nodes)
 
-    def _look_ahead(self, state: int, link: Link, relaxed: list[Operator]) -> Result | None:
+    def _look_ahead(self, state: int, link: Link, relaxed: list[Operator]) -> SearchResult | None:
         applied: list[Operator] = []
         waiting = relaxed
         while waiting:
@@ -89,17 +89,17 @@ class _Greedy:
             return None
         here: Link = (link, tuple(applied))
         if self.space.is_goal(state):
-            return Result("solved", plan_of(here), "plan", self.nodes)
+            return SearchResult("solved", plan_of(here), "plan", self.nodes)
         self._push(len(waiting), state, here)
         return None
 
-    def _expand(self, state: int, link: Link, relaxed: list[Operator]) -> Result | None:
+    def _expand(self, state: int, link: Link, relaxed: list[Operator]) -> SearchResult | None:
         helpful = {id(one) for one in relaxed}
         for one in self.space.applicable(state):
             after = one.apply(state)
             here: Link = (link, (one,))
             if self.space.is_goal(after):
-                return Result("solved", plan_of(here), "plan", self.nodes)
+                return SearchResult("solved", plan_of(here), "plan", self.nodes)
             self._push(2 * len(relaxed) - (id(one) in helpful), after, here)
         return None
 
@@ -111,7 +111,7 @@ class _Greedy:
             heappush(self.open, (rank, -self.made, state, link))
 
 
-def _exhaust(space: Space, start: int, nodes: int) -> Result:
+def _exhaust(space: Space, start: int, nodes: int) -> SearchResult:
     """Visit every state, breadth first."""
     key = space.key
     seen = {key(start)}
@@ -127,12 +127,12 @@ def _exhaust(space: Space, start: int, nodes: int) -> Result:
                 seen.add(alike)
                 here: Link = (link, (one,))
                 if space.is_goal(after):
-                    return Result("solved", plan_of(here), "plan", len(seen))
+                    return SearchResult("solved", plan_of(here), "plan", len(seen))
                 below.append((after, here))
             if len(seen) > nodes:
-                return Result("gave_up", nodes=len(seen))
+                return SearchResult("gave_up", nodes=len(seen))
         level = below
-    return Result("unsolvable", None, "search", len(seen))
+    return SearchResult("unsolvable", None, "search", len(seen))
 
 
 def plan_of(link: Link) -> tuple[Atom, ...]:
@@ -147,7 +147,7 @@ def plan_of(link: Link) -> tuple[Atom, ...]:
 class _Relaxation:
     """Relaxed plans for one goal; negated preconditions are ignored, which keeps proofs sound."""
 
-    def __init__(self, operators: Sequence[Operator], goal: Sequence[Condition]) -> None:
+    def __init__(self, operators: Sequence[Operator], goal: Sequence[OperatorCondition]) -> None:
         self.rows = [(one.pos, one.add, one) for one in operators]
         self.goals = [one.pos for one in goal]
 
@@ -252,7 +252,7 @@ class Pairs:
                             new ^= other
                             along[other.bit_length() - 1] |= low
 
-    def may_hold(self, condition: Condition) -> bool:
+    def may_hold(self, condition: OperatorCondition) -> bool:
         """Tell whether no pair of a condition is ruled out."""
         pos = condition.pos
         return not pos & ~self.reached and not any(pos & ~self.along[fact] for fact in bits(pos))

@@ -39,7 +39,7 @@ Proof = Literal["state", "plan", "relaxation", "pairs", "search", "bound", "plan
 
 
 @dataclass(frozen=True)
-class Result:
+class SearchResult:
     """``solved`` with a plan, ``unsolvable`` with a proof, or given up after ``nodes`` states.
 
     ``plan`` is None where none is known, though there may be one. An external planner may find that

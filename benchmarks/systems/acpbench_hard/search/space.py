@@ -11,7 +11,7 @@ from functools import cached_property
 
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
-from benchmarks.systems.acpbench_hard.pddl.operators import Condition, Index, Operator, bits
+from benchmarks.systems.acpbench_hard.pddl.operators import Index, Operator, OperatorCondition, bits
 
 _SELF = "*"
 
@@ -23,7 +23,7 @@ class Space:
     alternatives. ``without`` has facts of the grounded problem that no action may add.
     """
 
-    def __init__(self, ground: Ground, goal: Sequence[Condition], without: int = 0) -> None:
+    def __init__(self, ground: Ground, goal: Sequence[OperatorCondition], without: int = 0) -> None:
         self.ground = ground
         allowed = [one for one in ground.operators if not one.add & without]
         relevant, facts = _relevant(allowed, goal)
@@ -31,7 +31,9 @@ class Space:
         self.classes, order = _layout(ground, goal, facts, without)
         self.place = {fact: place for place, fact in enumerate(order) if fact >= 0}
         self.width = len(order)
-        self.goal = tuple(Condition(self.state(one.pos), self.state(one.neg)) for one in goal)
+        self.goal = tuple(
+            OperatorCondition(self.state(one.pos), self.state(one.neg)) for one in goal
+        )
         self.operators = tuple(self._translated(relevant))
 
     def _translated(self, operators: Iterable[Operator]) -> Iterable[Operator]:
@@ -90,7 +92,7 @@ class Space:
 
 
 def _relevant(
-    operators: Sequence[Operator], goal: Sequence[Condition]
+    operators: Sequence[Operator], goal: Sequence[OperatorCondition]
 ) -> tuple[list[Operator], int]:
     """Return the actions that may help to reach the goal, and the facts that they rest on."""
     wanted = unwanted = 0
@@ -116,7 +118,7 @@ def _relevant(
 
 
 def _layout(
-    ground: Ground, goal: Sequence[Condition], facts: int, without: int
+    ground: Ground, goal: Sequence[OperatorCondition], facts: int, without: int
 ) -> tuple[list[tuple[int, list[int]]], list[int]]:
     """Return classes of interchangeable objects, and the facts in the order of their new bits.
 
@@ -154,7 +156,7 @@ def _layout(
 
 
 def _interchangeable(
-    ground: Ground, goal: Sequence[Condition], places: Sequence[int], without: int
+    ground: Ground, goal: Sequence[OperatorCondition], places: Sequence[int], without: int
 ) -> list[list[str]]:
     """Return groups of objects that nothing tells apart.
 

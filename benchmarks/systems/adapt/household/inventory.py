@@ -32,7 +32,7 @@ KEPT = 4
 
 
 @dataclass(frozen=True)
-class Thing:
+class InventoryThing:
     """A room, a piece of furniture or a movable object as the inventory lists it.
 
     ``attributes`` are the tags of furniture. ``place`` is where it stands by default.
@@ -71,21 +71,21 @@ class Thing:
 class Inventory:
     """All things by id, in the order of the file; ``odds`` is the share of optional objects."""
 
-    things: Mapping[str, Thing]
+    things: Mapping[str, InventoryThing]
     mandatory: frozenset[str]
     odds: float
     _picked: dict[str | tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
     @cached_property
-    def movable(self) -> tuple[Thing, ...]:
+    def movable(self) -> tuple[InventoryThing, ...]:
         return tuple(t for t in self.things.values() if t.type in TYPES)
 
     @cached_property
-    def furniture(self) -> tuple[Thing, ...]:
+    def furniture(self) -> tuple[InventoryThing, ...]:
         return tuple(t for t in self.things.values() if t.type == FURNITURE)
 
     @cached_property
-    def rooms(self) -> tuple[Thing, ...]:
+    def rooms(self) -> tuple[InventoryThing, ...]:
         return tuple(t for t in self.things.values() if t.type == ROOM)
 
     @cached_property
@@ -147,18 +147,20 @@ def inventory_of(content: Json) -> Inventory:
 def _build(content: Json) -> Inventory:
     # Databases may give the fields of an object in another order, so the order is stored apart.
     order = content.get("order") or {name: list(content[name]) for name in _GROUPS}
-    things: dict[str, Thing] = {}
+    things: dict[str, InventoryThing] = {}
     for name in order["rooms"]:
-        things[name] = Thing(name, content["rooms"][name]["name"], ROOM, ROOM, frozenset())
+        things[name] = InventoryThing(name, content["rooms"][name]["name"], ROOM, ROOM, frozenset())
     for name in order["static"]:
         row = content["static"][name]
         tags = frozenset(row["tags"])
-        things[name] = Thing(
+        things[name] = InventoryThing(
             name, row["description"], _INDEX.sub("", name), FURNITURE, tags, row["room"]
         )
     for name in order["movable"]:
         description, category, type_, attributes, place = content["movable"][name]
-        things[name] = Thing(name, description, category, type_, frozenset(attributes), place)
+        things[name] = InventoryThing(
+            name, description, category, type_, frozenset(attributes), place
+        )
     return Inventory(
         things, frozenset(content["mandatory"]), float(content["inclusion_probability"])
     )

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from benchmarks.systems.adapt.household.inventory import CONTAINER, EDIBLE, Thing
+from benchmarks.systems.adapt.household.inventory import CONTAINER, EDIBLE, InventoryThing
 
 
 @dataclass(frozen=True)
-class Event:
+class HouseholdEvent:
     """Something that was done to food at step ``t``; ``result`` is the new name, if any."""
 
     t: int
@@ -36,14 +36,14 @@ class Node:
 
     id: str
     name: str
-    thing: Thing
+    thing: InventoryThing
     parent: str
     states: set[str] = field(default_factory=set)
     children: list[str] = field(default_factory=list)
     moved: int = 0
     base: tuple[str, ...] = ()
     core: frozenset[str] = frozenset()
-    events: tuple[Event, ...] = ()
+    events: tuple[HouseholdEvent, ...] = ()
     entries: tuple[Entry, ...] = ()
     # Whether it holds an endless amount of itself; portions of it do not.
     package: bool = False
@@ -68,7 +68,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Result:
+class ActionResult:
     """What came of an action; ``seen`` are the nodes that it showed to the agent."""
 
     ok: bool

@@ -21,7 +21,7 @@ _MARKS = re.compile("([+-])")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GoalVerdict:
     """The value of a rule, why in a few words, and which objects at which step it rests on."""
 
     value: str
@@ -47,7 +47,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Goal:
+class HouseholdGoal:
     """What a task expects: dishes, and the style that its eggs must have, if any."""
 
     task: str
@@ -58,7 +58,7 @@ class Goal:
 class Judge:
     """Evaluates rules on the state of one household."""
 
-    def __init__(self, world: World, goal: Goal) -> None:
+    def __init__(self, world: World, goal: HouseholdGoal) -> None:
         self.world, self.goal = world, goal
         self.inventory: Inventory = world.inventory
         self.dishes: Mapping[str, Dish] = {}
@@ -66,7 +66,7 @@ class Judge:
         self._active: frozenset[str] = frozenset()
         self._missed: tuple[str, ...] = ()
 
-    def judge(self, rules: Sequence[Rule]) -> list[Verdict]:
+    def judge(self, rules: Sequence[Rule]) -> list[GoalVerdict]:
         """Return the verdicts of rules on the state as it is now."""
         self.dishes = find_dishes(self.world)
         self._active = frozenset(self.goal.expects) | self.dishes.keys()
@@ -84,7 +84,7 @@ class Judge:
         """Return which kinds are expected and not completed."""
         return [kind for kind in self._missed if kind in kinds]
 
-    def value(self, rule: Rule) -> Verdict:
+    def value(self, rule: Rule) -> GoalVerdict:
         """Return the verdict of one rule."""
         if rule.form in _WHOLE:
             return _WHOLE[rule.form](self, rule)
@@ -93,7 +93,7 @@ class Judge:
             return _NO_DISH
         kinds = [kind for kind in rule.of if kind in active]
         if lacking := self._unavailable(rule):
-            return Verdict(INAPPLICABLE, lacking)
+            return GoalVerdict(INAPPLICABLE, lacking)
         missing = self._missed
         verdicts = [
             self._missing(rule, kind)
@@ -103,14 +103,14 @@ class Judge:
         ]
         return verdicts[0] if len(verdicts) == 1 else _join(verdicts)
 
-    def _missing(self, rule: Rule, kind: str) -> Verdict:
+    def _missing(self, rule: Rule, kind: str) -> GoalVerdict:
         """Return the verdict on an expected dish that was not completed."""
         passes = rule.args.get("absent") in ("inapplicable", "skip")
         if rule.form in ("only", "tool") and passes:
             scope = {selector.partition("+")[0] for selector in rule.args["scope"]}
             if BASES[kind] not in scope:
-                return Verdict(INAPPLICABLE, f"{_words(kind)} was not made, and nothing used")
-        return Verdict(VIOLATED, f"{_words(kind)} was not made")
+                return GoalVerdict(INAPPLICABLE, f"{_words(kind)} was not made, and nothing used")
+        return GoalVerdict(VIOLATED, f"{_words(kind)} was not made")
 
     def _unavailable(self, rule: Rule) -> str:
         """Return why a rule cannot apply in this scene; '' if it can."""
@@ -150,7 +150,7 @@ class Judge:
 
     # --- Forms on one dish ------------------------------------------------------------------------
 
-    def _include(self, rule: Rule, dish: Dish) -> Verdict:
+    def _include(self, rule: Rule, dish: Dish) -> GoalVerdict:
         args = rule.args
         parts = self._matching(dish.role(args["role"]), args["sel"])
         if args["heated"]:
@@ -164,14 +164,14 @@ class Judge:
         )
         return _resting(VIOLATED, parts, f"{why} {_ROLES[args['role']]} {_words(dish.kind)}")
 
-    def _exclude(self, rule: Rule, dish: Dish) -> Verdict:
+    def _exclude(self, rule: Rule, dish: Dish) -> GoalVerdict:
         parts = self._matching(dish.role(rule.args["role"]), rule.args["sel"])
         where = f"{_ROLES[rule.args['role']]} {_words(dish.kind)}"
         if parts:
             return _resting(VIOLATED, parts, where)
-        return Verdict(SATISFIED, f"no {_or(rule.args['sel'])} {where}", (), dish.done)
+        return GoalVerdict(SATISFIED, f"no {_or(rule.args['sel'])} {where}", (), dish.done)
 
-    def _only(self, rule: Rule, dish: Dish) -> Verdict:
+    def _only(self, rule: Rule, dish: Dish) -> GoalVerdict:
         args = rule.args
         used = self._matching({**dish.added, **dish.base}, args["scope"])
         allowed = self.inventory.pick_any(args["allow"])
@@ -179,73 +179,75 @@ class Judge:
             return _resting(VIOLATED, wrong, f"in {_words(dish.kind)}, not allowed")
         if used:
             return _resting(SATISFIED, used, f"in {_words(dish.kind)}, allowed")
-        return Verdict(args["absent"], f"no {_or(args['scope'])} in {_words(dish.kind)}")
+        return GoalVerdict(args["absent"], f"no {_or(args['scope'])} in {_words(dish.kind)}")
 
-    def _style(self, rule: Rule, dish: Dish) -> Verdict:
+    def _style(self, rule: Rule, dish: Dish) -> GoalVerdict:
         made = dish.style or "no style that can be told"
         value = SATISFIED if dish.style in rule.args["any"] else VIOLATED
-        return Verdict(value, _words(made), tuple(n.name for n in dish.defining), dish.done)
+        return GoalVerdict(value, _words(made), tuple(n.name for n in dish.defining), dish.done)
 
-    def _temp(self, rule: Rule, dish: Dish) -> Verdict:
+    def _temp(self, rule: Rule, dish: Dish) -> GoalVerdict:
         ice = dish.iced
         if rule.args["is"] == "iced":
             value = SATISFIED if ice else VIOLATED
         else:
             value = SATISFIED if dish.hot and not ice else VIOLATED
         is_ = "iced" if ice else "hot" if dish.hot else "neither heated nor iced"
-        return Verdict(value, f"{_words(dish.kind)} is {is_}", (ice,) if ice else (), dish.done)
+        return GoalVerdict(value, f"{_words(dish.kind)} is {is_}", (ice,) if ice else (), dish.done)
 
-    def _add_order(self, rule: Rule, dish: Dish) -> Verdict:
+    def _add_order(self, rule: Rule, dish: Dish) -> GoalVerdict:
         times = []
         every = {**dish.added, **dish.base}
         for name in ("first", "then"):
             parts = self._matching(every, rule.args[name])
             if not parts:
                 why = f"no {_or(rule.args[name])} in {_words(dish.kind)}"
-                return Verdict(INAPPLICABLE, why)
+                return GoalVerdict(INAPPLICABLE, why)
             times.append(min((dish.entered[part.base], part.base) for part in parts))
         (first, a), (then, b) = times
         value = SATISFIED if first < then else VIOLATED
-        return Verdict(value, f"{a} at step {first[0]}, {b} at step {then[0]}", (a, b), then[0])
+        return GoalVerdict(value, f"{a} at step {first[0]}, {b} at step {then[0]}", (a, b), then[0])
 
-    def _serve_with(self, rule: Rule, dish: Dish) -> Verdict:
+    def _serve_with(self, rule: Rule, dish: Dish) -> GoalVerdict:
         other = self.dishes.get(rule.args["dish"])
         if other is not None and other.furniture is dish.furniture:
             where = dish.furniture.name
             step = max(dish.served, other.served)
-            return Verdict(
+            return GoalVerdict(
                 SATISFIED, f"{_words(other.kind)} on {where}", (other.vessel.name,), step
             )
-        return Verdict(VIOLATED, f"no {_words(rule.args['dish'])} with {_words(dish.kind)}")
+        return GoalVerdict(VIOLATED, f"no {_words(rule.args['dish'])} with {_words(dish.kind)}")
 
-    def _tool(self, rule: Rule, dish: Dish) -> Verdict:
+    def _tool(self, rule: Rule, dish: Dish) -> GoalVerdict:
         scope = self.inventory.pick_any(rule.args["scope"])
         allowed = self.inventory.pick_any(rule.args["allow"])
         used = {name: t for name, t in dish.tools.items() if name in scope}
         if wrong := [name for name in used if name not in allowed]:
-            return Verdict(VIOLATED, f"used for {_words(dish.kind)}", tuple(wrong), used[wrong[0]])
+            return GoalVerdict(
+                VIOLATED, f"used for {_words(dish.kind)}", tuple(wrong), used[wrong[0]]
+            )
         if used:
             step = max(used.values())
-            return Verdict(SATISFIED, f"used for {_words(dish.kind)}", tuple(used), step)
+            return GoalVerdict(SATISFIED, f"used for {_words(dish.kind)}", tuple(used), step)
         value = INAPPLICABLE if rule.args["absent"] == "skip" else VIOLATED
-        return Verdict(value, f"no {_or(rule.args['scope'])} used for {_words(dish.kind)}")
+        return GoalVerdict(value, f"no {_or(rule.args['scope'])} used for {_words(dish.kind)}")
 
-    def _method(self, rule: Rule, dish: Dish) -> Verdict:
+    def _method(self, rule: Rule, dish: Dish) -> GoalVerdict:
         wanted = self._first_present(rule.args["chain"])
         picked = self.inventory.pick(wanted)
         for name, t in dish.used.items():
             if name in picked:
-                return Verdict(SATISFIED, f"used for {_words(dish.kind)}", (name,), t)
-        return Verdict(VIOLATED, f"no {selector_words(wanted)} used for {_words(dish.kind)}")
+                return GoalVerdict(SATISFIED, f"used for {_words(dish.kind)}", (name,), t)
+        return GoalVerdict(VIOLATED, f"no {selector_words(wanted)} used for {_words(dish.kind)}")
 
-    def _prefer(self, rule: Rule, dish: Dish) -> Verdict:
+    def _prefer(self, rule: Rule, dish: Dish) -> GoalVerdict:
         wanted = self._first_present(rule.args["chain"])
         parts = self._matching(dish.added, (wanted,))
         if parts:
             return _resting(SATISFIED, parts, f"in {_words(dish.kind)}")
-        return Verdict(VIOLATED, f"no {selector_words(wanted)} in {_words(dish.kind)}")
+        return GoalVerdict(VIOLATED, f"no {selector_words(wanted)} in {_words(dish.kind)}")
 
-    def _together(self, rule: Rule, dish: Dish) -> Verdict:
+    def _together(self, rule: Rule, dish: Dish) -> GoalVerdict:
         found = [self._matching(dish.added, (selector,)) for selector in rule.args["sel"]]
         parts = [part for some in found for part in some]
         where = f"in {_words(dish.kind)}"
@@ -253,18 +255,20 @@ class Judge:
             return _resting(SATISFIED, parts, where)
         if parts:
             return _resting(VIOLATED, parts, f"alone {where}")
-        return Verdict(INAPPLICABLE, f"none of {_or(rule.args['sel'])} {where}")
+        return GoalVerdict(INAPPLICABLE, f"none of {_or(rule.args['sel'])} {where}")
 
-    def _max_ingredients(self, rule: Rule, dish: Dish) -> Verdict:
+    def _max_ingredients(self, rule: Rule, dish: Dish) -> GoalVerdict:
         used = tuple({**dish.base, **dish.added})
         value = SATISFIED if len(used) <= rule.args["n"] else VIOLATED
-        return Verdict(value, f"{len(used)} ingredients in {_words(dish.kind)}", used, dish.done)
+        return GoalVerdict(
+            value, f"{len(used)} ingredients in {_words(dish.kind)}", used, dish.done
+        )
 
     # --- Forms on the whole meal ------------------------------------------------------------------
 
-    def _location(self, rule: Rule) -> Verdict:
+    def _location(self, rule: Rule) -> GoalVerdict:
         if missing := self.missing(self.goal.expects):
-            return Verdict(VIOLATED, f"{_words(missing[0])} was not made")
+            return GoalVerdict(VIOLATED, f"{_words(missing[0])} was not made")
         wanted, ends, right = rule.args["any"], [], True
         for kind in self.goal.expects:
             furniture = self.dishes[kind].furniture
@@ -274,26 +278,26 @@ class Judge:
         step = max(self.dishes[kind].served for kind in self.goal.expects)
         on = ", ".join(dict.fromkeys(ends))
         value = SATISFIED if right else VIOLATED
-        return Verdict(value, f"served on {on}", tuple(dict.fromkeys(ends)), step)
+        return GoalVerdict(value, f"served on {on}", tuple(dict.fromkeys(ends)), step)
 
-    def _serve_order(self, rule: Rule) -> Verdict:
+    def _serve_order(self, rule: Rule) -> GoalVerdict:
         groups = [rule.args["first"], rule.args["then"]]
         for group in groups:
             if not any(kind in self.goal.expects or kind in self.dishes for kind in group):
-                return Verdict(INAPPLICABLE, "not both are part of the meal")
+                return GoalVerdict(INAPPLICABLE, "not both are part of the meal")
         if missing := self.missing([kind for group in groups for kind in group]):
-            return Verdict(VIOLATED, f"{_words(missing[0])} was not made")
+            return GoalVerdict(VIOLATED, f"{_words(missing[0])} was not made")
         made = [[self.dishes[k] for k in group if k in self.dishes] for group in groups]
         first = max(made[0], key=lambda dish: dish.served)
         then = min(made[1], key=lambda dish: dish.served)
         value = SATISFIED if first.served < then.served else VIOLATED
         why = f"{_words(first.kind)} at step {first.served}, {_words(then.kind)} at {then.served}"
-        return Verdict(value, why, (first.vessel.name, then.vessel.name), then.served)
+        return GoalVerdict(value, why, (first.vessel.name, then.vessel.name), then.served)
 
-    def _all(self, rule: Rule) -> Verdict:
+    def _all(self, rule: Rule) -> GoalVerdict:
         return _join([self.value(inner) for inner in rule.inner])
 
-    def _any(self, rule: Rule) -> Verdict:
+    def _any(self, rule: Rule) -> GoalVerdict:
         verdicts = [self.value(inner) for inner in rule.inner]
         for value in (SATISFIED, VIOLATED):
             for verdict in verdicts:
@@ -301,21 +305,21 @@ class Judge:
                     return verdict
         return verdicts[0]
 
-    def _if(self, rule: Rule) -> Verdict:
+    def _if(self, rule: Rule) -> GoalVerdict:
         condition, then = rule.inner
         value = self.value(condition)
         # A dish that is missing fails its rules; that it met no condition is no way out.
         if value.value == SATISFIED or (then.of and self.missing(then.of)):
             return self.value(then)
-        return Verdict(INAPPLICABLE, f"does not apply: {value.why}", value.objects, value.step)
+        return GoalVerdict(INAPPLICABLE, f"does not apply: {value.why}", value.objects, value.step)
 
 
-_NO_DISH = Verdict(INAPPLICABLE, "the task has no such dish")
-_WHOLE: Mapping[str, Callable[[Judge, Rule], Verdict]] = {
+_NO_DISH = GoalVerdict(INAPPLICABLE, "the task has no such dish")
+_WHOLE: Mapping[str, Callable[[Judge, Rule], GoalVerdict]] = {
     "location": Judge._location, "serve_order": Judge._serve_order,
     "all": Judge._all, "any": Judge._any, "if": Judge._if,
 }  # fmt: skip
-_ON_DISH: Mapping[str, Callable[[Judge, Rule, Dish], Verdict]] = {
+_ON_DISH: Mapping[str, Callable[[Judge, Rule, Dish], GoalVerdict]] = {
     "include": Judge._include, "exclude": Judge._exclude, "only": Judge._only,
     "style": Judge._style, "temp": Judge._temp, "add_order": Judge._add_order,
     "serve_with": Judge._serve_with, "tool": Judge._tool, "method": Judge._method,
@@ -330,7 +334,7 @@ _ROLES = {
 ROLES = tuple(_ROLES)
 
 
-def _join(verdicts: Sequence[Verdict]) -> Verdict:
+def _join(verdicts: Sequence[GoalVerdict]) -> GoalVerdict:
     """Return the worst verdict: one violated counts, else one satisfied, else none applies."""
     for value in (VIOLATED, SATISFIED):
         for verdict in verdicts:
@@ -339,9 +343,9 @@ def _join(verdicts: Sequence[Verdict]) -> Verdict:
     return verdicts[0]
 
 
-def _resting(value: str, parts: Sequence[Part], why: str) -> Verdict:
+def _resting(value: str, parts: Sequence[Part], why: str) -> GoalVerdict:
     step = max((part.t for part in parts), default=None)
-    return Verdict(value, why, tuple(part.base for part in parts), step)
+    return GoalVerdict(value, why, tuple(part.base for part in parts), step)
 
 
 @cache

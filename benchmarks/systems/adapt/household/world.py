@@ -39,10 +39,17 @@ from benchmarks.systems.adapt.household.inventory import (
     ROOM,
     Inventory,
 )
-from benchmarks.systems.adapt.household.nodes import Change, Entry, Event, Node, Result, is_vessel
+from benchmarks.systems.adapt.household.nodes import (
+    ActionResult,
+    Change,
+    Entry,
+    HouseholdEvent,
+    Node,
+    is_vessel,
+)
 
 
-class Refused(Exception):
+class ActionRefused(Exception):
     """An action that fails; the text is what the agent is told."""
 
 
@@ -111,20 +118,20 @@ class World:
 
     # --- Acting -----------------------------------------------------------------------------------
 
-    def act(self, action: Action) -> Result:
+    def act(self, action: Action) -> ActionResult:
         """Carry out one action; one that fails changes nothing."""
         self.step += 1
         self._changes = []
         handler = _HANDLERS.get(action.kind)
         if handler is None:
-            return Result(False, unread_message(action.text))
+            return ActionResult(False, unread_message(action.text))
         try:
             message = handler(self, action)
-        except Refused as refused:
-            return Result(False, str(refused))
+        except ActionRefused as refused:
+            return ActionResult(False, str(refused))
         if self._changes:
             self.version += 1
-        return Result(True, message, tuple(self._changes))
+        return ActionResult(True, message, tuple(self._changes))
 
     def find(self, name: str, inside: Node | None = None) -> Node:
         """Return the node that a name stands for, or refuse.
@@ -142,12 +149,12 @@ class World:
                 return self._seen(self._nearest(matches))
         if inside is not None:
             other = self.find(name)
-            raise Refused(f"{other.name} is not in {inside.name}.")
-        raise Refused(f"There is no {shown} here.")
+            raise ActionRefused(f"{other.name} is not in {inside.name}.")
+        raise ActionRefused(f"There is no {shown} here.")
 
     def _seen(self, node: Node) -> Node:
         if self.require_seen and node.id not in self.known:
-            raise Refused(f"You have not seen any {node.name} yet.")
+            raise ActionRefused(f"You have not seen any {node.name} yet.")
         return node
 
     def _nearest(self, nodes: Sequence[Node]) -> Node:
@@ -222,11 +229,13 @@ class World:
             return target.thing.category != "tray"
         return target.thing.appliance and "container" in target.thing.attributes
 
-    def _transform(self, inputs: Sequence[Node], target: Node, result: str, event: Event) -> Node:
+    def _transform(
+        self, inputs: Sequence[Node], target: Node, result: str, event: HouseholdEvent
+    ) -> Node:
         """Make one node of several; bases unite, and histories are joined."""
         name = normalise(result)
         if not name:
-            raise Refused("Say what comes of it, after “to get”.")
+            raise ActionRefused("Say what comes of it, after “to get”.")
         base = tuple(dict.fromkeys(b for node in inputs for b in node.base))
         events = tuple(dict.fromkeys(e for node in inputs for e in node.events))
         events = tuple(sorted(events, key=lambda e: e.t))
@@ -262,7 +271,7 @@ class World:
         for node in heated:
             held = self.nodes[node.parent]
             container = held.id if is_vessel(held) else ""
-            node.events += (Event(self.step, verb, True, container, "", appliance),)
+            node.events += (HouseholdEvent(self.step, verb, True, container, "", appliance),)
             node.core = frozenset(node.base)
             self.touched[node.id] = None
             if "hot" not in node.states:
@@ -275,9 +284,9 @@ class World:
     def _open(self, action: Action) -> str:
         node = self.find(action.x)
         if "openable" not in node.thing.attributes and not node.package:
-            raise Refused(f"{node.name} cannot be opened.")
+            raise ActionRefused(f"{node.name} cannot be opened.")
         if "open" in node.states:
-            raise Refused(f"{node.name} is already open.")
+            raise ActionRefused(f"{node.name} is already open.")
         node.states.add("open")
         self._changes.append(Change(node.name, "state", "closed", "open"))
         inside = node.thing.base_name if node.package else self._list(node)
@@ -286,9 +295,9 @@ class World:
     def _close(self, action: Action) -> str:
         node = self.find(action.x)
         if "openable" not in node.thing.attributes and not node.package:
-            raise Refused(f"{node.name} cannot be closed.")
+            raise ActionRefused(f"{node.name} cannot be closed.")
         if "open" not in node.states:
-            raise Refused(f"{node.name} is already closed.")
+            raise ActionRefused(f"{node.name} is already closed.")
         node.states.discard("open")
         self._changes.append(Change(node.name, "state", "open", "closed"))
         return f"You close {node.name}."
@@ -296,7 +305,7 @@ class World:
     def _turn_on(self, action: Action) -> str:
         node = self.find(action.x)
         if not node.thing.appliance:
-            raise Refused(f"{node.name} is not a cooking appliance.")
+            raise ActionRefused(f"{node.name} is not a cooking appliance.")
         if "on" not in node.states:
             node.states.add("on")
             self._changes.append(Change(node.name, "state", "off", "on"))
@@ -306,7 +315,7 @@ class World:
     def _turn_off(self, action: Action) -> str:
         node = self.find(action.x)
         if not node.thing.appliance:
-            raise Refused(f"{node.name} is not a cooking appliance.")
+            raise ActionRefused(f"{node.name} is not a cooking appliance.")
         if "on" in node.states:
             node.states.discard("on")
             self._changes.append(Change(node.name, "state", "on", "off"))
@@ -316,7 +325,7 @@ class World:
         node = self.find(action.x)
         appliance = self.appliance_of(node)
         if not appliance:
-            raise Refused(f"{node.name} must be on a cooking appliance to be heated.")
+            raise ActionRefused(f"{node.name} must be on a cooking appliance to be heated.")
         heated = self._heat([node, *self.below(node)], "heat", appliance)
         if not heated and "hot" not in node.states:
             node.states.add("hot")
@@ -336,7 +345,7 @@ class World:
                 "You see " + "; ".join(parts) + "." if parts else "You see nothing but furniture."
             )
         if node.thing.type not in (FURNITURE, CONTAINER):
-            raise Refused(f"{node.name} is not a container.")
+            raise ActionRefused(f"{node.name} is not a container.")
         self._focus = node.id
         return f"You search {node.name}. You find: {self._list(node) or 'nothing'}."
 
@@ -385,11 +394,11 @@ class World:
             return self._pour_into(self._content(source, action.x), source, target)
         node = self.find(action.x, source)
         if node.thing.type in (FURNITURE, ROOM):
-            raise Refused(f"{node.name} cannot be moved.")
+            raise ActionRefused(f"{node.name} cannot be moved.")
         if target.thing.type not in (FURNITURE, CONTAINER):
-            raise Refused(f"{target.name} is not a container.")
+            raise ActionRefused(f"{target.name} is not a container.")
         if any(held is node for held in self.chain(target)):
-            raise Refused(f"{node.name} cannot be put into itself.")
+            raise ActionRefused(f"{node.name} cannot be put into itself.")
         if node.package and self._hold_portions(target):
             return self._pour_into(node, node, target)
         source_name = self.nodes[node.parent].name
@@ -404,7 +413,7 @@ class World:
             wanted.replace("_", " ") not in thing.description.lower()
         ):
             other = self.find(name)
-            raise Refused(f"{other.name} is not in {package.name}.")
+            raise ActionRefused(f"{other.name} is not in {package.name}.")
         return package
 
     def _pour(self, action: Action) -> str:
@@ -418,11 +427,11 @@ class World:
     def _pour_into(self, node: Node, source: Node, target: Node) -> str:
         holds = target.thing.type == CONTAINER or "container" in target.thing.attributes
         if not holds:
-            raise Refused(f"{target.name} is not a container.")
+            raise ActionRefused(f"{target.name} is not a container.")
         if node.thing.type in (FURNITURE, ROOM):
-            raise Refused(f"{node.name} cannot be moved.")
+            raise ActionRefused(f"{node.name} cannot be moved.")
         if any(held is node for held in self.chain(target)):
-            raise Refused(f"{node.name} cannot be put into itself.")
+            raise ActionRefused(f"{node.name} cannot be put into itself.")
         if node.package:
             portion = self._portion(node, target)
             self.known[node.id] = None
@@ -432,11 +441,11 @@ class World:
 
     def _food_in(self, node: Node) -> list[Node]:
         if node.thing.type != CONTAINER and "container" not in node.thing.attributes:
-            raise Refused(f"{node.name} is not a container.")
+            raise ActionRefused(f"{node.name} is not a container.")
         inside = [self.nodes[name] for name in node.children]
         food = [child for child in inside if child.edible and not child.package]
         if not food:
-            raise Refused(f"{node.name} contains nothing edible.")
+            raise ActionRefused(f"{node.name} contains nothing edible.")
         return food
 
     def _mix(self, action: Action) -> str:
@@ -445,7 +454,7 @@ class World:
     def _cook(self, action: Action) -> str:
         node = self.find(action.x)
         if not self.appliance_of(node):
-            raise Refused(f"{node.name} must be on a cooking appliance to be heated.")
+            raise ActionRefused(f"{node.name} must be on a cooking appliance to be heated.")
         return self._transform_in(action, COOK, heat=True)
 
     def _freeform_in(self, action: Action) -> str:
@@ -457,7 +466,7 @@ class World:
         node = self.find(action.x)
         food = self._food_in(node)
         tool = self._optional_tool(action)
-        event = Event(
+        event = HouseholdEvent(
             self.step, verb, heat, node.id, tool, self.appliance_of(node), normalise(action.result)
         )
         names = ", ".join(child.name for child in food)
@@ -470,7 +479,7 @@ class World:
         # A vessel counts as the surface on which it stands.
         on = [h for h in held if h.thing.type != ROOM]
         if not any("chopping_ok" in h.thing.attributes for h in on[:2]):
-            raise Refused(f"{node.name} must be on a chopping surface.")
+            raise ActionRefused(f"{node.name} must be on a chopping surface.")
         made = self._transform_on(action, node, CHOP, heat=False)
         made.states.add("chopped")
         return f"You chop {node.name} and get {made.name}."
@@ -480,14 +489,14 @@ class World:
         node = self._food(action)
         heat = action.verb in HEAT_VERBS
         if heat and not self.appliance_of(node):
-            raise Refused(f"{node.name} must be on a cooking appliance to be heated.")
+            raise ActionRefused(f"{node.name} must be on a cooking appliance to be heated.")
         made = self._transform_on(action, node, action.verb, heat=heat)
         return f"You {action.verb} {node.name} and get {made.name}."
 
     def _food(self, action: Action) -> Node:
         node = self.find(action.x)
         if not node.edible:
-            raise Refused(f"{node.name} is not edible.")
+            raise ActionRefused(f"{node.name} is not edible.")
         return node
 
     def _transform_on(self, action: Action, node: Node, verb: str, heat: bool) -> Node:
@@ -495,7 +504,9 @@ class World:
         tool = self._optional_tool(action)
         container = held.id if is_vessel(held) else ""
         appliance = self.appliance_of(node) if heat else ""
-        event = Event(self.step, verb, heat, container, tool, appliance, normalise(action.result))
+        event = HouseholdEvent(
+            self.step, verb, heat, container, tool, appliance, normalise(action.result)
+        )
         return self._transform([node], held, action.result, event)
 
 
@@ -530,7 +541,7 @@ _HANDLERS: Mapping[str, Callable[["World", Action], str]] = {
 
 def _check_verb(verb: str) -> None:
     if verb not in VERBS:
-        raise Refused(f"Unknown verb {verb[:40]}. Known verbs: {', '.join(VERBS)}.")
+        raise ActionRefused(f"Unknown verb {verb[:40]}. Known verbs: {', '.join(VERBS)}.")
 
 
 def _heated_words(heated: Sequence[Node]) -> str:

@@ -40,7 +40,7 @@ _OPPOSITE = {OPEN: CLOSE, CLOSE: OPEN, ON: OFF, OFF: ON}
 Doing = Generator[Batch | Turn, Sequence[Reply] | None, str]
 
 
-class Stopped(Exception):
+class SearchStopped(Exception):
     """The agent gave no plan; ``ending`` says how."""
 
     def __init__(self, ending: str, reason: str) -> None:
@@ -58,7 +58,7 @@ def _put(play: Play, ask: Ask) -> Generator[Batch | Turn, Sequence[Reply] | None
 def _steps(reply: Reply) -> list[Step]:
     """Return the steps of a reply; one that has none ends the episode."""
     if not reply.readable:
-        raise Stopped(UNREADABLE if reply.state == "unreadable" else DECLINED, reply.reason)
+        raise SearchStopped(UNREADABLE if reply.state == "unreadable" else DECLINED, reply.reason)
     return [Step.of(step) for step in reply.value]
 
 
@@ -91,7 +91,7 @@ def run(play: Play) -> Doing:
             return MAX_CORRECTIONS
         try:
             correction = yield from react(play, asks, error)
-        except Stopped:
+        except SearchStopped:
             yield play.turn(shown, first, error, None)
             raise
         if correction["kind"] == "skip":

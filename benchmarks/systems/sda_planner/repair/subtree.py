@@ -16,7 +16,7 @@ PLAN, CORRECTIVE = "plan", "corrective"
 
 
 @dataclass(frozen=True)
-class Candidate:
+class RepairCandidate:
     """A step that may be chosen, and the steps that must follow it (an unsplit run)."""
 
     step: Step
@@ -94,7 +94,7 @@ class Tree:
     included. ``limited``: the limit of nodes cut the search short.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[RepairCandidate, ...]
     paths: list[Path]
     nodes: int
     ends: int
@@ -118,7 +118,7 @@ class Tree:
 
 def make_candidates(
     window: Sequence[Step], correctives: Sequence[Step], items: frozenset[str]
-) -> tuple[Candidate, ...]:
+) -> tuple[RepairCandidate, ...]:
     """Return what may be chosen: the window's steps, with unsplit runs as one, and the others.
 
     Neighbouring steps about one item that the error does not concern belong together.
@@ -129,9 +129,9 @@ def make_candidates(
         if window[at].item not in items:
             while end < len(window) and window[end].item == window[at].item:
                 end += 1
-        found.append(Candidate(window[at], PLAN, tuple(window[at + 1 : end])))
+        found.append(RepairCandidate(window[at], PLAN, tuple(window[at + 1 : end])))
         at = end
-    found += [Candidate(step, CORRECTIVE) for step in correctives]
+    found += [RepairCandidate(step, CORRECTIVE) for step in correctives]
     return tuple(found)
 
 
@@ -173,7 +173,7 @@ def search(
 
 
 def _grow(
-    graph: Graph, nodes: list[_Node], at: int, number: int, candidate: Candidate,
+    graph: Graph, nodes: list[_Node], at: int, number: int, candidate: RepairCandidate,
     pruned: dict[str, int],
 ) -> None:  # fmt: skip
     """Add a candidate as a child, with the steps that must follow it."""
@@ -216,8 +216,9 @@ def _after(belief: Belief, effects: Sequence[tuple[Key, Value]]) -> Belief:
 
 
 def _ranked(
-    graph: Graph, candidates: tuple[Candidate, ...], nodes: list[_Node], window: Sequence[Step],
-    failed: Step, rest: Sequence[Step], limited: bool, pruned: dict[str, int],
+    graph: Graph, candidates: tuple[RepairCandidate, ...], nodes: list[_Node],
+    window: Sequence[Step], failed: Step, rest: Sequence[Step], limited: bool,
+    pruned: dict[str, int],
 ) -> Tree:  # fmt: skip
     """Rank the ends that hold the failed step; only the best covered ones are simulated."""
     wanted = {(s.skill, s.item) for s in window if s.skill not in graph.preparations}

@@ -5,16 +5,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.systems.acpbench_hard.questions import Question, find_files, read_questions
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion, find_files, read_questions
 from tests.shared_data import shared_data
 
 
 @cache
-def _questions(folder: Path) -> dict[tuple[str, int], Question]:
+def _questions(folder: Path) -> dict[tuple[str, int], PlanningQuestion]:
     return {(q.task, q.question_id): q for q in read_questions(find_files(folder))}
 
 
-def questions() -> dict[tuple[str, int], Question]:
+def questions() -> dict[tuple[str, int], PlanningQuestion]:
     """The 320 questions of the development set by task and id."""
     return _questions(shared_data("acpbench", "dev"))
 
@@ -26,5 +26,5 @@ def rows(*tasks: str) -> list[dict[str, Any]]:
     return [row for row in every if not tasks or row["task"] in tasks]
 
 
-def question_of(row: dict[str, Any]) -> Question:
+def question_of(row: dict[str, Any]) -> PlanningQuestion:
     return questions()[row["task"], int(row["question_id"])]

@@ -10,11 +10,11 @@ import pytest
 
 from benchmarks.systems.acpbench_hard.pddl.grounding import Ground, ground
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scoring import score
 from benchmarks.systems.acpbench_hard.search.external import VARIABLE, ask_planner, find_planner
 from benchmarks.systems.acpbench_hard.search.facts import shortest_plan
-from benchmarks.systems.acpbench_hard.search.result import Limits, Result
+from benchmarks.systems.acpbench_hard.search.result import Limits, SearchResult
 from tests.benchmarks.systems.acpbench_hard.domains import Texts, tunnel
 
 SECOND = Limits(planner_seconds=1, planner_megabytes=300)
@@ -39,7 +39,7 @@ def made(texts: Texts) -> Ground:
     return ground(read_instance(*texts))
 
 
-def ask(path: str, texts: Texts, made: Ground, bound: int | None = None) -> Result:
+def ask(path: str, texts: Texts, made: Ground, bound: int | None = None) -> SearchResult:
     state = made.instance.init
     return ask_planner(
         path, texts.domain, made, state, made.goal, SECOND, bound=bound, wall_seconds=5
@@ -51,7 +51,7 @@ def test_a_plan_counts_after_our_own_simulation(tmp_path: Path, texts: Texts, ma
     assert best is not None
     lines = "\n".join(f"({' '.join(action)})" for action in best)
     path = planner(tmp_path, f"plan.write({lines!r} + '\\n; cost = 1')")
-    assert ask(path, texts, made) == Result("solved", best, "planner")
+    assert ask(path, texts, made) == SearchResult("solved", best, "planner")
     assert ask(path, texts, made, bound=len(best)).solved is True
     assert ask(path, texts, made, bound=len(best) - 1).solved is False
 
@@ -114,7 +114,9 @@ def test_it_is_asked_where_our_search_gives_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = tunnel(4, 5, 1)
-    question = Question("reach", "dev", 1, "reachable_atom_gen", "c", "q", *texts, ["hard c0-0"])
+    question = PlanningQuestion(
+        "reach", "dev", 1, "reachable_atom_gen", "c", "q", *texts, ["hard c0-0"]
+    )
     few = replace(SECOND, nodes=1)
     monkeypatch.setenv(VARIABLE, "off")
     alone = score(question, "(has-ore)", limits=few)

@@ -16,7 +16,7 @@ from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.dataset import IMPORTER, question_of, row_of, task_of
 from benchmarks.systems.acpbench_hard.generation import build_examples
-from benchmarks.systems.acpbench_hard.generation.space import Space, TooLarge
+from benchmarks.systems.acpbench_hard.generation.space import StateSpace, TooLarge
 from benchmarks.systems.acpbench_hard.generation.text import TextError, read_templates
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
@@ -209,12 +209,12 @@ def test_constants_alternatives_and_equality_are_grounded():
         :effect (and (on ?b) (not (on ?a)))))"""
     problem = """(define (problem p) (:domain hop) (:objects s t - stone)
       (:init (on s) (dry t) (wet bank)) (:goal (on bank)))"""
-    space = Space(read_instance(domain, problem))
+    space = StateSpace(read_instance(domain, problem))
     names = {" ".join(action) for moves in space.moves.values() for action in moves}
     assert names == {"hop s bank", "hop s t", "hop t bank"}
     assert space.distances[space.instance.init] == 1
     with pytest.raises(TooLarge):
-        Space(read_instance(domain, problem), most=2)
+        StateSpace(read_instance(domain, problem), most=2)
 
 
 def test_the_worked_examples_are_those_that_would_be_written():

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.systems.acpbench_hard.display import shown_answers
 from benchmarks.systems.acpbench_hard.generation.making import MadeQuestion, make_questions
 from benchmarks.systems.acpbench_hard.generation.searched import MOST_NODES, SearchedSpace
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.samples import shipped
 from benchmarks.systems.acpbench_hard.scoring.work import PLAN_FROM, PLAN_TO
 from benchmarks.systems.acpbench_hard.tasks import TASKS
@@ -48,7 +48,7 @@ def naive(domain: str, problem: str) -> Naive:
     return Naive(domain, problem)
 
 
-def of(question: Question) -> Naive:
+def of(question: PlanningQuestion) -> Naive:
     return naive(question.pddl_domain, question.pddl_problem)
 
 

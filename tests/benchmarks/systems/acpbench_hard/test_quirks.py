@@ -3,12 +3,12 @@
 import pytest
 
 from benchmarks.systems.acpbench_hard.pddl.instance import parse_plan, show_atom
-from benchmarks.systems.acpbench_hard.questions import Question
+from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scoring import score
 from tests.benchmarks.systems.acpbench_hard.public import questions
 
 
-def find(task: str, domain: str, **wanted: bool) -> Question:
+def find(task: str, domain: str, **wanted: bool) -> PlanningQuestion:
     """The first question of a task and domain, by whether something is stored."""
     return next(
         one

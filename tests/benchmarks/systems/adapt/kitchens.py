@@ -7,8 +7,8 @@ from benchmarks.core.types import Json
 from benchmarks.systems.adapt.dataset import load_personas
 from benchmarks.systems.adapt.household.actions import parse_action
 from benchmarks.systems.adapt.household.inventory import Inventory, inventory_of
-from benchmarks.systems.adapt.household.nodes import Result
-from benchmarks.systems.adapt.household.rules import Goal, Judge, Verdict
+from benchmarks.systems.adapt.household.nodes import ActionResult
+from benchmarks.systems.adapt.household.rules import GoalVerdict, HouseholdGoal, Judge
 from benchmarks.systems.adapt.household.world import World
 from benchmarks.systems.adapt.preferences import Preference, Words, preferences_of, read_preferences
 
@@ -30,7 +30,7 @@ def whole_world(without: Sequence[str] = (), require_seen: bool = False) -> Worl
     return World(inventory(), present, require_seen)
 
 
-def act(world: World, *texts: str) -> list[Result]:
+def act(world: World, *texts: str) -> list[ActionResult]:
     return [world.act(parse_action(text)) for text in texts]
 
 
@@ -38,19 +38,19 @@ def preferences(persona: int) -> tuple[Preference, ...]:
     return preferences_of(shared(), inventory(), f"persona_{persona:02}")
 
 
-def goal(task: str) -> Goal:
+def goal(task: str) -> HouseholdGoal:
     row = shared()["tasks"][task]
-    return Goal(task, tuple(row["expects"]), row.get("style", ""))
+    return HouseholdGoal(task, tuple(row["expects"]), row.get("style", ""))
 
 
-def verdicts(world: World, persona: int, task: str) -> dict[int, Verdict]:
+def verdicts(world: World, persona: int, task: str) -> dict[int, GoalVerdict]:
     """The verdicts on a persona's preferences, by number."""
     held = preferences(persona)
     found = Judge(world, goal(task)).judge([p.rule for p in held])
     return {p.n: verdict for p, verdict in zip(held, found, strict=True)}
 
 
-def split(found: dict[int, Verdict]) -> tuple[list[int], list[int]]:
+def split(found: dict[int, GoalVerdict]) -> tuple[list[int], list[int]]:
     """Numbers of satisfied and of violated preferences."""
     return (
         [n for n, verdict in found.items() if verdict.value == "satisfied"],
@@ -58,7 +58,7 @@ def split(found: dict[int, Verdict]) -> tuple[list[int], list[int]]:
     )
 
 
-def value(rule: Json, task: str, world: World) -> Verdict:
+def value(rule: Json, task: str, world: World) -> GoalVerdict:
     """The verdict on a single rule."""
     words = Words(inventory(), tuple(shared()["tasks"]))
     (held,) = read_preferences(words, [{"n": 1, "dim": "addition", "text": "x", "rule": rule}])
