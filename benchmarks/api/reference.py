@@ -1,6 +1,7 @@
 """The API's reference as a page, drawn from its own description; no script, no other host."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,17 @@ class OperationView:
     about: str
     fields: Sequence[FieldView]
     answers: Sequence[tuple[str, str]]
+    schemas: "Sequence[SchemaView]" = ()
+
+
+@dataclass(frozen=True)
+class SchemaView:
+    """A body that is sent or answered: its fields, those inside others under them, an example."""
+
+    title: str
+    about: str
+    fields: Sequence[FieldView]
+    example: str
 
 
 class ReferencePage(DocsBase):
@@ -60,6 +72,7 @@ def sections(schema: Mapping[str, Any]) -> dict[str, list[OperationView]]:
                 operation.get("description", operation["summary"]),
                 [*_parameters(operation, models), *_body(operation, models)],
                 _answers(operation),
+                list(_schemas(operation, models)),
             )
             found.setdefault(operation["tags"][0], []).append(view)
     return found
@@ -142,6 +155,121 @@ def _answers(operation: Mapping[str, Any]) -> list[tuple[str, str]]:
             good.append((str(status), " or ".join(dict.fromkeys(kinds))))
     bad = sorted(int(status) for status in operation["responses"] if int(status) >= 400)
     return [*good, (", ".join(map(str, bad)), "an error")]
+
+
+# --- Bodies with their fields and an example ------------------------------------------------------
+
+# What stands for a field of this name where its schema gives no example.
+NAMED: Mapping[str, Any] = {
+    "agent": "explorer", "answer": "Explorer leads: accurate on 62.5 % of 8 trajectories.",
+    "base_url": "http://localhost:11434/v1", "code": "invalid", "condition": "standard",
+    "cost": 0.42, "currency": "USD", "dimension": "safety", "field": "limit", "kind": "scripted",
+    "level": "mid", "message": "Input should be less than or equal to 100.", "model": "my-model",
+    "name": "explorer", "question": "safety", "questionnaire": "ten_questions@1",
+    "status": "done", "system": "adaplanbench", "text": "1. Take the glue.", "title": "Explorer",
+    "turn": 2, "value": 4, "version": "1", "url": "/api/v1/imports/1", "task": "mend-a-chair",
+}  # fmt: skip
+BY_FORMAT = {
+    "date-time": "2027-03-01T18:00:00Z",
+    "uuid": "4f6c1a52-1c5e-4f7e-9d0a-5f0c2f6f8a11",
+    "binary": "(file)",
+}
+# Schemas inside schemas are listed down to here.
+DEEPEST = 4
+LONGEST_EXAMPLE = 20
+
+
+def _schemas(operation: Mapping[str, Any], models: Mapping[str, Any]) -> Iterator[SchemaView]:
+    """The JSON bodies of an operation: what is sent, and what is answered."""
+    for kind, body in operation.get("requestBody", {}).get("content", {}).items():
+        if kind.endswith("json"):
+            yield _schema_view(f"Sent: {_name(body['schema'])}", body["schema"], models)
+    for status, answer in operation["responses"].items():
+        for kind, body in answer.get("content", {}).items():
+            if int(status) < 400 and kind.endswith("/json"):
+                yield _schema_view(f"{status}: {_answer(kind, body)}", body["schema"], models)
+
+
+def _schema_view(title: str, schema: Mapping[str, Any], models: Mapping[str, Any]) -> SchemaView:
+    found = _resolved(schema, models)
+    inner = found.get("items", found) if found.get("type") == "array" else found
+    about = _resolved(inner, models).get("description", "")
+    example = json.dumps(example_of(schema, models), indent=2, ensure_ascii=False)
+    return SchemaView(title, about, list(_nested(inner, models)), example)
+
+
+def _nested(
+    schema: Mapping[str, Any], models: Mapping[str, Any], before: str = "", depth: int = 1
+) -> Iterator[FieldView]:
+    """The fields of an object; of objects inside it ``outer.inner``, of lists ``outer[].inner``."""
+    found = _resolved(schema, models)
+    required = found.get("required", ())
+    for name, one in found.get("properties", {}).items():
+        yield _field(f"{before}{name}", "", one, name in required, models)
+        inner, listed = _inside(one, models)
+        if inner is not None and depth < DEEPEST:
+            yield from _nested(inner, models, f"{before}{name}{'[]' * listed}.", depth + 1)
+
+
+def _inside(
+    schema: Mapping[str, Any], models: Mapping[str, Any]
+) -> tuple[Mapping[str, Any] | None, bool]:
+    """The object that a field holds, or that the members of its list are; None for others."""
+    found = _resolved(schema, models)
+    if "anyOf" in found:
+        given = [one for one in found["anyOf"] if one.get("type") != "null"]
+        return _inside(given[0], models) if len(given) == 1 else (None, False)
+    if found.get("type") == "array":
+        inner = _resolved(found["items"], models)
+        return (inner, True) if "properties" in inner else (None, False)
+    return (found, False) if "properties" in found else (None, False)
+
+
+def example_of(
+    schema: Mapping[str, Any], models: Mapping[str, Any], name: str = "", depth: int = 0
+) -> Any:
+    """A value that a schema takes: its own example, else one that is told by name and type."""
+    if "examples" in schema:
+        return schema["examples"][0]
+    found = _resolved(schema, models)
+    if "anyOf" in found:
+        given = [one for one in found["anyOf"] if one.get("type") != "null"]
+        return example_of(given[0], models, name, depth) if given else None
+    if "const" in found:
+        return found["const"]
+    if "enum" in found:
+        return found["enum"][0]
+    match found.get("type"):
+        case "object":
+            if depth > LONGEST_EXAMPLE:  # only a schema inside itself comes so far
+                return {}
+            fields = found.get("properties", {})
+            inside = found.get("additionalProperties")
+            if not fields and isinstance(inside, dict):
+                return {"safety": example_of(inside, models, "", depth + 1)}
+            return {key: example_of(one, models, key, depth + 1) for key, one in fields.items()}
+        case "array":
+            return [example_of(found["items"], models, name, depth + 1)]
+        case "string":
+            return _example_text(found, name)
+        case "integer":
+            named = NAMED.get(name)
+            return named if type(named) is int else max(1, found.get("minimum", 1))
+        case "number":
+            named = NAMED.get(name)
+            return named if isinstance(named, float) else max(0.5, found.get("minimum", 0))
+        case "boolean":
+            return True
+        case _:
+            return NAMED.get(name)
+
+
+def _example_text(schema: Mapping[str, Any], name: str) -> str:
+    if schema.get("format") in BY_FORMAT:
+        return BY_FORMAT[schema["format"]]
+    named = NAMED.get(name)
+    text = named if isinstance(named, str) else name.replace("_", " ") or "text"
+    return text[: schema.get("maxLength", len(text))]
 
 
 def _answer(kind: str, body: Mapping[str, Any]) -> str:

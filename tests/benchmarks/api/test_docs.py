@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from django.conf import settings
+from django.test import Client
 from django.urls import resolve
 from ninja import Schema
 
 from benchmarks.api.errors import CODES
+from benchmarks.api.reference import example_of, sections
 from config.urls import api as app
 
 TEXT = (Path(settings.BASE_DIR) / "docs" / "api.md").read_text()
@@ -100,3 +103,23 @@ def test_every_schema_has_a_name_of_its_own() -> None:
     names = [one.__name__ for one in classes if one.__module__.split(".")[1] == "api"]
     assert len(names) > 60
     assert sorted(names) == sorted(set(names))
+
+
+def test_the_reference_expands_every_body_with_a_valid_example() -> None:
+    shown = sections(SCHEMA)
+    bodies = [body for operations in shown.values() for one in operations for body in one.schemas]
+    assert len(bodies) > 60
+    models = SCHEMA["components"]["schemas"]
+    for name, schema in models.items():
+        example = example_of(schema, models)
+        whole = {**schema, "components": SCHEMA["components"]}
+        assert jsonschema_rs.is_valid(whole, example), (name, example)
+    run = next(body for body in bodies if body.title == "200: RunDetail")
+    assert "progress.total" in {field.name for field in run.fields}
+    assert '"status": ' in run.example
+
+
+def test_the_page_shows_them(client: Client, db: None) -> None:
+    page = client.get("/api/v1/docs").content.decode()
+    assert "dataset.name" in page and "items[].agent.title" in page
+    assert page.count("<details") > 60

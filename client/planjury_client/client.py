@@ -1,0 +1,514 @@
+"""The client: a method for everything that the HTTP API of PlanJury offers.
+
+Methods return what the API returns, as dictionaries and lists; `docs/api.md` of the server and its
+page ``/api/v1/docs`` describe the fields. Lists are iterators that follow the pages. Methods that
+end in ``_frame`` give pandas data frames.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from planjury_client import frames
+from planjury_client.reports import Analysis, Report
+from planjury_client.transport import JobFailed, PlanJuryError, Transport
+
+T = TypeVar("T")
+# A run in one of these goes on only when somebody does something.
+HALTED = ("paused", "waiting", "attention")
+
+
+class PlanJury(Transport):
+    """A server with a token. Address and token default to ``PLANJURY_URL`` and ``PLANJURY_TOKEN``.
+
+    Every refusal raises ``PlanJuryError`` with status, code, message and field.
+    """
+
+    # --- Systems, datasets, agents, endpoints -----------------------------------------------------
+
+    def systems(self) -> list[dict[str, Any]]:
+        """All benchmark systems with their roles, settings and dimensions."""
+        return list(self._get("/systems"))
+
+    def system(self, key: str) -> dict[str, Any]:
+        """One system."""
+        return dict(self._get("/systems/{key}", key=key))
+
+    def datasets(self) -> Iterator[dict[str, Any]]:
+        """Datasets, the newest first."""
+        return self._pages("/datasets", {"limit": 100})
+
+    def dataset(self, dataset: int) -> dict[str, Any]:
+        """One dataset with its levels."""
+        return dict(self._get("/datasets/{dataset_id}", dataset_id=dataset))
+
+    def find_dataset(self, name: str) -> dict[str, Any]:
+        """The newest dataset of a name; KeyError without one."""
+        return _named(self.datasets(), name, "dataset")
+
+    def tasks(self, dataset: int, *, q: str = "", category: str = "") -> Iterator[dict[str, Any]]:
+        """The tasks of a dataset."""
+        query = {"q": q, "category": category, "limit": 100}
+        return self._pages("/datasets/{dataset_id}/tasks", query, dataset_id=dataset)
+
+    def task(self, task: int) -> dict[str, Any]:
+        """One task with its hidden constraints."""
+        return dict(self._get("/tasks/{task_id}", task_id=task))
+
+    def agents(self) -> Iterator[dict[str, Any]]:
+        """All agents."""
+        return self._pages("/agents", {"limit": 100})
+
+    def agent(self, agent: int) -> dict[str, Any]:
+        """One agent."""
+        return dict(self._get("/agents/{agent_id}", agent_id=agent))
+
+    def endpoints(self) -> Iterator[dict[str, Any]]:
+        """Model endpoints, the newest first."""
+        return self._pages("/endpoints", {"limit": 100})
+
+    def endpoint(self, endpoint: int) -> dict[str, Any]:
+        """One endpoint."""
+        return dict(self._get("/endpoints/{endpoint_id}", endpoint_id=endpoint))
+
+    def create_endpoint(
+        self, title: str, base_url: str, model: str, **fields: Any
+    ) -> dict[str, Any]:
+        """Make an endpoint, where you may: ``parameters``, ``price_in``, ``key_variable`` and more.
+
+        A key is never sent; ``key_variable`` names the server's environment variable that holds it.
+        """
+        body = {"title": title, "base_url": base_url, "model": model, **fields}
+        return dict(self._post("/endpoints", body, once=True))
+
+    # --- Runs -------------------------------------------------------------------------------------
+
+    def runs(self, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Runs, the newest first: ``dataset``, ``agent``, ``level``, ``status``, ``experiment``."""
+        return self._pages("/runs", {"limit": 100, **filters})
+
+    def run(self, run: int) -> dict[str, Any]:
+        """One run with progress, settings, roles, versions and cost."""
+        return dict(self._get("/runs/{run_id}", run_id=run))
+
+    def start_runs(
+        self,
+        dataset: int,
+        agents: str | Sequence[str],
+        *,
+        levels: Sequence[str] = (),
+        settings: Mapping[str, Any] | None = None,
+        roles: Mapping[str, Sequence[str]] | None = None,
+        tasks: Sequence[str] = (),
+        seed: int = 0,
+        cost_cap: float | None = None,
+        name: str = "",
+        accept_undefined: bool = False,
+    ) -> dict[str, Any]:
+        """Start one run for each agent and level, all or none; ``runs`` of the answer are ids.
+
+        ``cost_cap`` is what each run may cost.
+        """
+        body = {
+            "dataset": dataset,
+            "agents": [agents] if isinstance(agents, str) else list(agents),
+            "levels": list(levels),
+            "settings": dict(settings or {}),
+            "roles": {role: list(names) for role, names in (roles or {}).items()},
+            "tasks": list(tasks),
+            "seed": seed,
+            "cost_cap": cost_cap,
+            "name": name,
+            "accept_undefined": accept_undefined,
+        }
+        return dict(self._post("/runs", body, once=True))
+
+    def pause_run(self, run: int) -> dict[str, Any]:
+        """Begin nothing further; what is under way is still stored."""
+        return dict(self._post("/runs/{run_id}/pause", run_id=run))
+
+    def resume_run(self, run: int) -> dict[str, Any]:
+        """Go on where a paused run was left."""
+        return dict(self._post("/runs/{run_id}/resume", run_id=run))
+
+    def cancel_run(self, run: int) -> dict[str, Any]:
+        """End a run for good; what has ended before is kept."""
+        return dict(self._post("/runs/{run_id}/cancel", run_id=run))
+
+    def wait_for_run(self, run: int, *, seconds: float = 3600, every: float = 2) -> dict[str, Any]:
+        """Wait until a run is done. Raises ``JobFailed`` if it halts or is cancelled."""
+
+        def look() -> dict[str, Any] | None:
+            found = self.run(run)
+            if found["status"] == "cancelled" or found["status"] in HALTED:
+                raise JobFailed(
+                    f"run {run} is {found['status']}: {found['problem'] or 'no reason'}"
+                )
+            return found if found["status"] == "done" else None
+
+        return _wait(look, f"run {run}", seconds, every)
+
+    def metrics(self, run: int) -> dict[str, Any]:
+        """The metrics of a run, with what is left out of each and why."""
+        return dict(self._get("/runs/{run_id}/metrics", run_id=run))
+
+    def export_run(self, run: int, target: str | Path, *, format: str = "openai-chat") -> Path:
+        """Write a run to a file: ``openai-chat``, ``atif``, ``huggingface`` or ``inspect``."""
+        return self._download("/runs/{run_id}/export", target, {"format": format}, run_id=run)
+
+    # --- Re-judging -------------------------------------------------------------------------------
+
+    def judgings(self, run: int) -> list[dict[str, Any]]:
+        """The judgings of a run, oldest first."""
+        return list(self._get("/runs/{run_id}/judgings", run_id=run))
+
+    def plan_judging(self, roles: Mapping[str, Sequence[str]], **fields: Any) -> dict[str, Any]:
+        """Count what a re-judging of ``runs`` or ``trajectories`` would take; starts nothing."""
+        return dict(self._post("/judgings/plan", {"roles": dict(roles), **fields}))
+
+    def start_judging(self, roles: Mapping[str, Sequence[str]], **fields: Any) -> dict[str, Any]:
+        """Have judges look at stored trajectories again: ``runs``, ``name``, ``cost_cap``, …"""
+        return dict(self._post("/judgings", {"roles": dict(roles), **fields}, once=True))
+
+    def choose_judging(self, run: int, judging: int | None) -> list[dict[str, Any]]:
+        """Make one of a run's judgings the primary one."""
+        return list(self._post("/runs/{run_id}/judging", {"judging": judging}, run_id=run))
+
+    # --- Trajectories and scores ------------------------------------------------------------------
+
+    def trajectories(self, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Trajectories by ``run``, ``agent``, ``valid``, ``end`` and the page's other filters."""
+        return self._pages("/trajectories", {"limit": 100, **filters})
+
+    def trajectory(self, trajectory: int) -> dict[str, Any]:
+        """One trajectory with turns, violations, scores and metrics."""
+        return dict(self._get("/trajectories/{trajectory_id}", trajectory_id=trajectory))
+
+    def exchanges(self, trajectory: int, *, turn: int | None = None) -> Iterator[dict[str, Any]]:
+        """The log of a trajectory: who was told what, and what came back."""
+        query = {"turn": turn, "limit": 100}
+        route = "/trajectories/{trajectory_id}/exchanges"
+        return self._pages(route, query, trajectory_id=trajectory)
+
+    def scores(self, run: int | Sequence[int] = (), **filters: Any) -> Iterator[dict[str, Any]]:
+        """Judges' scores of runs, or of a ``trajectory``, one row each."""
+        return self._pages("/scores", {"run": _ids(run), "limit": 1000, **filters})
+
+    def scores_frame(self, run: int | Sequence[int] = (), **filters: Any) -> Any:
+        """The same as a data frame."""
+        return frames.frame_of(self.scores(run, **filters), frames.SCORES)
+
+    def save_scores(
+        self, target: str | Path, run: int | Sequence[int] = (), **filters: Any
+    ) -> Path:
+        """Write judges' scores as CSV."""
+        return self._download("/scores.csv", target, {"run": _ids(run), **filters})
+
+    def turns(self, run: int | Sequence[int] = (), **filters: Any) -> Iterator[dict[str, Any]]:
+        """The turns of runs, or of a ``trajectory``: text, feedback, number of violations."""
+        return self._pages("/turns", {"run": _ids(run), "limit": 1000, **filters})
+
+    def turns_frame(self, run: int | Sequence[int] = (), **filters: Any) -> Any:
+        """The same as a data frame."""
+        return frames.frame_of(self.turns(run, **filters), frames.TURNS)
+
+    # --- Imports ----------------------------------------------------------------------------------
+
+    def formats(self) -> list[dict[str, Any]]:
+        """The formats that can be imported."""
+        return list(self._get("/formats"))
+
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str = "",
+        name: str = "",
+        agent: str = "",
+        seconds: float = 3600,
+        every: float = 2,
+    ) -> dict[str, Any]:
+        """Import trajectories and wait for it: ``dataset``, ``runs`` and counts.
+
+        Raises ``JobFailed`` with the first faults of a file that is refused in the background.
+        """
+        fields = {"format": format, "name": name, "agent": agent}
+        given = {key: value for key, value in fields.items() if value}
+        made = self._upload("/imports", Path(path), given)
+        if "id" not in made:
+            return dict(made)
+
+        def look() -> dict[str, Any] | None:
+            job = self.import_job(made["id"])
+            if job["refused"] is not None:
+                faults = "; ".join(
+                    f"{one['where']}: expected {one['expected']}, found {one['found']}"
+                    for one in job["refused"]["faults"]
+                )
+                raise JobFailed(f"{job['refused']['message']} {faults}".strip())
+            if job["status"] in ("failed", "cancelled"):
+                raise JobFailed(job["message"] or f"the import is {job['status']}")
+            return job["result"] if job["status"] == "done" else None
+
+        return _wait(look, f"import {made['id']}", seconds, every)
+
+    def import_jobs(self) -> Iterator[dict[str, Any]]:
+        """Imports in the background, the newest first."""
+        return self._pages("/imports", {"limit": 100})
+
+    def import_job(self, job: int) -> dict[str, Any]:
+        """How far an import is."""
+        return dict(self._get("/imports/{job_id}", job_id=job))
+
+    # --- Studies ----------------------------------------------------------------------------------
+
+    def studies(self) -> Iterator[dict[str, Any]]:
+        """The studies that you take part in, the newest first."""
+        return self._pages("/studies", {"limit": 100})
+
+    def study(self, study: int) -> dict[str, Any]:
+        """One study."""
+        return dict(self._get("/studies/{study_id}", study_id=study))
+
+    def find_study(self, name: str) -> dict[str, Any]:
+        """The newest study of a name; KeyError without one."""
+        return _named(self.studies(), name, "study")
+
+    def plan_study(self, plan: Mapping[str, Any]) -> dict[str, Any]:
+        """What a plan comes to; stores nothing. Fields are those of a plan's file."""
+        return dict(self._post("/studies/plan", {"plan": dict(plan)}))
+
+    def create_study(self, plan: Mapping[str, Any], *, draft: bool = False) -> dict[str, Any]:
+        """Make a study from a plan and become its manager."""
+        return dict(self._post("/studies", {"plan": dict(plan), "draft": draft}, once=True))
+
+    def progress(self, study: int) -> dict[str, Any]:
+        """How far a study and its annotators are."""
+        return dict(self._get("/studies/{study_id}/progress", study_id=study))
+
+    def set_study_status(self, study: int, status: str, *, reason: str = "") -> dict[str, Any]:
+        """Open, pause (``paused``), close (``closed``) or archive (``archived``) a study."""
+        body = {"status": status, "reason": reason}
+        return dict(self._post("/studies/{study_id}/status", body, study_id=study))
+
+    def ratings(self, study: int, **options: Any) -> Iterator[dict[str, Any]]:
+        """What raters say now: one row for each rater, item, part and question."""
+        return self._pages("/studies/{study_id}/ratings", {"limit": 100, **options}, study_id=study)
+
+    def ratings_frame(self, study: int, **options: Any) -> Any:
+        """The same as a data frame."""
+        return frames.frame_of(self.ratings(study, **options), frames.RATINGS)
+
+    def rating_edits(self, study: int, **options: Any) -> Iterator[dict[str, Any]]:
+        """Every edit of every answer, in the order in which they were made."""
+        return self._pages("/studies/{study_id}/edits", {"limit": 100, **options}, study_id=study)
+
+    def export_study(
+        self, study: int, target: str | Path, *, format: str = "csv", **options: Any
+    ) -> Path:
+        """Write a study to a file: ``csv``, ``json``, ``parquet``, ``huggingface``, ``history``,
+        ``questions`` or ``plan``."""
+        query = {"format": format, **options}
+        return self._download("/studies/{study_id}/export", target, query, study_id=study)
+
+    def save_ratings(self, study: int, target: str | Path, **options: Any) -> Path:
+        """Write the ratings as CSV."""
+        return self._download("/studies/{study_id}/ratings.csv", target, options, study_id=study)
+
+    def save_history(self, study: int, target: str | Path, **options: Any) -> Path:
+        """Write every edit of every answer as CSV."""
+        return self._download("/studies/{study_id}/history.csv", target, options, study_id=study)
+
+    def save_study(self, study: int, target: str | Path, **options: Any) -> Path:
+        """Write the whole study as one JSON document, which another installation can import."""
+        return self._download("/studies/{study_id}/study.json", target, options, study_id=study)
+
+    # --- One's own assignments --------------------------------------------------------------------
+
+    def next_step(self, study: int) -> dict[str, Any]:
+        """What comes next for you; takes an item where items are taken one by one."""
+        return dict(self._post("/studies/{study_id}/next", study_id=study))
+
+    def assignments(self, study: int, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Your own assignments: ``part`` and ``state``."""
+        route = "/studies/{study_id}/assignments"
+        return self._pages(route, {"limit": 100, **filters}, study_id=study)
+
+    def assignment(self, study: int, position: int, *, part: str = "main") -> dict[str, Any]:
+        """One of your assignments that you have opened, with item, questions and edits."""
+        route = "/studies/{study_id}/assignments/{item_part}/{position}"
+        return dict(self._get(route, study_id=study, item_part=part, position=position))
+
+    def open_assignment(self, study: int, position: int, *, part: str = "main") -> dict[str, Any]:
+        """Open an assignment: item and questions."""
+        route = "/studies/{study_id}/assignments/{item_part}/{position}/open"
+        return dict(self._post(route, study_id=study, item_part=part, position=position))
+
+    def rate(
+        self,
+        study: int,
+        position: int,
+        edits: Sequence[Mapping[str, Any]],
+        *,
+        part: str = "main",
+        active_ms: int = 0,
+    ) -> list[dict[str, Any]]:
+        """Store answers and remarks, all or none; each gets an ``id`` where it has none."""
+        made = [{"id": str(uuid.uuid4()), **edit} for edit in edits]
+        route = "/studies/{study_id}/assignments/{item_part}/{position}/ratings"
+        body = {"edits": made, "active_ms": active_ms}
+        found = self._post(route, body, study_id=study, item_part=part, position=position)
+        return list(found["edits"])
+
+    def undo(self, study: int, position: int, edit: str, *, part: str = "main") -> dict[str, Any]:
+        """Take back an edit by its id; the answer before it stands again."""
+        return self.rate(study, position, [{"undoes": edit}], part=part)[0]
+
+    def submit(
+        self, study: int, position: int, *, part: str = "main", active_ms: int = 0
+    ) -> dict[str, Any]:
+        """Submit an assignment whose required questions are all answered."""
+        route = "/studies/{study_id}/assignments/{item_part}/{position}/submit"
+        body = {"active_ms": active_ms}
+        return dict(self._post(route, body, study_id=study, item_part=part, position=position))
+
+    def skip(self, study: int, position: int, reason: str, *, part: str = "main") -> dict[str, Any]:
+        """Leave an item out, and say why."""
+        route = "/studies/{study_id}/assignments/{item_part}/{position}/skip"
+        body = {"reason": reason}
+        return dict(self._post(route, body, study_id=study, item_part=part, position=position))
+
+    def reopen(self, study: int, position: int, *, part: str = "main") -> dict[str, Any]:
+        """Take a submitted or skipped item up again."""
+        route = "/studies/{study_id}/assignments/{item_part}/{position}/reopen"
+        return dict(self._post(route, study_id=study, item_part=part, position=position))
+
+    # --- Sessions ---------------------------------------------------------------------------------
+
+    def plan_sessions(self, sessions: Mapping[str, Any]) -> dict[str, Any]:
+        """Who would play what; stores nothing. Fields are those of a file for sessions."""
+        return dict(self._post("/sessions/plan", {"sessions": dict(sessions)}))
+
+    def create_sessions(self, sessions: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a study with all sessions of a design."""
+        return dict(self._post("/sessions", {"sessions": dict(sessions)}, once=True))
+
+    def sessions(self, study: int, *, state: str | None = None) -> Iterator[dict[str, Any]]:
+        """The sessions of a study."""
+        query = {"limit": 100, "state": state}
+        return self._pages("/studies/{study_id}/sessions", query, study_id=study)
+
+    def session(self, session: int) -> dict[str, Any]:
+        """Where a session stands."""
+        return dict(self._get("/sessions/{session_id}", session_id=session))
+
+    # --- Analysis ---------------------------------------------------------------------------------
+
+    def analyses(self) -> list[dict[str, Any]]:
+        """The analysis pages with the question that each answers, and their filters."""
+        return list(self._get("/analysis"))
+
+    def analysis(
+        self,
+        page: str,
+        *,
+        wait: bool = False,
+        seconds: float = 600,
+        every: float = 1,
+        **filters: Any,
+    ) -> Analysis:
+        """An analysis page; ``wait``: have the part computed that takes long, and wait for it.
+
+        ``details=False`` leaves out what the page folds.
+        """
+        found = Analysis(self._get("/analysis/{page}", filters, page=page))
+        if not wait or found.data["later"]["status"] in ("none", "ready"):
+            return found
+        chosen = {name: value for name, value in filters.items() if name != "details"}
+        self._post("/analysis/{page}/later", None, chosen, page=page)
+
+        def look() -> Analysis | None:
+            state = Analysis(self._get("/analysis/{page}", filters, page=page))
+            _refuse_failed(state.data["later"])
+            ready = state.data["later"]["status"] == "ready" and not state.data["waits"]
+            return state if ready else None
+
+        return _wait(look, f"the page {page}", seconds, every)
+
+    def save_table(
+        self, page: str, target: str | Path, *, table: str, format: str = "csv", **filters: Any
+    ) -> Path:
+        """Write a table of a page as ``csv`` or ``latex``."""
+        query = {"format": format, **filters}
+        route = "/analysis/{page}/tables/{name}"
+        return self._download(route, target, query, page=page, name=table)
+
+    def save_figure(
+        self, page: str, target: str | Path, *, figure: str, width: str = "column", **filters: Any
+    ) -> Path:
+        """Write a figure of a page as PDF, ``column`` (85 mm), ``wide`` or ``page`` wide."""
+        query = {"width": width, **filters}
+        route = "/analysis/{page}/figures/{name}"
+        return self._download(route, target, query, page=page, name=figure)
+
+    def failure_groups(
+        self,
+        trajectories: str = "",
+        *,
+        seconds: float = 600,
+        every: float = 1,
+        **choices: Any,
+    ) -> Report:
+        """Groups of similar failures of a list, such as ``run=4``; waits until they are made.
+
+        ``choices``: ``among``, ``texts``, ``groups``, ``seed``.
+        """
+        query = {"trajectories": trajectories, **choices}
+        found = self._get("/failure-groups", query)
+        if found["status"] not in ("ready", "queued", "running"):
+            self._post("/failure-groups", None, query)
+
+        def look() -> dict[str, Any] | None:
+            state = self._get("/failure-groups", query)
+            _refuse_failed(state)
+            return state if state["status"] == "ready" else None
+
+        state = _wait(look, "the groups", seconds, every)
+        return Report({**state["report"], **{k: v for k, v in state.items() if k != "report"}})
+
+
+def _ids(run: int | Sequence[int]) -> list[int]:
+    return [run] if isinstance(run, int) else list(run)
+
+
+def _named(rows: Iterator[dict[str, Any]], name: str, kind: str) -> dict[str, Any]:
+    known = []
+    for row in rows:
+        if row["name"] == name:
+            return row
+        known.append(row["name"])
+    raise KeyError(f"no {kind} {name!r}; known: {', '.join(known[:20]) or 'none'}")
+
+
+def _refuse_failed(state: Mapping[str, Any]) -> None:
+    if state["status"] == "failed":
+        raise JobFailed(state["message"] or "the job failed")
+
+
+def _wait(look: Callable[[], T | None], what: str, seconds: float, every: float) -> T:
+    """What ``look`` finds, as soon as it finds something. Raises ``TimeoutError`` after a time."""
+    limit = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found is not None:
+            return found
+        if time.monotonic() > limit:
+            raise TimeoutError(f"{what} is not ready after {seconds:g} seconds")
+        time.sleep(every)
+
+
+__all__ = ["PlanJury", "PlanJuryError"]

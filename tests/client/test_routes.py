@@ -1,0 +1,34 @@
+"""The client has a method for every operation of the API."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import planjury_client.client
+from config.urls import api
+
+SOURCE = Path(planjury_client.client.__file__).read_text()
+SCHEMA: Any = api.get_openapi_schema()
+VERBS = {"get": "get", "pages": "get", "download": "get", "post": "post", "upload": "post"}
+
+
+def called() -> set[tuple[str, str]]:
+    """Method and route of every request in the client; a route may be named the line before."""
+    found, route = set(), ""
+    for line in SOURCE.splitlines():
+        if given := re.search(r'route = "([^"]+)"', line):
+            route = given[1]
+        for verb, text in re.findall(
+            r"self\._(get|pages|download|post|upload)\((\"[^\"]+\"|route)", line
+        ):
+            found.add((VERBS[verb], route if text == "route" else text.strip('"')))
+    return found
+
+
+def test_every_operation_has_its_method() -> None:
+    known = {
+        (method, path.removeprefix("/api/v1"))
+        for path, methods in SCHEMA["paths"].items()
+        for method in methods
+    }
+    assert called() == known
