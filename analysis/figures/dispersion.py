@@ -137,7 +137,7 @@ def _note(value: float) -> dict[str, object]:
         "yref": "paper",
         "x": value,
         "y": 1,
-        "xanchor": "right",
+        "xanchor": "left",  # the legend is at the left
         "yanchor": "bottom",
         "showarrow": False,
     }

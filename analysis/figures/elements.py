@@ -237,7 +237,8 @@ def categories(names: Sequence[str], *, downwards: bool = False) -> dict[str, An
 
 # Between the ticks of an axis of differences, which has at most so many steps.
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
-MOST_STEPS = 6
+# Most steps of an axis, in a wide panel and in one of three or more beside each other.
+MOST_STEPS, FEW_STEPS = 6, 3
 
 
 def share_axis(title: str = "") -> dict[str, Any]:
@@ -246,11 +247,12 @@ def share_axis(title: str = "") -> dict[str, Any]:
     return {**axis, "title": {"text": title}} if title else axis
 
 
-def difference_axis(low: float, high: float) -> dict[str, Any]:
-    """Return axis settings for differences of fractions, shown in percentage points from low to
-    high.
+def difference_axis(low: float, high: float, steps: int = MOST_STEPS) -> dict[str, Any]:
+    """Return axis settings for differences of fractions, in percentage points from low to high.
+
+    A narrow panel has room for the labels of fewer ``steps``.
     """
-    step = next((step for step in STEPS if high - low <= MOST_STEPS * step), STEPS[-1])
+    step = next((step for step in STEPS if high - low <= steps * step), STEPS[-1])
     ticks = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
     points = [round(100 * step * tick) for tick in ticks]
     return {

@@ -71,6 +71,8 @@ def rubric_heatmap(
             "title": {"text": title},
             "thickness": 12,
             **({"tickformat": ".0%"} if unit == "share" else {}),
+            # A low colour bar has room for its ends alone.
+            **({"tickvals": list(scale)} if len(rows) < 6 else {}),
         },
     }
     dashes = [

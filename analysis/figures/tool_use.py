@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.elements import (
+    FEW_STEPS,
+    MOST_STEPS,
     Panels,
     Trace,
     Unit,
@@ -64,7 +66,7 @@ def panel_dots(
     for i, marks in enumerate(panels.values()):
         x = share_axis() if unit == "share" else {"showgrid": True, "rangemode": "tozero"}
         if span is not None and unit == "share" and span[0] < 0:
-            x = difference_axis(*span)
+            x = difference_axis(*span, steps=MOST_STEPS if columns < 3 else FEW_STEPS)
         elif span is not None:
             # Room for a mark at the very end.
             room = END_ROOM * (span[1] - span[0])

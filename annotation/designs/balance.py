@@ -96,8 +96,8 @@ class Balance:
                 else (f"with {worst.column or 'no model'}")
             )
             words = (
-                f"furthest from even: {worst.row or 'no model'} {where}, "
-                f"{worst.count:,} times where {_short(worst.expected)} would be even"
+                f"largest imbalance: {worst.row or 'no model'} {where}, "
+                f"{worst.count:,} ({_short(worst.expected)} expected)"
             )
         return words + (f" ({self.note})" if self.note else "")
 

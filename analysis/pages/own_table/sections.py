@@ -155,7 +155,7 @@ def lacking(test: AltTest) -> str:
     if further := more - len(nearest):
         people = plural(further, "more person", "more people")
         words.append(f"{people} with {ITEMS_NEEDED} such items{' each' if further > 1 else ''}")
-    return f"missing are at least {listed(words)}"
+    return f"at least {listed(words)} are missing"
 
 
 def skewed(group: RaterGroup) -> bool:

@@ -156,7 +156,9 @@ def compare_models(
     }
     family = adjust_family(
         {pair_name(*pair): comparison.p_value for pair, comparison in found.items()},
-        statement=f"all {total} pairs of {size} models on {measure}",
+        statement=f"all {total} pairs of {size} models on {measure}"
+        if total > 1
+        else f"the pair of {size} models on {measure}",
         method="bonferroni",
         alpha=alpha,
         size=total,

@@ -67,7 +67,7 @@ def test_expected_counts_and_the_worst_cell() -> None:
     # margins: Ann 2, Ben 3; s 3, t 2; total 5
     assert (made["least"], made["most"]) == (0, 2)
     assert (made["expected_least"], made["expected_most"]) == (0.8, 1.8)
-    assert made["words"] == "furthest from even: Ann with s, 2 times where 1.2 would be even"
+    assert made["words"] == "largest imbalance: Ann with s, 2 (1.2 expected)"
 
 
 def test_off_the_diagonal_expected_counts_add_up() -> None:

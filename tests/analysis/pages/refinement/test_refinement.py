@@ -78,7 +78,7 @@ def test_by_hand(dataset: Dataset) -> None:
         "After 2 extra turns accuracy rises by 40.0 points (95 % interval"
     )
     assert "the valid plan rate falls by 20.0 points (95 % interval " in made.sentence
-    assert made.sentence.endswith("In all 2 trajectories became accurate and 1 lost a valid plan.")
+    assert made.sentence.endswith("In total, 2 trajectories became accurate and 1 lost a valid plan.")
     drawn = [json.loads(figure.json) for figure in made.figures]
     assert [figure.name for figure in made.figures] == ["accuracy", "valid"]
     assert [0.2, 0.4, 0.6] in [trace["y"] for trace in drawn[0]["data"]]
@@ -121,7 +121,7 @@ def test_nobody_gains_and_one_loses_least(dataset: Dataset) -> None:
     make_refined(dataset, "bob", [[WEAK, BROKEN], [GOOD]])
     said = report().sentence
     # Accuracy stays at 1 of 2 for both; of Bob's two valid plans one is lost.
-    assert said.startswith("After 2 extra turns accuracy does not change for anybody; the valid ")
+    assert said.startswith("After 2 extra turns accuracy does not change for any agent; the valid ")
     assert "falls by 50.0 points" in said and said.endswith("and 1 lost a valid plan.")
 
 
@@ -132,7 +132,7 @@ def test_all_who_gain_most_are_named(dataset: Dataset) -> None:
     # No interval is said where there would be two; nobody loses a valid plan.
     assert report().sentence == (
         "After 2 extra turns accuracy rises by 50.0 points for Ada and Bob, which gain most; the "
-        "valid plan rate does not change for anybody. In all 2 trajectories became accurate and "
+        "valid plan rate does not change for any agent. In total, 2 trajectories became accurate and "
         "0 lost a valid plan."
     )
 
