@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotation.designs.loads import LoadBounds, LoadTable, TooFew, TooMany, UnitKind
-from annotation.designs.packing import Undecided, even_items, pack_kinds
+from annotation.designs.packing import PackingUndecided, even_items, pack_kinds
 from annotation.designs.types import Allocation, DesignError, DesignOption, index_options, name_some
 from benchmarks.core.digests import derive_seed
 
@@ -237,7 +237,7 @@ def _pack(
     way_out = "widen the limits, or deal single items"
     try:
         given = pack_kinds(kinds=kinds, bounds=bounds, raters=raters)
-    except Undecided:
+    except PackingUndecided:
         raise DesignError(
             "capacities",
             f"no way was found to fit whole tasks of {sizes} items into the limits, and none was "

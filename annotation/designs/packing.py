@@ -13,7 +13,7 @@ from annotation.designs.loads import LoadBounds, UnitKind
 NODES = 20_000
 
 
-class Undecided(Exception):
+class PackingUndecided(Exception):
     """The search ended without an answer either way."""
 
 
@@ -22,7 +22,7 @@ def pack_kinds(
 ) -> list[dict[int, int]] | None:
     """Return units per kind and person within ``bounds`` (in items), or None where there is no way.
 
-    Raises Undecided when the search gives up.
+    Raises PackingUndecided when the search gives up.
     """
     import numpy as np  # slow to import, and few designs need them
     from scipy.optimize import Bounds as Limits
@@ -48,7 +48,7 @@ def pack_kinds(
     if found.status == 2:
         return None
     if found.x is None:
-        raise Undecided
+        raise PackingUndecided
     given: list[dict[int, int]] = [{} for _ in kinds]
     for (kind, person), units in zip(cells, found.x, strict=True):
         if round(units):

@@ -8,7 +8,7 @@ from annotation.imports.matching import duplicates
 from annotation.imports.schema import (
     MOST_PROBLEMS,
     AssignmentIn,
-    EditIn,
+    DocumentEditIn,
     ItemIn,
     QuestionnaireIn,
     StudyDocument,
@@ -140,7 +140,7 @@ def _seat_problems(
             yield f"seat {number}, edit {place}: {problem}"
 
 
-def _undo_problem(seat: AssignmentIn, place: int, edit: EditIn, undone: set[int]) -> str:
+def _undo_problem(seat: AssignmentIn, place: int, edit: DocumentEditIn, undone: set[int]) -> str:
     """Return what is wrong with taking something back."""
     number = edit.undoes or 0
     if not 1 <= number < place or number in undone:
@@ -160,11 +160,11 @@ def _undo_problem(seat: AssignmentIn, place: int, edit: EditIn, undone: set[int]
     return ""
 
 
-def _place(edit: EditIn) -> tuple[str, str, str]:
+def _place(edit: DocumentEditIn) -> tuple[str, str, str]:
     return edit.question, edit.subject, edit.aspect
 
 
-def _said_problem(item: Item, questionnaire: Questionnaire, edit: EditIn) -> str:
+def _said_problem(item: Item, questionnaire: Questionnaire, edit: DocumentEditIn) -> str:
     """Return what is wrong with an answer; one that says nothing was blanked and is no problem."""
     if edit.aspect == Aspect.FLAG and edit.value and not edit.text:
         return ""

@@ -151,7 +151,7 @@ class ItemIn(StrictDocument):
     fingerprint: str | None
 
 
-class EditIn(StrictDocument):
+class DocumentEditIn(StrictDocument):
     question: str = Field(max_length=60)
     subject: str = Field("", max_length=80)
     aspect: Literal[tuple(Aspect.values)] = Aspect.ANSWER.value  # type: ignore[valid-type]
@@ -174,7 +174,7 @@ class AssignmentIn(StrictDocument):
     active_ms: int = Field(ge=0, le=2**63 - 1)
     opened_at: Moment | None
     submitted_at: Moment | None
-    edits: list[EditIn]
+    edits: list[DocumentEditIn]
 
 
 class AdjudicationIn(StrictDocument):

@@ -78,7 +78,9 @@ def test_by_hand(dataset: Dataset) -> None:
         "After 2 extra turns accuracy rises by 40.0 points (95 % interval"
     )
     assert "the valid plan rate falls by 20.0 points (95 % interval " in made.sentence
-    assert made.sentence.endswith("In total, 2 trajectories became accurate and 1 lost a valid plan.")
+    assert made.sentence.endswith(
+        "In total, 2 trajectories became accurate and 1 lost a valid plan."
+    )
     drawn = [json.loads(figure.json) for figure in made.figures]
     assert [figure.name for figure in made.figures] == ["accuracy", "valid"]
     assert [0.2, 0.4, 0.6] in [trace["y"] for trace in drawn[0]["data"]]
@@ -132,8 +134,8 @@ def test_all_who_gain_most_are_named(dataset: Dataset) -> None:
     # No interval is said where there would be two; nobody loses a valid plan.
     assert report().sentence == (
         "After 2 extra turns accuracy rises by 50.0 points for Ada and Bob, which gain most; the "
-        "valid plan rate does not change for any agent. In total, 2 trajectories became accurate and "
-        "0 lost a valid plan."
+        "valid plan rate does not change for any agent. In total, 2 trajectories became accurate "
+        "and 0 lost a valid plan."
     )
 
 
