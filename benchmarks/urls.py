@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("benchmarks.asks.urls")),
     path("", include("benchmarks.experiments.urls")),
     path("", include("benchmarks.runs.urls")),
+    path("", include("benchmarks.training_rows.urls")),
     path("", include("benchmarks.verification.urls")),
     path("", include("benchmarks.judging.urls")),
     path("", include("benchmarks.imports.urls")),

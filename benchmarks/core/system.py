@@ -23,6 +23,7 @@ from benchmarks.core.ports.making import Making
 from benchmarks.core.ports.people import Mode, People, Place
 from benchmarks.core.ports.prompts import Prompts
 from benchmarks.core.ports.published import PaperPreset, PaperStatements, Published
+from benchmarks.core.ports.training_rows import TrainingRows
 from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, Task, Turn
 
 # Under this name the settings of an episode say which version of its prompts it uses, where a run
@@ -185,6 +186,8 @@ class System:
     # Datasets of our own writing that ship with the product, and what the demo runs on them.
     demo: tuple[DemoDataset, ...] = ()
     making: Making | None = None
+    # How its trajectories propose rows of training data, which people review.
+    training_rows: TrainingRows | None = None
     # JSON schemas of replies by kind, for endpoints that can be held to them.
     reply_schemas: Mapping[str, Callable[[Mapping[str, Any]], Json]] = MappingProxyType({})
     # How judges look again at stored turns; None where they cannot.

@@ -7,6 +7,7 @@ from benchmarks.models.judging import JudgeScore, Judging
 from benchmarks.models.log import AnswererVersion, Exchange, OpenAsk, StoredMessage, Suggestion
 from benchmarks.models.runs import COUNTED, Experiment, Run
 from benchmarks.models.tokens import ApiToken, StoredAnswer
+from benchmarks.models.training_rows import RowDecision
 from benchmarks.models.trajectories import Trajectory, Turn, Violation
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Judging",
     "OpenAsk",
     "Profile",
+    "RowDecision",
     "Run",
     "StoredAnswer",
     "SharedData",

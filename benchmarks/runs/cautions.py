@@ -1,6 +1,6 @@
 """Banners that warn readers: scripted answerers, simulated models, imported or demo data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.core.digests import canonical_json
@@ -23,10 +23,8 @@ _SAYS = {
         "Recorded answers",
         "The agent proposes answers that were given elsewhere, without knowing the feedback.",
     ),
-    "scripted": Caution("Scripted agent", "A rule chooses the plans, not a model."),
     "lexicon": Caution("Lexicon judges", "Violations are found by matching words."),
     "rules": Caution("Scripted judges", "Judges follow rules, not a model."),
-    "feedback": Caution("Scripted user simulator", "A rule writes the feedback, not a model."),
     "suggestions": Caution(
         "Scripted suggestions", "Rules say what they would have judged; people decide."
     ),
@@ -47,7 +45,7 @@ _SAYS = {
     "demo tasks": Caution("Demo tasks", "Tasks were written for this demo."),
     "demo": Caution(
         "Demo data",
-        "Tasks were written for this demo, agents and judges are scripts. "
+        "Tasks were written for this demo, and scripts fill the roles. "
         "Nothing here says anything about a real model.",
     ),
 }
@@ -119,13 +117,16 @@ def _said(run: Run, role_changes: Roles | None = None) -> list[Caution]:
     labels = {name: {row.get("label", row["kind"]) for row in rows} for name, rows in roles.items()}
     system = system_of(run.dataset.system)
     judging = {role.name for role in system.roles if role.judges} if system else set()
+    titles = {role.name: role.title.lower() for role in system.roles} if system else {}
     agent = labels.pop("agent", set())
     judges: set[str] = set().union(*(labels[name] for name in labels if name in judging))
-    others: set[str] = set().union(*(labels[name] for name in labels if name not in judging))
-    said = [_SAYS[label] for label in ("recorded", "scripted", "imported") if label in agent]
+    others = {name: labels[name] for name in labels if name not in judging}
+    said = [_SAYS["recorded"]] * ("recorded" in agent)
+    said += _filled_by("scripted", {"agent": agent}, titles)
+    said += [_SAYS["imported"]] * ("imported" in agent)
     said += [_SAYS["lexicon"]] * ("lexicon" in judges)
     said += [_SAYS["rules"]] * ("scripted" in judges)
-    said += [_SAYS["feedback"]] * ("scripted" in others)
+    said += _filled_by("scripted", others, titles) + _filled_by("lexicon", others, titles)
     fillers = list(all_assignments(roles))
     beside = [row["suggests"] for row in fillers if "suggests" in row]
     said += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
@@ -138,6 +139,20 @@ def _said(run: Run, role_changes: Roles | None = None) -> list[Caution]:
     if (judged_run(run) or run).is_demo:
         said = [_SAYS["demo tasks"], *said] if asked else [_SAYS["demo"]]
     return [*said, *tasks_cautions(run.dataset)]
+
+
+def _filled_by(
+    label: str, roles: Mapping[str, set[str]], titles: Mapping[str, str]
+) -> list[Caution]:
+    """Return a caution that names the roles with this label; none where there is no such role."""
+    names = [titles.get(name, name.replace("_", " ")) for name in roles if label in roles[name]]
+    if not names:
+        return []
+    *first, last = names
+    words = f"{', '.join(first)} and {last}" if first else last
+    how = "Rules fill" if label == "scripted" else "Word matching fills"
+    what = "these roles, not models." if first else "this role, not a model."
+    return [Caution(f"{label.capitalize()} {words}", f"{how} {what}")]
 
 
 def _roles(run: Run, role_changes: Roles | None = None) -> Roles:

@@ -13,6 +13,7 @@ from benchmarks.core.system import Stored
 from benchmarks.core.types import Task
 from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Run, Trajectory
+from benchmarks.training_rows.selectors import run_reviews
 
 SYSTEM = "adapt_reflection"
 
@@ -33,6 +34,10 @@ class Command(BaseCommand):
         parser.add_argument("--mean", help="mean over tokens: arithmetic or geometric")
         parser.add_argument("--held-out-fold", type=int, metavar="FOLD",
                             help="leave out the personas of this fold")  # fmt: skip
+        parser.add_argument("--only-reviewed", action="store_true",
+                            help="leave out rows that nobody accepted or edited")  # fmt: skip
+        parser.add_argument("--ignore-reviews", action="store_true",
+                            help="write what was proposed, whatever people decided")  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
         runs = [_find(number) for number in dict.fromkeys(options["runs"])]
@@ -43,18 +48,28 @@ class Command(BaseCommand):
                 for run in runs
             ]
         }  # fmt: skip
-        names = ("tau_u", "tau_d", "mean", "held_out_fold")
+        names = ("tau_u", "tau_d", "mean", "held_out_fold", "only_reviewed")
+        if options["only_reviewed"] and options["ignore_reviews"]:
+            raise CommandError("choose --only-reviewed or --ignore-reviews, not both")
+        reviews = None if options["ignore_reviews"] else run_reviews(runs)
         export = get_system(SYSTEM).commands["export_reflection"]
         try:
             report = export(
-                _stored(runs), options["out"], about, **{name: options[name] for name in names}
-            )
+                _stored(runs), options["out"], about, reviews=reviews,
+                **{name: options[name] for name in names},
+            )  # fmt: skip
         except CoreError as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{options['out']}: {error.strerror}") from None
         counts = ", ".join(f"{name} {count}" for name, count in report["rows"].items())
         self.stdout.write(f"{report['trajectories']} trajectories; rows: {counts}")
+        reviewed = ", ".join(
+            f"{number} {name.replace('_', ' ')}"
+            for name, number in report["reviews"].items()
+            if name != "only_reviewed"
+        )
+        self.stdout.write(f"Proposed rows: {reviewed}")
 
 
 def _find(number: int) -> Run:

@@ -105,6 +105,18 @@ def decide(step: Json, thresholds: Thresholds) -> Decision:
     return Decision(kind, student, teacher, given)
 
 
+def choice_of(kind: str) -> str:
+    """Return which text of a step a decision chooses: the question, the teacher's action, or ''."""
+    if kind not in CHOOSING:
+        return ""
+    return QUESTION if kind == QUESTION else TEACHER
+
+
+def chosen_text(step: Json, choice: str) -> str:
+    """Return the text that a row of this choice prefers to the student's action."""
+    return f"Ask {step['question']}" if choice == QUESTION else str(step["teacher"])
+
+
 def count_kinds(steps: Iterable[Json], thresholds: Thresholds) -> dict[str, int]:
     """Return how many steps there are of each kind under the thresholds."""
     found = Counter(decide(step, thresholds).kind for step in steps)

@@ -12,12 +12,14 @@ from benchmarks.systems.adapt_reflection.decisions import (
     KINDS,
     QUESTION,
     Decision,
+    choice_of,
+    chosen_text,
     decide,
 )
 from benchmarks.systems.adapt_reflection.labels import KIND_HELP, KIND_TITLES
 from benchmarks.systems.adapt_reflection.settings import thresholds_of
 
-_TONES = {**dict.fromkeys(CHOOSING, "ok"), AGREE: "idle", QUESTION: "info"}
+TONES = {**dict.fromkeys(CHOOSING, "ok"), AGREE: "idle", QUESTION: "info"}
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,11 @@ def step_page(subject: Subject, index: int) -> StepPage | None:
     if step is None:
         return None
     found = decide(step, thresholds_of(subject.settings))
-    chosen = ""
-    if found.kind in CHOOSING:
-        chosen = f"Ask {step['question']}" if found.kind == QUESTION else step["teacher"]
+    choice = choice_of(found.kind)
+    chosen = chosen_text(step, choice) if choice else ""
     return StepPage(
         step, found, KIND_TITLES[found.kind], KIND_HELP[found.kind],
-        _TONES.get(found.kind, "warn"), chosen,
+        TONES.get(found.kind, "warn"), chosen,
     )  # fmt: skip
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.errors import CoreError
+from benchmarks.core.ports.training_rows import Reviews
 from benchmarks.core.system import Stored, read_settings
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.adapt.metrics import SATISFACTION
-from benchmarks.systems.adapt_reflection.decisions import Thresholds, count_kinds
-from benchmarks.systems.adapt_reflection.rows import Built, all_files
+from benchmarks.systems.adapt_reflection.decisions import count_kinds
+from benchmarks.systems.adapt_reflection.rows import Built, Policy, all_files
 from benchmarks.systems.adapt_reflection.settings import SETTINGS, thresholds_of
 
 ABOUT = "about.json"
@@ -22,14 +23,14 @@ class ExportRefused(CoreError):
 
 
 def write_exports(
-    built: Sequence[Built], thresholds: Thresholds, folder: Path, about: Json
+    built: Sequence[Built], policy: Policy, folder: Path, about: Json
 ) -> dict[str, Any]:
     """Write ``NAME.jsonl`` and ``NAME.meta.jsonl`` for each kind of rows, and ``about.json``.
 
     Line n of a side file belongs to line n of its rows. ``about`` says where the rows come from and
     who filled the roles. Nothing is replaced: a folder that holds one of the files is refused.
     """
-    files = all_files(built, thresholds)
+    files = all_files(built, policy)
     paths = [folder / ABOUT]
     paths += [folder / f"{name}{ending}" for name in files for ending in (".jsonl", ".meta.jsonl")]
     if there := [path.name for path in paths if path.exists()]:
@@ -50,9 +51,10 @@ def write_exports(
     report = {
         **about,
         "trajectories": len(built),
-        "thresholds": asdict(thresholds),
+        "thresholds": asdict(policy.thresholds),
         "steps": len(steps),
-        "decisions": count_kinds(steps, thresholds),
+        "decisions": count_kinds(steps, policy.thresholds),
+        "reviews": {"only_reviewed": policy.only_reviewed, **policy.count(built)},
         "rows": counts,
     }
     with (folder / ABOUT).open("x", encoding="utf-8") as target:
@@ -69,11 +71,14 @@ def export_reflection(
     tau_d: float | None = None,
     mean: str | None = None,
     held_out_fold: int | None = None,
+    reviews: Reviews | None = None,
+    only_reviewed: bool = False,
 ) -> dict[str, Any]:
     """Write the rows of finished trajectories, and return what ``about.json`` says.
 
     ``stored`` are (id, task, trajectory). What is not given is as the first trajectory was built;
-    personas of the held-out fold are left out, for they are to be unseen.
+    personas of the held-out fold are left out, for they are to be unseen. ``reviews`` are followed;
+    None ignores them.
     """
     every = [(name, task, one) for name, task, one in stored if "opening" in one.outcome.payload]
     kept = [row for row in every if row[1].payload["fold"] != held_out_fold]
@@ -96,5 +101,10 @@ def export_reflection(
         )
         for name, task, one in kept
     ]
-    more = {"held_out_fold": held_out_fold, "left_out": len(every) - len(kept)}
-    return write_exports(built, thresholds_of(settings), folder, {**about, **more})
+    more = {
+        "held_out_fold": held_out_fold,
+        "left_out": len(every) - len(kept),
+        "reviews_followed": reviews is not None,
+    }
+    policy = Policy(thresholds_of(settings), reviews or {}, only_reviewed)
+    return write_exports(built, policy, folder, {**about, **more})

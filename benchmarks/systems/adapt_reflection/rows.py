@@ -5,18 +5,22 @@ rows for supervised fine-tuning have ``prompt`` and ``completion``. A prompt is 
 before its step, word for word. The numbers behind a row go to a side file, line by line.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from benchmarks.core.ports.training_rows import Reviews, RowReview
 from benchmarks.core.types import Json, Turn
 from benchmarks.systems.adapt_reflection.decisions import (
     AGREE,
     CHOOSING,
-    QUESTION,
+    TEACHER,
     UNUSABLE,
     Decision,
     Thresholds,
+    choice_of,
+    chosen_text,
     decide,
 )
 
@@ -24,6 +28,7 @@ Row = dict[str, Any]
 # A row of training data, and the line of the side file that belongs to it.
 Pair = tuple[Row, Row]
 
+VETOED, NOT_REVIEWED = "vetoed", "not_reviewed"
 PREFERENCE, SFT, TEACHER_ONLY, STAR_GATE = "preference", "sft", "teacher_only", "star_gate"
 
 
@@ -52,37 +57,79 @@ class Built:
             messages.append({"role": "user", "content": turn.feedback})
 
 
-def preference_rows(built: Sequence[Built], thresholds: Thresholds) -> Iterator[Pair]:
+@dataclass(frozen=True)
+class Policy:
+    """How proposed rows become exported ones: vetoed ones are left out, edited ones replaced.
+
+    ``reviews`` are empty where they are ignored; ``only_reviewed`` leaves out all that nobody
+    accepted or edited.
+    """
+
+    thresholds: Thresholds
+    reviews: Reviews = field(default_factory=dict)
+    only_reviewed: bool = False
+
+    def review_of(self, one: Built, turn: Turn, choice: str) -> RowReview | None:
+        """Return what a person decided about a row; None if nobody did."""
+        return self.reviews.get((one.id, turn.index, choice))
+
+    def keeps(self, review: RowReview | None) -> bool:
+        """Return whether a row is exported."""
+        return not self.only_reviewed if review is None else review.verdict != VETOED
+
+    def count(self, built: Sequence[Built]) -> dict[str, int]:
+        """Return how many rows that the thresholds propose have which review."""
+        found: Counter[str] = Counter()
+        for one in built:
+            for turn in one.turns:
+                if choice := choice_of(decide(turn.payload["builder"], self.thresholds).kind):
+                    review = self.review_of(one, turn, choice)
+                    found[review.verdict if review else NOT_REVIEWED] += 1
+        return {name: found[name] for name in ("accepted", "edited", VETOED, NOT_REVIEWED)}
+
+
+def preference_rows(built: Sequence[Built], policy: Policy) -> Iterator[Pair]:
     """Yield the rows of Reflection-DPO: a question or the teacher's action over the student's."""
-    for one, turn, prompt, decision in _decided(built, thresholds):
+    for one, turn, prompt, decision in _decided(built, policy.thresholds):
         if decision.kind in CHOOSING:
-            step = turn.payload["builder"]
-            asks = decision.kind == QUESTION
-            chosen = f"Ask {step['question']}" if asks else step["teacher"]
-            row = _preference(prompt, chosen, step["student"])
-            yield row, _meta(one, turn, decision, thresholds)
+            yield from _reviewed(one, turn, prompt, decision, choice_of(decision.kind), policy)
 
 
-def sft_rows(built: Sequence[Built], thresholds: Thresholds) -> Iterator[Pair]:
+def _reviewed(
+    one: Built, turn: Turn, prompt: list[Row], decision: Decision, choice: str, policy: Policy
+) -> Iterator[Pair]:
+    """Yield the row that prefers a choice to the student's action, as its review leaves it."""
+    step = turn.payload["builder"]
+    review = policy.review_of(one, turn, choice)
+    if not policy.keeps(review):
+        return
+    chosen = review.text if review and review.text else chosen_text(step, choice)
+    meta = _meta(one, turn, decision, policy.thresholds)
+    yield (
+        _preference(prompt, chosen, step["student"]),
+        {**meta, "review": asdict(review) if review else None},
+    )
+
+
+def sft_rows(built: Sequence[Built], policy: Policy) -> Iterator[Pair]:
     """Yield the rows of the ablation without DPO: what was chosen, without what was rejected."""
-    for row, meta in preference_rows(built, thresholds):
+    for row, meta in preference_rows(built, policy):
         yield {"prompt": row["prompt"], "completion": row["chosen"]}, meta
 
 
-def teacher_rows(built: Sequence[Built], thresholds: Thresholds) -> Iterator[Pair]:
+def teacher_rows(built: Sequence[Built], policy: Policy) -> Iterator[Pair]:
     """Yield the rows of the ablation without reflection: every differing action of the teacher."""
-    for one, turn, prompt, decision in _decided(built, thresholds):
+    for one, turn, prompt, decision in _decided(built, policy.thresholds):
         if decision.kind not in (AGREE, UNUSABLE):
-            step = turn.payload["builder"]
-            row = _preference(prompt, step["teacher"], step["student"])
-            yield row, _meta(one, turn, decision, thresholds)
+            yield from _reviewed(one, turn, prompt, decision, TEACHER, policy)
 
 
 def star_gate_rows(built: Sequence[Built]) -> Iterator[Pair]:
     """Yield the rows of STaR-GATE: all steps of the third of trajectories that satisfied most.
 
     The third is rounded down, but is one trajectory at least; of equal ones the first by id are
-    taken. Trajectories without a satisfaction rate are left out.
+    taken. Trajectories without a satisfaction rate are left out. Reviews change nothing here: these
+    are the student's own steps.
     """
     scored = [(one.satisfaction, one) for one in built if one.satisfaction is not None]
     scored.sort(key=lambda pair: (-pair[0], pair[1].id))
@@ -131,11 +178,11 @@ def _meta(one: Built, turn: Turn, decision: Decision, thresholds: Thresholds) ->
     }
 
 
-def all_files(built: Sequence[Built], thresholds: Thresholds) -> Mapping[str, Iterator[Pair]]:
+def all_files(built: Sequence[Built], policy: Policy) -> Mapping[str, Iterator[Pair]]:
     """Return the rows of each exported file by its name."""
     return {
-        PREFERENCE: preference_rows(built, thresholds),
-        SFT: sft_rows(built, thresholds),
-        TEACHER_ONLY: teacher_rows(built, thresholds),
+        PREFERENCE: preference_rows(built, policy),
+        SFT: sft_rows(built, policy),
+        TEACHER_ONLY: teacher_rows(built, policy),
         STAR_GATE: star_gate_rows(built),
     }

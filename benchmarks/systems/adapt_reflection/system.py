@@ -11,10 +11,12 @@ from benchmarks.systems.adapt.dataset import IMPORTER
 from benchmarks.systems.adapt.scripted import PERSONA_POLICY
 from benchmarks.systems.adapt.system import SYSTEM as ADAPT
 from benchmarks.systems.adapt_reflection import episode, metrics, prompts
+from benchmarks.systems.adapt_reflection.demo import DEMO
 from benchmarks.systems.adapt_reflection.displays import DISPLAYS
 from benchmarks.systems.adapt_reflection.exports import export_reflection
 from benchmarks.systems.adapt_reflection.labels import LABELS
 from benchmarks.systems.adapt_reflection.parsers import PARSERS, SCHEMAS
+from benchmarks.systems.adapt_reflection.reviewing import ROWS
 from benchmarks.systems.adapt_reflection.scripted import (
     POLICIES,
     STUDENT_POLICY,
@@ -59,6 +61,8 @@ class AdaptReflection(System):
             )
         )
     )
+    demo = DEMO
+    training_rows = ROWS
     commands = {
         "export_reflection": export_reflection,
         "train_reflection_dpo": TrainReflection(),

@@ -59,6 +59,19 @@ def test_a_banner_for_everything_that_is_not_the_real_thing(
     assert (caution.title if caution else None) == titles
 
 
+def test_roles_are_named_as_their_system_calls_them() -> None:
+    roles = {name: [filler("x", "scripted")] for name in ("agent", "teacher", "scorer")}
+    roles["persona"] = [filler("x", "lexicon")]
+    run = RunFactory(dataset=DatasetFactory(system="adapt_reflection"), roles=roles)
+    caution = run_caution(run)
+    assert caution is not None
+    assert caution.title == "Scripted student · Scripted teacher and scorer · Lexicon persona"
+    assert caution.text == (
+        "Rules fill this role, not a model. Rules fill these roles, not models. "
+        "Word matching fills this role, not a model."
+    )
+
+
 def test_demo_data_says_it_all() -> None:
     caution = run_caution(RunFactory(is_demo=True))
     assert caution is not None

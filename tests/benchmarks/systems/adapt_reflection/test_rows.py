@@ -4,6 +4,7 @@ from benchmarks.core.types import Turn
 from benchmarks.systems.adapt_reflection.decisions import Thresholds
 from benchmarks.systems.adapt_reflection.rows import (
     Built,
+    Policy,
     preference_rows,
     sft_rows,
     star_gate_rows,
@@ -42,7 +43,7 @@ def contents(messages):
 
 
 def test_preference_rows():
-    pairs = list(preference_rows([built()], DEFAULT))
+    pairs = list(preference_rows([built()], Policy(DEFAULT)))
     assert [meta["kind"] for _, meta in pairs] == ["question", "teacher", "likely_teacher"]
     assert [contents(row["chosen"]) for row, _ in pairs] == [
         ["Ask Which milk?"], ["Search fridge_0"], ["Search fridge_0"],
@@ -58,7 +59,7 @@ def test_preference_rows():
 
 
 def test_other_thresholds_make_other_rows_of_the_same_numbers():
-    rows = list(preference_rows([built()], Thresholds(tau_u=0.5, tau_d=0.6)))
+    rows = list(preference_rows([built()], Policy(Thresholds(tau_u=0.5, tau_d=0.6))))
     assert [meta["kind"] for _, meta in rows] == [
         "teacher", "teacher", "likely_teacher", "teacher",
     ]  # fmt: skip
@@ -66,9 +67,9 @@ def test_other_thresholds_make_other_rows_of_the_same_numbers():
 
 def test_ablations():
     """Without DPO the chosen texts alone; without reflection all that the teacher did otherwise."""
-    chosen = [row["chosen"] for row, _ in preference_rows([built()], DEFAULT)]
-    assert [row["completion"] for row, _ in sft_rows([built()], DEFAULT)] == chosen
-    rows = list(teacher_rows([built()], DEFAULT))
+    chosen = [row["chosen"] for row, _ in preference_rows([built()], Policy(DEFAULT))]
+    assert [row["completion"] for row, _ in sft_rows([built()], Policy(DEFAULT))] == chosen
+    rows = list(teacher_rows([built()], Policy(DEFAULT)))
     assert [meta["t"] for _, meta in rows] == [2, 3, 4, 5]
     assert {contents(row["chosen"])[0] for row, _ in rows} == {"Search fridge_0"}
 

@@ -1,0 +1,107 @@
+// Review of training rows by keys: a accepts, e edits, v vetoes, u undoes, j and k go on and back.
+
+function openRows(list) {
+  const cards = () => Array.from(list.querySelectorAll("[data-row]"));
+  const button = (card, key) => card && card.querySelector(`button[data-key="${key}"]`);
+  const isTyping = (node) => node instanceof Element && node.matches("textarea, select, input");
+  const decided = [];
+  let current = null;
+  let sent = null;
+
+  function focusOn(card) {
+    if (!card) return;
+    for (const other of list.querySelectorAll("[data-current]")) other.removeAttribute("data-current");
+    card.setAttribute("data-current", "");
+    current = card.id;
+    card.focus({ preventScroll: true });
+    card.scrollIntoView({ block: "nearest" });
+  }
+  const chosen = () => document.getElementById(current);
+  function step(by) {
+    const all = cards();
+    const at = all.indexOf(chosen());
+    focusOn(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + by))]);
+  }
+  function goOn(card) {
+    const all = cards();
+    const rest = all.slice(all.indexOf(card) + 1);
+    focusOn(rest.find((other) => other.dataset.state === "open") || card);
+  }
+  function edit(card) {
+    const fold = card && card.querySelector("[data-edit]");
+    if (!fold) return;
+    fold.open = true;
+    fold.querySelector("textarea").select();
+  }
+  // Without a decision on the row in focus, the last one that was made here is taken back.
+  function undo() {
+    let found = button(chosen(), "u");
+    while (!found && decided.length) {
+      const card = document.getElementById(decided.pop());
+      found = button(card, "u");
+      if (found) focusOn(card);
+    }
+    if (found) found.click();
+  }
+
+  list.addEventListener("focusin", (event) => {
+    const card = event.target.closest("[data-row]");
+    if (!card || card.id === current) return;
+    for (const other of list.querySelectorAll("[data-current]")) other.removeAttribute("data-current");
+    card.setAttribute("data-current", "");
+    current = card.id;
+  });
+  list.addEventListener("submit", (event) => {
+    const card = event.target.closest("[data-row]");
+    sent = { id: card.id, verdict: event.submitter ? event.submitter.value : "" };
+  }, true);
+  document.addEventListener("htmx:afterSettle", () => {
+    if (!sent) return;
+    const { id, verdict } = sent;
+    sent = null;
+    const card = document.getElementById(id);
+    if (!card) return;
+    if (card.querySelector("[role=alert]")) {
+      focusOn(card);
+      if (verdict === "edited") edit(card);
+    } else if (verdict === "undone") focusOn(card);
+    else {
+      decided.push(id);
+      goOn(card);
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const fold = event.target instanceof Element && event.target.closest("[data-edit]");
+    if (fold && event.target.matches("textarea")) {
+      if (event.key === "Escape") {
+        fold.open = false;
+        focusOn(fold.closest("[data-row]"));
+      } else if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        fold.closest("form").requestSubmit(fold.querySelector("button"));
+      }
+      return;
+    }
+    if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+    const card = chosen();
+    const context = card && card.querySelector("[data-context]");
+    const act = {
+      a: () => button(card, "a")?.click(),
+      v: () => button(card, "v")?.click(),
+      u: undo,
+      e: () => edit(card),
+      o: () => context && (context.open = !context.open),
+      j: () => step(1),
+      k: () => step(-1),
+      "?": () => document.getElementById("keys").showModal(),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+const list = document.querySelector("[data-rows]");
+if (list) openRows(list);
