@@ -71,7 +71,8 @@ class RowCard:
     def chosen(self) -> str:
         """The text that would be exported: the proposed one, or what it was edited to."""
         current = self.history.current
-        return current.text if current and current.text else self.row.chosen
+        proposed = self.row.chosen.text if self.row.chosen else ""
+        return current.text if current and current.text else proposed
 
 
 @dataclass(frozen=True)

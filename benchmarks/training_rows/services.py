@@ -50,10 +50,11 @@ def decide_row(
         found = {each.index: each for each in port.decide(trajectory.payload, settings)}.get(index)
         if turn is None or found is None or not found.choice:
             raise RowRefused("this step proposes no row under these thresholds")
-        row = port.propose(turn.payload, settings)
+        proposed = port.propose(turn.payload, settings).chosen
+        assert proposed is not None  # as its decision has a choice
         if verdict == Verdict.EDITED:
             text = port.check(turn.payload, text)
-            if text == row.chosen:
+            if text == proposed.text:
                 verdict, text = Verdict.ACCEPTED, ""
         else:
             text = ""
@@ -69,7 +70,7 @@ def decide_row(
             index=index,
             choice=found.choice,
             verdict=verdict,
-            proposed=row.chosen,
+            proposed=proposed.text,
             text=text,
             undoes=history.current if verdict == UNDO else None,
             person=person,

@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.access import START, VIEW, fetch, signed_in
+from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.training_rows import TrainingRows as Port
 from benchmarks.models import Run, Trajectory
 from benchmarks.responses import add_error_message, go_back, wants_fragment
@@ -93,7 +94,7 @@ def row_decide(request: HttpRequest, run_id: int, trajectory_id: int, index: int
             seen=int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else 0,
             person=request.user if request.user.is_authenticated else None,
         )
-    except RowRefused as refused:
+    except CoreError as refused:
         error = _sentence(refused)
         if not wants_fragment(request):
             add_error_message(request, refused)

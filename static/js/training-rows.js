@@ -80,7 +80,7 @@ function openRows(list) {
         focusOn(fold.closest("[data-row]"));
       } else if (event.key === "Enter" && !event.shiftKey) {
         event.preventDefault();
-        fold.closest("form").requestSubmit(fold.querySelector("button"));
+        fold.querySelector("button").click();
       }
       return;
     }

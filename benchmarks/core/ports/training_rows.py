@@ -39,7 +39,10 @@ class Decided:
 
 @dataclass(frozen=True)
 class Scored:
-    """A text with its label and how probable it is; None where that was not measured."""
+    """A text with its label and how probable it is; None where that was not measured.
+
+    ``note`` has further numbers, in words.
+    """
 
     label: str
     text: str
@@ -51,11 +54,12 @@ class Scored:
 class ProposedRow:
     """What a page shows of a step: the texts in question, and what was asked and answered.
 
-    ``chosen`` is the proposed text, '' where no row is proposed.
+    ``chosen`` is the proposed text, None where no row is proposed; ``others`` are texts of the step
+    that are neither chosen nor rejected, and ``comment`` is what the person said to the question.
     """
 
     kind: str
-    chosen: str
+    chosen: Scored | None
     rejected: Scored
     others: tuple[Scored, ...]
     comment: str = ""

@@ -9,6 +9,8 @@ from benchmarks.systems.adapt.household.actions import LONGEST, UNREAD, parse_ac
 from benchmarks.systems.adapt_reflection.decisions import (
     CHOOSING,
     KINDS,
+    QUESTION,
+    TEACHER,
     choice_of,
     chosen_text,
     decide,
@@ -43,19 +45,19 @@ class ReflectionRows:
         step = turn["builder"]
         found = decide(step, thresholds_of(settings))
         choice = choice_of(found.kind)
-        teacher = Scored("Teacher’s action", step["teacher"], found.p_teacher)
-        others: tuple[Scored, ...] = (teacher,) if step["teacher"] else ()
+        given, utility = found.p_given_question, found.utility
+        after = "" if given is None else f"{given:.3f} after the person’s answer"
+        texts = {TEACHER: Scored("Teacher’s action", step["teacher"], found.p_teacher, after)}
         comment = ""
         if step["question"]:
-            given = found.p_given_question
-            note = "" if given is None else f"Teacher’s action after the answer: {given:.3f}"
-            others += (Scored("Question", step["question"], None, note),)
+            note = "" if utility is None else f"utility {utility:.3f}"
+            texts[QUESTION] = Scored("Question", chosen_text(step, QUESTION), None, note)
             comment = step["answer"] or step["no_question"]
         return ProposedRow(
             found.kind,
-            chosen_text(step, choice) if choice else "",
+            texts.get(choice),
             Scored("Student’s action", step["student"], found.p_student),
-            others,
+            tuple(one for name, one in texts.items() if name != choice and one.text),
             comment,
         )
 
