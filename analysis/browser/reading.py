@@ -89,12 +89,21 @@ def shown_at_first(indices: Sequence[int], asked: Stretch | None) -> set[int]:
 
 @dataclass
 class ShownTurn:
-    """A turn with what was said about it and what it took."""
+    """A turn with what was said about it and what it took.
+
+    ``brief``: the line with its number tells enough, so that it is folded unless somebody put a
+    label or note on it.
+    """
 
     turn: TurnView
     use: TurnUse | None = None
     labels: Sequence[PutLabel] = ()
     notes: Sequence[Note] = ()
+    brief: bool = False
+
+    @property
+    def folded(self) -> bool:
+        return self.brief and not self.labels and not self.notes
 
     @property
     def index(self) -> int:

@@ -16,6 +16,7 @@ from annotation.ratings.trajectory_ratings import ratings_of_trajectory
 from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging
 from benchmarks.access import START, fetch, signed_in
+from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory
 from benchmarks.responses import own_template, respond, wants_fragment
 from benchmarks.roles.selectors import run_roles
@@ -41,6 +42,7 @@ def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 
 def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     """Return all that the page of a trajectory shows."""
+    labels = find_system(found.run.dataset.system).labels
     timeline = timeline_of(found)
     indices = [line.index for line in timeline.lines]
     shown, asked = reading.shown_at_first(indices, _asked(request)), asked_turn(request)
@@ -61,6 +63,7 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "verdicts": trajectories.verdicts(found),
         "turns": [row.turn for row in turns.values()],
         "total": len(indices),
+        "folded": any(row.folded for row in turns.values()),
         "last": last,
         "pieces": reading.pieces_of(indices, turns),
         "groups": reading.line_groups(timeline.lines, open_at),
@@ -70,7 +73,7 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "multiples": reading.multiples_of(timeline, said),
         "judging": judging if timeline.dimensions else None,
         "said": said,
-        "hidden": hidden_kinds(found, timeline.violations),
+        "hidden": hidden_kinds(found, timeline.violations) if labels.violations else [],
         "caution": run_caution(found.run, found.role_changes),
         "roles": run_roles(found.run, found.role_changes),
         "settings": found.run.settings,
@@ -112,6 +115,7 @@ def shown_turns(
     """Return these turns with what they took and what was said about them, by index."""
     views: list[TurnView] = turn_views([found], only=shown)[found.pk]
     use = turn_use(found, [view.row for view in views])
+    folds = find_system(found.run.dataset.system).labels.folds
     labels, notes = defaultdict(list), defaultdict(list)
     for label in remarks["labels"]:
         labels[label.turn].append(label)
@@ -120,7 +124,11 @@ def shown_turns(
             notes[note.turn].append(note)
     return {
         view.row.index: reading.ShownTurn(
-            view, use.get(view.row.index), labels[view.row.index], notes[view.row.index]
+            view,
+            use.get(view.row.index),
+            labels[view.row.index],
+            notes[view.row.index],
+            folds is not None and folds(view.row.payload),
         )
         for view in views
     }
@@ -168,6 +176,7 @@ def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """Show the small drawings as a table: every turn, every dimension."""
     found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
+    labels = find_system(found.run.dataset.system).labels
     timeline = timeline_of(found)
     said = ratings_of_trajectory(
         trajectory=found.pk, profile=found.profile_id, user=person(request)

@@ -7,13 +7,13 @@ from django import forms
 
 from benchmarks.core.ports.training_rows import TrainingRows as Port
 from benchmarks.core.system import Setting
-from benchmarks.filters import FilterForm
+from benchmarks.filters import AddressForm
 from benchmarks.models import Run
 from benchmarks.roles.selectors import system_of
 from benchmarks.training_rows.selectors import STATES, RowPlace
 
 
-class RowFilter(FilterForm):
+class RowFilter(AddressForm):
     """Which rows are shown, and under which thresholds; without any, those of the run."""
 
     state = forms.ChoiceField(label="Review", required=False, choices=[("", "Any"), *STATES])

@@ -34,9 +34,16 @@ function openTrajectory(page) {
   const turnInAddress = () => /^#turn-(\d{1,6})$/.exec(location.hash);
   function follow() {
     const wanted = turnInAddress();
-    if (wanted && !turnAt(wanted[1])) go(Number(wanted[1]));
+    if (wanted && !show(Number(wanted[1]))) go(Number(wanted[1]));
   }
   addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-open-turns]");
+    if (!button) return;
+    const open = button.getAttribute("aria-pressed") !== "true";
+    for (const turn of all("details.turn", turns)) turn.open = open;
+    button.setAttribute("aria-pressed", String(open));
+  });
   document.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     const link = event.target.closest("[data-turn-link]");

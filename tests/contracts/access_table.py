@@ -180,8 +180,8 @@ benchmarks:judge_try              POST login    403      403      403      403  
 benchmarks:judge_trial            GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:run_verification       GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:run_verification       POST login    403      403      403      403      403      403      403      moved    moved
-benchmarks:training_rows          GET  login    403      403      403      403      403      403      ok       403      ok
-benchmarks:row_decide             POST login    403      403      403      403      403      403      403      422      422
+benchmarks:training_rows          GET  login    403      403      403      403      403      403      404      403      404
+benchmarks:row_decide             POST login    403      403      403      403      403      403      403      404      404
 benchmarks:prompts                GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_list          GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:read_facts               POST login    403      403      403      403      403      403      moved    403      moved

@@ -282,6 +282,7 @@ def _rows(study: Study) -> dict[str, Any]:
         "pk": study.pk,
         "study_id": study.pk,
         "position": 1,
+        "index": 1,
         "run_id": run.pk,
         "agent_id": run.agent_id,
         "experiment_id": Experiment.objects.create(name="Together").pk,

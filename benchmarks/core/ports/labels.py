@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from benchmarks.core.types import Outcome
+from benchmarks.core.types import Json, Outcome
 
 Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
 
@@ -78,7 +78,9 @@ class Labels:
     metric is undefined. ``replies`` describes, by kind of reply, what form a reply needs and gives
     an example. ``answer_verdicts`` are people's verdicts on recorded answers, best first.
     ``not_judged`` is what pages about judges and hidden constraints say of a system without them,
-    ``no_verdict`` why a trajectory has no violations.
+    ``no_verdict`` why a trajectory has no violations. ``folds`` says of the payload of a turn
+    whether the line with its number tells enough, so that the page of a trajectory folds it. Without
+    ``violations`` turns name none, and pages do not say of a constraint that it was kept.
     """
 
     endings: Mapping[str, Ending] = field(default_factory=dict)
@@ -104,6 +106,8 @@ class Labels:
     answer_verdicts: Mapping[str, str] = field(default_factory=dict)
     not_judged: str = ""
     no_verdict: str = "not recorded"
+    folds: Callable[[Json], bool] | None = None
+    violations: bool = True
 
     def ending(self, termination: str) -> Ending:
         """Return the label of an ending; an unknown code is its own title."""

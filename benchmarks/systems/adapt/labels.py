@@ -123,6 +123,11 @@ def _answer(params: Mapping[str, Any]) -> tuple[str, str]:
     )
 
 
+def folds(turn: Mapping[str, Any]) -> bool:
+    """Return whether a turn's own line tells enough: an action that succeeded, as most do."""
+    return bool(turn.get("ok")) and not turn.get("question")
+
+
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
@@ -146,4 +151,6 @@ LABELS = Labels(
     replies={"action": _action, "json_action": _json_action, "answer": _answer},
     not_judged="Rules decide here which preferences are met: there are no judges.",
     no_verdict="preferences are checked at the end, see the ledger",
+    folds=folds,
+    violations=False,
 )  # fmt: skip

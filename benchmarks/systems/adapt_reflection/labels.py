@@ -7,6 +7,7 @@ from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adapt.labels import ENDINGS as ADAPT_ENDINGS
 from benchmarks.systems.adapt.labels import LABELS as ADAPT_LABELS
+from benchmarks.systems.adapt.labels import folds as fold_action
 from benchmarks.systems.adapt_reflection.decisions import (
     AGREE,
     ARITHMETIC,
@@ -81,6 +82,11 @@ def _probabilities(params: Mapping[str, Any]) -> tuple[str, str]:
     )
 
 
+def _folds(turn: Mapping[str, Any]) -> bool:
+    """Return whether a turn's own line tells enough: both agree, and the action succeeded."""
+    return fold_action(turn) and bool(turn.get("builder", {}).get("same"))
+
+
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
@@ -109,4 +115,6 @@ LABELS = Labels(
     },
     not_judged="The builder makes training data from token probabilities: there are no judges.",
     no_verdict="the student's preferences are checked at the end",
+    folds=_folds,
+    violations=False,
 )
