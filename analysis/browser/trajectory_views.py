@@ -176,7 +176,6 @@ def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """Show the small drawings as a table: every turn, every dimension."""
     found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
-    labels = find_system(found.run.dataset.system).labels
     timeline = timeline_of(found)
     said = ratings_of_trajectory(
         trajectory=found.pk, profile=found.profile_id, user=person(request)

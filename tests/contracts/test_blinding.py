@@ -111,6 +111,7 @@ def values(world: World) -> dict[str, list[Any]]:
         # Of studies, and of the session.
         "pk": [*(study.pk for study in (*world.studies, world.live.study)), world.live.pk],
         "position": [1, 2],
+        "index": [1, 2],
         "number": [1, 2],
         "rank": [1, 2],
         "invite_id": [1],

@@ -79,8 +79,8 @@ class Labels:
     an example. ``answer_verdicts`` are people's verdicts on recorded answers, best first.
     ``not_judged`` is what pages about judges and hidden constraints say of a system without them,
     ``no_verdict`` why a trajectory has no violations. ``folds`` says of the payload of a turn
-    whether the line with its number tells enough, so that the page of a trajectory folds it. Without
-    ``violations`` turns name none, and pages do not say of a constraint that it was kept.
+    whether the line with its number tells enough, so that the page of a trajectory folds it.
+    Without ``violations`` turns name none, and pages do not say of a constraint that it was kept.
     """
 
     endings: Mapping[str, Ending] = field(default_factory=dict)
