@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0018_longer_kinds_of_constraints'),
+        ('benchmarks', '0019_plain_column_names'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
