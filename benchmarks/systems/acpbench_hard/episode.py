@@ -39,7 +39,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
     found = _found(verdict)
     yield Turn(1, reply.text, "", found)
     metrics, undefined = outcome_metrics(
-        task.payload["task"], found, settings["counts"], _why(found)
+        task.payload["task"], found, settings["counts"], _why(found), reply.text
     )
     termination = _termination(found)
     payload = {

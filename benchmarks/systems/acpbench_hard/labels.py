@@ -78,6 +78,9 @@ MEASURES: Mapping[str, Measure] = {
         "Applicability alone: size of the intersection of answer and right answer by that of their "
         "union.",
     ),
+    "words": Measure(
+        "Words", "Words of a reply, with any reasoning before its answer.", noun="words of a reply"
+    ),
 }  # fmt: skip
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
@@ -120,6 +123,7 @@ def _verdict(params: Mapping[str, Any]) -> tuple[str, str]:
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
+    costs=("words",),
     verdicts={"accurate": "Right", "reference": "Reference", "corrected": "Corrected"},
     hidden="The agent is told neither the stored answer nor, with a context in natural language, "
     "the PDDL.",

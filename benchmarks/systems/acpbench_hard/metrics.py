@@ -8,7 +8,7 @@ from benchmarks.core.means import mean_of
 from benchmarks.core.types import Json, Outcome
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
-NAMES = ("accurate", "reference", "corrected", "differs", *TASKS, "jaccard")
+NAMES = ("accurate", "reference", "corrected", "differs", *TASKS, "jaccard", "words")
 OTHER_TASK = "a question of another task"
 # What questions differ in, in the order of pages.
 GROUPS = {
@@ -19,16 +19,17 @@ GROUPS = {
 
 
 def outcome_metrics(
-    task: str, verdict: Json | None, counts: str, why: str
+    task: str, verdict: Json | None, counts: str, why: str, reply: str = ""
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """One answer's metrics, and why some are undefined; ``why`` there is no score where none is.
 
     ``accurate`` is the score that ``counts`` names, and so is the metric of the question's task.
-    ``jaccard`` is for applicability alone (paper, A.8).
+    ``jaccard`` is for applicability alone (paper, A.8). ``words`` is the length of the reply.
     """
     metrics: dict[str, float | None] = dict.fromkeys(NAMES)
     undefined: dict[str, str] = {}
     if verdict is not None:
+        metrics["words"] = float(len(reply.split()))
         for name in ("reference", "corrected"):
             metrics[name] = None if verdict[name] is None else float(verdict[name])
         metrics["accurate"] = metrics[task] = metrics[counts]

@@ -17,7 +17,6 @@ from benchmarks.systems.acpbench_hard.search.facts import (
 from benchmarks.systems.acpbench_hard.search.result import Proof, SearchResult
 
 UNUSABLE = Ruling(None, "undecided: the PDDL cannot be used.")
-_UNKNOWN = "undecided: the search gave up"
 _PROOFS: dict[Proof, str] = {
     "relaxation": "even if nothing were ever lost, no plan would do it",
     "pairs": "two facts that it needs never hold together",
@@ -107,10 +106,16 @@ def _none_or_stored(reading: Reference, stored: list[str]) -> Ruling | None:
 def _ruling_of(result: SearchResult, what: str) -> Ruling:
     """Return the reference score of a search for a plan that should not exist."""
     if result.solved is None:
-        return Ruling(None, f"{_UNKNOWN} on {what} after {result.nodes} states.")
+        return Ruling(None, f"undecided: {_why_unknown(result)} on {what}.")
     if result.solved:
         return Ruling(0, f"A plan reaches {what}: {_length(result)}.")
     return Ruling(1, f"No plan reaches {what}: {_PROOFS[result.proof]}.")
+
+
+def _why_unknown(result: SearchResult) -> str:
+    if result.outcome == "timed_out":
+        return "the external planner reached its time limit"
+    return f"the search gave up after {result.nodes:,} states"
 
 
 def _length(result: SearchResult) -> str:
@@ -260,8 +265,7 @@ def _finding_of(result: SearchResult | None, text: str, can: str, cause: str) ->
         return _undecided(text, "the PDDL cannot be used")
     if result.solved is None:
         timed_out = result.outcome == "timed_out"
-        why = f"the search gave up after {result.nodes} states"
-        return _undecided(text, why, "timed_out" if timed_out else "undecided")
+        return _undecided(text, _why_unknown(result), "timed_out" if timed_out else "undecided")
     if result.solved:
         why = f"it {can}: {_length(result)}"
         return Finding(
@@ -285,7 +289,8 @@ def next_action_reference(work: Work, reading: Reference) -> Ruling:
         return UNUSABLE
     left = int(answer["opt"]) - 1
     if result.solved is None:
-        return Ruling(None, f"{_UNKNOWN} on a plan of {left} actions after {name}.")
+        why = _why_unknown(result)
+        return Ruling(None, f"undecided: {why} on a plan of {left} actions after {name}.")
     if result.solved:
         return Ruling(1, f"After {name}, {left} actions are enough, one less than before.")
     return Ruling(0, f"After {name}, {left} actions are not enough.")
@@ -329,9 +334,11 @@ def _judge_next(
     if fault := instance.unmet(given, instance.init):
         return 0, f"it cannot be applied, as {fault}", "wrong_value"
     result = _after(work, given)
-    if result is None or result.solved is None:
-        timed_out = result is not None and result.outcome == "timed_out"
-        return None, "the search gave up", "timed_out" if timed_out else "undecided"
+    if result is None:
+        return None, "the PDDL cannot be used", "undecided"
+    if result.solved is None:
+        timed_out = result.outcome == "timed_out"
+        return None, _why_unknown(result), "timed_out" if timed_out else "undecided"
     if result.solved:
         return 1, f"{distance - 1} further actions are enough", None
     return 0, f"{distance - 1} further actions are not enough", "wrong_value"
