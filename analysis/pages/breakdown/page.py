@@ -18,6 +18,7 @@ from analysis.pages.breakdown.rows import (
     compute,
     published_here,
 )
+from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -178,10 +179,16 @@ def paired_columns(result: BreakdownResult) -> Sequence[ColumnOf[PairedRow]]:
             help="Several people at one task: their mean, with an interval by task.",
             link=lambda row: Link(runs=(row.people.pk,)),
         ),
-        estimate_of(
-            "Agent − people", lambda row: row.difference, unit, part="difference", signed=True,
-            show_n=True, help="Mean over the common tasks; n counts tasks.",
-            link=lambda row: Link(
+        ColumnOf(
+            estimate_column(
+                "Agent − people", "difference", help="Mean over the common tasks; n counts tasks."
+            ),
+            lambda row: (
+                points_cell(row.difference)
+                if result.measure.in_percent
+                else estimate_cell(row.difference, unit, signed=True, show_n=True)
+            ),
+            lambda row: Link(
                 url=addresses.side_by_side(row.run, row.people, next(iter(result.data.measures)))
             ),
         ),

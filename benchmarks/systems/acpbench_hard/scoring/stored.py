@@ -42,7 +42,7 @@ def applicability(work: Work, response: str) -> Finding:
         instance = work.instance
         made_up = instance is not None and any(map(instance.fault_of_action, wrong))
         failure = "wrong_form" if made_up else "wrong_value"
-        why = f"{len(wrong)} of {len(given)} named actions are wrong, {len(missing)} are missing."
+        why = f"{len(wrong)} of {len(given)} named actions wrong, {len(missing)} missing."
     else:
         why = "The only applicable action is named, and no others."
         if len(right) > 1:
