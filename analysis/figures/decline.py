@@ -9,6 +9,8 @@ from analysis.stats.trends.decline import Curve
 Links = Mapping[tuple[str, int], str]
 
 MOST_TICKS = 20
+# Beyond the ends of the scale, so that marks there are drawn whole.
+ROOM = 0.1
 # Of small panels: so many numbers under each, and heights in pixels.
 MOST_NUMBERS, PANEL, BELOW = 6, 130, 92
 # Title of the shared axis, and of the panel that counts trajectories.
@@ -45,12 +47,15 @@ def decline_figure(
     panels = Panels(len(shown) + 1, 2, [*shown, running], wide_last=True)
     traces: list[Trace] = []
     for i, dimension in enumerate(shown):
-        panel = panels.axes(i, dict(steps), {"range": list(scale)})
+        y = {"range": [scale[0] - ROOM, scale[1] + ROOM], "dtick": 1}
+        panel = panels.axes(i, dict(steps), {**y, "title": {"text": "mean score"}})
         for curve in curves:
             if curve.dimension == dimension:
                 traces += _lines(curve, looks[curve.agent], panel.x, panel.y, i == 0, links)
     last = panels.axes(
-        len(shown), {**steps, "title": {"text": position or across}}, {"rangemode": "tozero"}
+        len(shown),
+        {**steps, "title": {"text": position or across}},
+        {"rangemode": "tozero", "title": {"text": "trajectories"}},
     )
     seen: set[str] = set()
     for curve in curves:
@@ -158,7 +163,7 @@ def agent_multiples(
             "tickangle": 0,
             "title": {"text": f"{TITLES[align][0]}, and trajectories", "standoff": 4},
         }
-        y = {"range": [scale[0] - 0.1, scale[1] + 0.1], "dtick": 1, "showgrid": True}
+        y = {"range": [scale[0] - ROOM, scale[1] + ROOM], "dtick": 1, "showgrid": True}
         y |= {"showticklabels": i % across == 0}
         y |= {"title": {"text": "mean score"}} if i % across == 0 else {}
         panel = panels.axes(i, x, y)

@@ -31,6 +31,10 @@ Scale = tuple[float, float]
 Links = Mapping[tuple[str, str], str]
 
 
+# Rows from which on a heat map has a bar that explains its colours.
+LEAST_SCALED = 6
+
+
 def rubric_heatmap(
     table: MeanTable,
     scale: Scale = (1, 5),
@@ -65,6 +69,8 @@ def rubric_heatmap(
         "zmin": scale[0],
         "zmax": scale[1],
         "autocolorscale": True,
+        # Beside few rows its numbers would cover each other; every cell has its own.
+        "showscale": len(rows) >= LEAST_SCALED,
         "xgap": 1,
         "ygap": 1,
         "colorbar": {

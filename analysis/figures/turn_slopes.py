@@ -122,7 +122,8 @@ def matched_figure(
         x: dict[str, object] = {"dtick": 1}
         if i + 2 >= len(dimensions):
             x["title"] = {"text": "turn"}
-        panel = panels.axes(i, x, {"range": list(scale), "title": {"text": "mean score"}})
+        y = {"range": [scale[0] - 0.1, scale[1] + 0.1], "dtick": 1}
+        panel = panels.axes(i, x, {**y, "title": {"text": "mean score"}})
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         for curve in drawn:
             if curve.dimension == dimension:

@@ -65,7 +65,7 @@ def test_means_and_agreement(reader: User, study: Study) -> None:
     # All answers are equal: nothing by which chance could be told.
     assert people["9 No needless effort"]["alpha"] is None
     assert people["9 No needless effort"]["equal"] == 1
-    assert "2 people answered on 8 items" in found.sentence
+    assert "2 people answered in 8 assignments" in found.sentence
     assert f"agree with alpha = {alpha:.2f}" in found.sentence
     assert {figure.name for figure in found.figures} == {"questions", "agents"}
     agents = lines(found.table("agents"))
