@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -205,7 +205,9 @@ def _nested(
     found = _resolved(schema, models)
     required = found.get("required", ())
     for name, one in found.get("properties", {}).items():
-        yield _field(f"{before}{name}", "", one, name in required, models)
+        view = _field(f"{before}{name}", "", one, name in required, models)
+        null = any(option.get("type") == "null" for option in one.get("anyOf", ()))
+        yield replace(view, kind=f"{view.kind} or null" if null else view.kind)
         inner, listed = _inside(one, models)
         if inner is not None and depth < DEEPEST:
             yield from _nested(inner, models, f"{before}{name}{'[]' * listed}.", depth + 1)
