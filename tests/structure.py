@@ -20,7 +20,8 @@ one, when all of this holds:
   60 files of Python is a sweep and does not count);
 - both together have at most 400 lines of code, above which a file holds more than one idea.
 
-A file that stays apart all the same has its reason in ``docs/decisions/files-and-names.md``.
+What stays as it is all the same (a file, a full folder, a name) has its reason in
+``docs/decisions/files-and-names.md``.
 
 **One name, one class.** Counted are classes at the top level of a module, but ``Command``, the name
 that Django asks for. A value of ``benchmarks/core`` and the row that stores it share a name on
@@ -53,11 +54,14 @@ SMALL, LARGE, FULL = 40, 600, 20
 # Of files that are opened together: lines of a small pair, and of a pair that makes a whole file.
 PAIR, WHOLE = 200, 400
 CHANGED_TOGETHER, LEAST_COMMITS, SWEEP = 0.75, 3, 60
+# What gathers the files of a folder; so does any other *urls.py.
 LISTS = {
     "__init__.py",
     "apps.py",
+    "base.py",
     "build.py",
     "catalogue.py",
+    "commands.py",
     "registry.py",
     "system.py",
     "urls.py",
@@ -73,6 +77,7 @@ FOUND_BY_NAME = LISTS | {
     "views.py",
 }
 FOUND_BY_FOLDER = {"commands", "migrations", "templatetags"}
+REASON_GIVEN = " (reason in docs/decisions)"
 REASONS = BASE / "docs" / "decisions" / "files-and-names.md"
 # What Django, its templates and SQLite's driver do not document; ``_state.adding``, ``_state.db``
 # and ``as_sql`` of an expression are documented.
@@ -189,6 +194,10 @@ def commits_by_file() -> dict[str, set[int]]:
     return changed
 
 
+def _reasons() -> str:
+    return REASONS.read_text() if REASONS.exists() else ""
+
+
 def opened_together(sizes: Mapping[Path, int], graph: Mapping[str, set[str]]) -> list[str]:
     """Return the files that are always opened with their importer, as this module defines it."""
     paths = {module_name(path): path for path in sizes}
@@ -197,7 +206,7 @@ def opened_together(sizes: Mapping[Path, int], graph: Mapping[str, set[str]]) ->
         for name in imported:
             importers[name].add(importer)
     changed, found = commits_by_file(), []
-    reasons = REASONS.read_text() if REASONS.exists() else ""
+    reasons = _reasons()
     for name, by in sorted(importers.items()):
         path, other = paths[name], paths[min(by)]
         if (
@@ -206,6 +215,7 @@ def opened_together(sizes: Mapping[Path, int], graph: Mapping[str, set[str]]) ->
             or path.parent.name in FOUND_BY_FOLDER
             or path.name in FOUND_BY_NAME
             or other.name in LISTS
+            or other.name.endswith("urls.py")
             or sizes[path] + sizes[other] > WHOLE
         ):
             continue
@@ -213,7 +223,7 @@ def opened_together(sizes: Mapping[Path, int], graph: Mapping[str, set[str]]) ->
         share = len(commits & others) / len(commits) if len(commits) >= LEAST_COMMITS else 0.0
         if sizes[path] < SMALL or sizes[path] + sizes[other] <= PAIR or share >= CHANGED_TOGETHER:
             inner = str(path.relative_to(BASE))
-            told = " (reason in docs/decisions)" if f"`{inner}`" in reasons else ""
+            told = REASON_GIVEN if f"`{inner}`" in reasons else ""
             found.append(f"{inner} ({sizes[path]}) ← {other.name} ({sizes[other]}){told}")
     return found
 
@@ -224,13 +234,14 @@ def repeated_classes(files: list[Path]) -> list[str]:
     for path in files:
         for name in re.findall(r"^class (\w+)", path.read_text(), re.MULTILINE):
             places[name].add(str(path.relative_to(BASE)))
-    found = []
+    found, reasons = [], _reasons()
     for name, paths in sorted(places.items()):
         stored = {one for one in paths if one.startswith("benchmarks/models/")}
         values = {one for one in paths if one.startswith("benchmarks/core/")}
         different = paths - values if stored and len(values) == 1 else paths
         if len(different) > 1 and name != "Command":
-            found.append(f"{name}: {', '.join(sorted(different))}")
+            told = REASON_GIVEN if f"`{name}`" in reasons else ""
+            found.append(f"{name}: {', '.join(sorted(different))}{told}")
     return found
 
 
@@ -242,6 +253,7 @@ def measure_files() -> dict[str, Any]:
     importers = Counter(other for found in graph.values() for other in found)
     folders = Counter(path.parent for path in files if path.name != "__init__.py")
     sources = "\n".join(path.read_text() for path in files)
+    reasons = _reasons()
     return {
         "production files": len(files),
         "lines of code": sum(sizes.values()),
@@ -253,7 +265,10 @@ def measure_files() -> dict[str, Any]:
         "files with one importer": sum(n == 1 for n in importers.values()),
         "of them always opened with it": opened_together(sizes, graph),
         f"folders with over {FULL} files": sorted(
-            f"{folder.relative_to(BASE)} ({n})" for folder, n in folders.items() if n > FULL
+            f"{(inner := folder.relative_to(BASE))} ({n})"
+            f"{REASON_GIVEN if f'`{inner}/`' in reasons else ''}"
+            for folder, n in folders.items()
+            if n > FULL
         ),
         "import circles": circles(graph),
         "class names used more than once": repeated_classes(files),

@@ -50,7 +50,7 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Page:
+class QuestionPage:
     """The question and the form."""
 
     task: TaskKind
@@ -79,11 +79,11 @@ class Page:
         return range(1, self.most + 1)
 
 
-def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
+def show(context: Json, given: Fields, errors: Mapping[str, str]) -> QuestionPage:
     """The page of an ask; ``given`` and ``errors`` come of a form that was refused."""
     task = TASKS[context["task"]]
     names = context["names"]["actions" if task.shape in ("action", "actions") else "propositions"]
-    return Page(
+    return QuestionPage(
         task=task,
         question=context["question"],
         context=context.get("context", ""),

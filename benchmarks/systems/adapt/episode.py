@@ -19,11 +19,10 @@ from benchmarks.systems.adapt.household.actions import (
     unread_message,
 )
 from benchmarks.systems.adapt.household.inventory import inventory_of
-from benchmarks.systems.adapt.household.nodes import ActionResult
+from benchmarks.systems.adapt.household.nodes import ActionResult, Node
 from benchmarks.systems.adapt.household.rules import INAPPLICABLE, SATISFIED, GoalVerdict, Judge
 from benchmarks.systems.adapt.household.scene import draw_scene
 from benchmarks.systems.adapt.household.world import World
-from benchmarks.systems.adapt.kitchen import kitchen_tree
 from benchmarks.systems.adapt.metrics import NAMES, outcome_metrics
 from benchmarks.systems.adapt.preferences import Preference, goal_of, preferences_of
 from benchmarks.systems.adapt.prompts import PROMPTS
@@ -380,3 +379,44 @@ class AdaptPlay:
         }
         metrics, why = outcome_metrics(record, self.settings)
         return Outcome(termination, metrics, why, record)
+
+
+# --- The household at the end, as pages show it ---------------------------------------------------
+
+
+def kitchen_tree(world: World, changed: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return rooms with their furniture; things that changed have the step of their last change.
+
+    What nobody touched is listed by name alone. ``changed`` is by name of a node.
+    """
+    rooms = []
+    for room in world.inventory.rooms:
+        pieces = [
+            _branch(world, world.nodes[name], changed) for name in world.nodes[room.id].children
+        ]
+        touched = sum(piece["touched"] for piece in pieces)
+        rooms.append({"name": room.description, "furniture": pieces, "touched": touched})
+    return rooms
+
+
+def _branch(world: World, node: Node, changed: Mapping[str, int]) -> dict[str, Any]:
+    """Return a node with what is in it; ``rest`` are the names of what was left alone."""
+    branches, rest = [], []
+    for name in node.children:
+        child = world.nodes[name]
+        branch = _branch(world, child, changed)
+        if branch["touched"]:
+            branches.append(branch)
+        else:
+            rest.append(child.name)
+    step = changed.get(node.name)
+    about = node.thing.description if node.id == node.thing.id else ""
+    return {
+        "name": node.name,
+        "about": about,
+        "states": sorted(node.states),
+        "step": step,
+        "inside": branches,
+        "rest": rest,
+        "touched": (step is not None) + sum(branch["touched"] for branch in branches),
+    }
