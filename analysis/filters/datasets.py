@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Count, F, Max, OuterRef, Q, Subquery
 
 from analysis.filters import ALL_RUNS, Filters
-from analysis.filters.factors import choose_factor
+from analysis.filters.factors import choose_factor, condition_titles
 from analysis.filters.options import FilterOption
 from analysis.filters.runs import FINISHED, SHOWN, comparing, experiments_of, is_judged
 from analysis.filters.selection import Selection, narrow
@@ -250,13 +250,12 @@ def in_words_of(selection: Selection, system: str) -> Selection:
     judges.
     """
     options = dict(selection.options)
-    contrasts = find_system(system).comparisons.contrasts
-    if contrasts is not None:
-        words = contrasts.conditions
-        options["condition"] = tuple(
-            replace(o, label=words[o.value].title if o.value in words else o.label)
-            for o in options.get("condition", ())
-        )
+    offered = options.get("condition", ())
+    words = condition_titles(find_system(system), [o.value for o in offered if o.value])
+    options["condition"] = tuple(
+        replace(o, label=words[o.value]) if words.get(o.value, o.value) != o.value else o
+        for o in offered
+    )
     if system in SYSTEMS and not is_judged(system):
         options["judging"] = ()
     return replace(selection, options=options)

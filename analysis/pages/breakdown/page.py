@@ -7,6 +7,7 @@ from itertools import product
 from analysis.figures.rubric import rubric_heatmap
 from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
+from analysis.filters.factors import condition_titles
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import group_values, outcome_frame
 from analysis.pages.breakdown.rows import (
@@ -34,7 +35,6 @@ from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.pages.outcome_estimates import NOTHING_HERE
 from analysis.reports import addresses, figure_specs, run_marks
-from analysis.reports.condition_titles import condition_titles
 from analysis.reports.content import (
     Cell,
     Column,

@@ -6,6 +6,7 @@ from math import ceil
 from analysis.figures.lines import number_lines
 from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
+from analysis.filters.factors import condition_titles
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.tool_calls import remaining_parts
@@ -24,7 +25,6 @@ from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, Ta
 from analysis.pages.empty import why_no_runs
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.reports import figure_specs
-from analysis.reports.condition_titles import condition_titles
 from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import find_system, get_system
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.figures.costs import CostMark, CostPanel, cost_panels
 from analysis.figures.theme import Figure
+from analysis.filters.factors import condition_titles
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.pages.declaration import (
@@ -23,7 +24,6 @@ from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.pages.outcome_estimates import estimate_measure
 from analysis.reports import figure_specs, run_marks
-from analysis.reports.condition_titles import condition_titles
 from analysis.reports.content import Column, exclusions
 from analysis.reports.formatting import Unit
 from analysis.stats.results import Estimate

@@ -71,3 +71,15 @@ def test_the_cheapest_is_named_beside_the_best() -> None:
     )
     assert any("Each interval is for one number alone" in one.text for one in report().notices)
     assert [one.text for one in report().onward] == ["Any two agents: is that real?"]
+
+
+def test_filters_name_conditions_as_their_system_does() -> None:
+    dataset = make_dataset()
+    Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
+    for condition in ("standard", "planner=tree", "planner=tree, max_steps=9"):
+        make_trajectory(make_run(dataset, "ada", condition=condition), 1)
+    offered = {one.value: one.label for one in select_runs(Filters()).options["condition"]}
+    assert offered["standard"] == "Planner: SDA-Planner"
+    assert offered["planner=tree"] == "Planner: Tree Planner"
+    # A setting without a name of its own leaves the condition as it is.
+    assert offered["planner=tree, max_steps=9"].startswith("planner=tree, max_steps=9")
