@@ -52,6 +52,7 @@ def load(selection: Selection) -> ConditionsData | NothingToShow:
         published,
         system.labels.measures[ACCURATE],
         condition_titles(system, [run.condition for run in selection.runs]),
+        selection.family,
     )
 
 

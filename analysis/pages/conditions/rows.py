@@ -32,6 +32,8 @@ class ConditionsData:
     """What trajectories came to, how much was left to do in each, and what is published.
 
     ``measure`` is accuracy as the system calls it, ``titles`` are its words for the conditions.
+    ``family`` are the runs of all agents, whichever are shown: intervals of changes hold together
+    over all changes that they allow.
     """
 
     runs: tuple[ChosenRun, ...]
@@ -41,6 +43,7 @@ class ConditionsData:
     published: tuple[Published, ...]
     measure: Measure
     titles: Mapping[str, str]
+    family: tuple[ChosenRun, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,11 @@ class ConditionsResult:
         return how_interval([self.change[a, name] for a in self.agents for name in self.others])
 
     @property
+    def family_size(self) -> int:
+        """The number of changes that their intervals hold together for."""
+        return _family_size(self.data, self.baseline)
+
+    @property
     def left_out(self) -> Mapping[str, int]:
         return exclusions(list(self.accuracy.values()))
 
@@ -239,13 +247,14 @@ def compute(data: ConditionsData) -> ConditionsResult:
     baseline = first if first in there else ""
     runs = {(run.label, run.condition): run for run in data.runs}
     agents = tuple(dict.fromkeys(run.label for run in data.runs))
+    family = _family_size(data, baseline)
     accuracy, change = {}, {}
     for agent in agents:
         base = runs.get((agent, baseline))
         for condition in order:
             run = runs.get((agent, condition))
             accuracy[agent, condition] = _accuracy(data.frame, run)
-            change[agent, condition] = _change(data.frame, run, base)
+            change[agent, condition] = _change(data.frame, run, base, family)
     words = {name: known.get(name) or Caption(_title(name, data.titles)) for name in order}
     lengths = _lengths(data, agents, runs, contrasts) if contrasts is not None else None
     return ConditionsResult(
@@ -275,12 +284,20 @@ def _accuracy(frame: "DataFrame", run: ChosenRun | None) -> Estimate:
     )
 
 
-def _change(frame: "DataFrame", run: ChosenRun | None, base: ChosenRun | None) -> Estimate:
+def _family_size(data: ConditionsData, baseline: str) -> int:
+    """Count the conditions of every agent in the chosen data that also has the baseline."""
+    keys = {(run.label, run.condition) for run in (*data.family, *data.runs)}
+    return sum(name != baseline and (agent, baseline) in keys for agent, name in keys)
+
+
+def _change(
+    frame: "DataFrame", run: ChosenRun | None, base: ChosenRun | None, family: int
+) -> Estimate:
     if run is None:
         return Estimate.without_value(NO_RUN)
     if base is None:
         return Estimate.without_value("no run under the baseline")
-    return paired_difference(frame, run, base)
+    return paired_difference(frame, run, base, comparisons=max(family, 1))
 
 
 def _lengths(

@@ -47,7 +47,9 @@ def contrast_columns(result: ConditionsResult) -> Sequence[ColumnOf[str]]:
         _accuracy(result, estimate_column(result.title(other), "contrast"), other),
         _change(
             result,
-            estimate_column("Change", "change", "On the same tasks; the interval draws tasks"),
+            estimate_column(
+                "Change", "change", "On the same tasks; intervals of all changes hold together"
+            ),
             other,
         ),
     )

@@ -46,15 +46,19 @@ def test_accuracy_and_the_paired_drop() -> None:
     # Ada: 4 of 4 and 1 of 3; on the three common tasks 0, -1, -1.
     assert (ada["baseline"], ada["contrast"]) == (1.0, pytest.approx(1 / 3, abs=1e-6))
     assert ada["change"] == pytest.approx(-2 / 3, abs=1e-6) and ada["change n"] == 3
-    # Tango: 2 of 3 tasks lost.
-    assert (ada["change low"], ada["change high"]) == (-0.938508, 0.269162)
+    # Tango: 2 of 3 tasks lost; one of two intervals, each of level 97.5 %.
+    assert (ada["change low"], ada["change high"]) == (-0.949646, 0.376861)
     assert "lookup fitted several records" in str(ada["contrast note"])
-    # ±z²/(4 + z²) = ±3.8415/7.8415.
-    assert bob["change"] == 0.0 and bob["change low"] == pytest.approx(-0.48989, abs=1e-5)
+    # ±z²/(4 + z²) = ±5.0239/9.0239.
+    assert bob["change"] == 0.0 and bob["change low"] == pytest.approx(-0.55673, abs=1e-5)
     assert found.sentence.startswith(
         "Accuracy falls most for Ada, by 66.7 points: from 100.0 % (“Block-free”) to 33.3 % "
-        "(“Blocked”; 95 % interval of the change −93.9 to 26.9, n = 3 tasks); Bob changes by 0 "
+        "(“Blocked”; 95 % simultaneous interval of the change −95.0 to 37.7, n = 3 tasks; Bonferroni "
+        "over 2 changes); Bob changes by 0 "
     )
+    # Whoever is shown, the same changes are corrected for.
+    (alone,) = lines(report(agents=("ada",)).table("drop"))
+    assert alone["change low"] == ada["change low"]
     assert [row["condition"] for row in lines(found.table("accuracy"))] == ["Block-free", "Blocked"]
     assert any("Left out of accuracy: 1 (a lookup" in line for line in found.how)
     cell = found.table("drop").rows[0][3]  # type: ignore[union-attr]
