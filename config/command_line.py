@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from django.core.management import execute_from_command_line
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, OperationalError, ProgrammingError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 NOT_SET_UP = (
@@ -18,18 +18,24 @@ def run_command(arguments: Sequence[str]) -> None:
     try:
         execute_from_command_line(list(arguments))
     except DatabaseError as error:
-        words = None if "--traceback" in arguments else explain(error)
+        words = None if "--traceback" in arguments else explain(error, list(arguments[1:2]))
         if words is None:
             raise
         sys.exit(words)
 
 
-def explain(error: DatabaseError) -> str | None:
-    """Return what is wrong with the database and what to do; None for a fault of the program."""
+def explain(error: DatabaseError, command: Sequence[str] = ()) -> str | None:
+    """Return what is wrong with the database and what to do; None for a fault of the program.
+
+    An error while tables are changed is never explained by the tables: it would hide its cause.
+    """
     from benchmarks.outages import outage_behind
 
     if outage := outage_behind(error):
         return f"{outage.reason[:1].upper()}{outage.reason[1:]}. {outage.remedy}"
+    # A missing table is the first kind of error to SQLite, the second to PostgreSQL.
+    if "migrate" in command or not isinstance(error, OperationalError | ProgrammingError):
+        return None
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return NOT_SET_UP

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.db import OperationalError, ProgrammingError
+from django.db import IntegrityError, OperationalError, ProgrammingError
 
+from config import command_line
 from config.command_line import explain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,3 +41,16 @@ def test_a_fault_of_the_program_stays_one() -> None:
     assert explain(OperationalError("no such table: no_such")) is None
     locked = explain(OperationalError("database is locked"))
     assert locked is not None and locked.startswith("The database is locked by another program.")
+
+
+def test_a_migration_that_fails_tells_its_own_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise `migrate` on a broken row answered "Run manage.py migrate first", or crashed."""
+
+    def migrations(_: object) -> None:
+        raise AssertionError("the state of the tables was asked for")
+
+    monkeypatch.setattr(command_line, "MigrationExecutor", migrations)
+    assert explain(IntegrityError("FOREIGN KEY constraint failed")) is None
+    assert explain(OperationalError("no such column: x"), ["migrate"]) is None
+    full = explain(OperationalError("database or disk is full"), ["migrate"])
+    assert full is not None and full.startswith("The disk of the server is full")
