@@ -27,10 +27,14 @@ class Model:
     latency: float = 0.0
     style: Style = ""
     share: float = 1.0
+    scores: bool = True
+    logprobs: bool = True
 
 
 MODELS: Mapping[str, Model] = {
     "fake": Model("answers at once"),
+    "chat-only": Model("serves no completions, so it scores no texts", scores=False),
+    "no-logprobs": Model("echoes a text without log probabilities", logprobs=False),
     "slow": Model("takes two seconds", latency=2.0),
     "rough": Model(
         "fails one call in ten, and is now and then too busy, silent or gone",

@@ -41,6 +41,8 @@ _PLAIN = ("of", "the", "that", "this", "with", "have", "there", "would", "from",
 _KEYED = re.compile(r"^- (\S+): (.+)$", re.MULTILINE)
 _LISTED = re.compile(r"^- (.+)$", re.MULTILINE)
 _NAMED = re.compile(r"Name all of: (.+?)\.(?:\s|$)")
+# A word with the space before it; everything else character by character.
+_TOKEN = re.compile(r" ?\w+|\W")
 _NONSENSE = ("blue seventeen", "{]", "\x00\u2603", "NaN", '{"violated": "all"', "<html>", "1e999")
 
 
@@ -225,4 +227,21 @@ def completion(
     }
     if style == "no-usage":
         del reply["usage"]
+    return reply, usage
+
+
+def echoed(reader: Reader, model: Model) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return a prompt's tokens with made-up log probabilities, and what was used."""
+    tokens = _TOKEN.findall(str(reader.body["prompt"]))
+    values: list[float | None] = [-3 * random.Random(digest([t])).random() for t in tokens]
+    listed = {"tokens": tokens, "token_logprobs": [None, *values[1:]]}
+    usage = {"prompt_tokens": len(tokens), "completion_tokens": 0}
+    choice = {"index": 0, "text": reader.body["prompt"], "finish_reason": "length"}
+    reply = {
+        "id": f"cmpl-{reader.digest[:12]}",
+        "object": "text_completion",
+        "model": str(reader.body.get("model", "")),
+        "choices": [{**choice, "logprobs": listed if model.logprobs else None}],
+        "usage": usage,
+    }
     return reply, usage

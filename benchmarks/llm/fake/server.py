@@ -1,7 +1,8 @@
 """A fake OpenAI-compatible endpoint over real HTTP, for tests and for runs without a key.
 
-``POST /v1/chat/completions`` answers, ``GET /v1/models`` lists what it can be asked to do wrong
-(``models``), ``GET /counts`` says what it was asked. It listens on this machine alone.
+``POST /v1/chat/completions`` answers, ``POST /v1/completions`` tells made-up probabilities of a
+text's tokens (with ``echo`` and ``logprobs`` alone), ``GET /v1/models`` lists what it can be asked
+to do wrong (``models``), ``GET /counts`` says what it was asked. It listens on this machine alone.
 """
 
 import gzip
@@ -17,7 +18,7 @@ from typing import Any
 
 from benchmarks.core.digests import derive_seed
 from benchmarks.llm.fake.models import MODELS, Fault, Model, model_named
-from benchmarks.llm.fake.replies import Reader, completion
+from benchmarks.llm.fake.replies import Reader, completion, echoed
 
 HOST = "127.0.0.1"
 _STATUS = {"429": 429, "quota": 429, "500": 500, "503": 503, "400": 400, "401": 401, "echo": 400}
@@ -165,8 +166,11 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/elsewhere"):
             with self.server.lock:
                 self.server.counts.followed += 1
-        if self.path != "/v1/chat/completions":
+        scores = self.path == "/v1/completions" and model_named(str(body.get("model"))).scores
+        if self.path != "/v1/chat/completions" and not scores:
             return self._refuse(404, "not_found", "there is nothing here")
+        if scores and not (body.get("echo") and body.get("logprobs") and body.get("prompt")):
+            return self._refuse(400, "unsupported", "completions here need echo and logprobs")
         if self.server.key and self.headers.get("authorization") != f"Bearer {self.server.key}":
             return self._refuse(401, "invalid_api_key", "Incorrect API key provided")
         if body.get("stream"):
@@ -194,7 +198,10 @@ class Handler(BaseHTTPRequestHandler):
     def _serve(self, reader: Reader, model: Model, fault: Fault) -> None:
         if latency := self.server.latency + model.latency:
             self.server.closing.wait(latency)
-        reply, usage = completion(reader, model, self.headers.get("authorization"))
+        if "prompt" in reader.body:
+            reply, usage = echoed(reader, model)
+        else:
+            reply, usage = completion(reader, model, self.headers.get("authorization"))
         self._count(reader, fault, usage)
         if fault:
             self._misbehave(fault, reader)

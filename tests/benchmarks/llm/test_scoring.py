@@ -122,6 +122,20 @@ def test_over_http(scoring, server):
     assert len(scoring.paths) == 2  # what lacks them now will lack them again
 
 
-def test_an_endpoint_without_completions_says_so(server):
-    with pytest.raises(AnswererFailed, match="answered 404.*/completions.*logprobs"):
-        answerer(server).answer(ASK, 1)
+def test_the_fake_endpoint_scores_texts(server):
+    done = json.loads(answerer(server).answer(ASK, 1).text)
+    assert "".join(done["tokens"]) == "Open fridge_0"
+    assert all(0 < value <= 1 for value in done["probabilities"])
+    assert json.loads(answerer(server).answer(ASK, 2).text) == done
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("chat-only", "answered 404.*/completions.*logprobs"),
+        ("no-logprobs", "no log probabilities.*echo.*logprobs"),
+    ],
+)
+def test_an_endpoint_that_cannot_score_says_so(server, model, words):
+    with pytest.raises(AnswererFailed, match=words):
+        answerer(server, model).answer(ASK, 1)
