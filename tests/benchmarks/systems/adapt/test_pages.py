@@ -56,7 +56,7 @@ def test_a_trajectory_and_its_run(researcher: Client, breakfast: Dataset) -> Non
     row = run.trajectories.get(task__external_id=TASKS[1])
     page = shown(researcher, "analysis:trajectory", row.pk)
     for words in (
-        "Preferences of Persona 10", "Squeeze some lemon into my tea.", "Do not apply here",
+        "Preferences of Persona 10", "Squeeze some lemon into my tea.", "do not apply here",
         "The agent asks", "The person answers", "Told: “", "Household at the end", "Outdoor patio",
         "Search fridge_0", "provisional",
     ):  # fmt: skip
