@@ -57,5 +57,8 @@ CELERY_TASK_EAGER_PROPAGATES = True
 # Other threads do not see what a test has not committed: where it calls, it carries.
 ENDPOINT_THREADS = 0
 
+# Tests that ask every address send more than a program may.
+API_REQUESTS_PER_MINUTE = 10**6
+
 # Figures are printed by a browser only where a test says so: starting one takes seconds.
 CHROMIUM = "off"

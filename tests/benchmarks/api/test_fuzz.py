@@ -11,8 +11,7 @@ import schemathesis
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
-from hypothesis import HealthCheck
-from hypothesis import settings as examples
+from hypothesis import HealthCheck, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
 from schemathesis.schemas import BaseSchema
@@ -70,12 +69,11 @@ def api(request: pytest.FixtureRequest, headers: dict[str, str]) -> BaseSchema:
 
 
 @pytest.fixture
-def headers(db: None, settings: Any) -> Iterator[dict[str, str]]:
+def headers(db: None) -> Iterator[dict[str, str]]:
     """A token that may start runs, and a run that was played.
 
     The connection stays open from request to request, as Django's own test client keeps it.
     """
-    settings.API_REQUESTS_PER_MINUTE = 10**6
     play(*start_sample_runs(dataset=save_sample_dataset(1)))
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
@@ -86,7 +84,7 @@ def headers(db: None, settings: Any) -> Iterator[dict[str, str]]:
 
 @pytest.mark.slow
 @schema.parametrize()
-@examples(
+@settings(
     max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
