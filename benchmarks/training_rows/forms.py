@@ -13,7 +13,7 @@ from benchmarks.roles.selectors import system_of
 from benchmarks.training_rows.selectors import STATES, RowPlace
 
 
-class RowFilter(AddressForm):
+class TrainingRowFilter(AddressForm):
     """Which rows are shown, and under which thresholds; without any, those of the run."""
 
     state = forms.ChoiceField(label="Review", required=False, choices=[("", "Any"), *STATES])

@@ -16,7 +16,7 @@ from benchmarks.core.ports.training_rows import TrainingRows as Port
 from benchmarks.models import Run, Trajectory
 from benchmarks.responses import add_error_message, go_back, wants_fragment
 from benchmarks.runs.cautions import run_caution
-from benchmarks.training_rows.forms import RowFilter
+from benchmarks.training_rows.forms import TrainingRowFilter
 from benchmarks.training_rows.selectors import (
     RowPlace,
     count_places,
@@ -45,7 +45,7 @@ def _run(request: HttpRequest, run_id: int, permission: str) -> tuple[Run, Port]
 def training_rows(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show the rows that the thresholds propose, with what was decided about them."""
     run, port = _run(request, run_id, VIEW)
-    form = RowFilter(request.GET, run, port)
+    form = TrainingRowFilter(request.GET, run, port)
     settings = form.settings()
     places = row_places(run, port, settings)
     wanted = [place for place in places if form.shows(place)]
@@ -75,7 +75,7 @@ def training_rows(request: HttpRequest, run_id: int) -> HttpResponse:
 def row_decide(request: HttpRequest, run_id: int, trajectory_id: int, index: int) -> HttpResponse:
     """Store a decision, and answer with the row as it stands then."""
     run, port = _run(request, run_id, START)
-    form = RowFilter(request.GET, run, port)
+    form = TrainingRowFilter(request.GET, run, port)
     done = run.trajectories.filter(status=Trajectory.Status.DONE)
     trajectory = fetch(request, done, START, pk=trajectory_id)
     seen = request.POST.get("seen", "")
@@ -121,7 +121,7 @@ def row_decide(request: HttpRequest, run_id: int, trajectory_id: int, index: int
 
 
 def _shared(
-    request: HttpRequest, run: Run, port: Port, form: RowFilter, places: Sequence[RowPlace]
+    request: HttpRequest, run: Run, port: Port, form: TrainingRowFilter, places: Sequence[RowPlace]
 ) -> dict[str, Any]:
     """Return what the page and the answer to a decision both show."""
     changed = form.changed_settings()

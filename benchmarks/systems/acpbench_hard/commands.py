@@ -27,7 +27,7 @@ LONGEST_SHOWN = 70
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredAnswer:
     """One answer with its verdict. ``question_id`` is as the file has it, a text or a number."""
 
     question: PlanningQuestion
@@ -52,7 +52,7 @@ class Scored:
 class ScoringReport:
     """All answers of a file, in its order."""
 
-    scored: Sequence[Scored]
+    scored: Sequence[ScoredAnswer]
 
     def record(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
@@ -60,7 +60,7 @@ class ScoringReport:
 
     def by_task(self) -> dict[str, dict[str, Any]]:
         """Return for each task the numbers of answers, of known scores and of right answers."""
-        tasks: dict[str, list[Scored]] = defaultdict(list)
+        tasks: dict[str, list[ScoredAnswer]] = defaultdict(list)
         for one in self.scored:
             tasks[one.question.task].append(one)
         return {task: _summary(tasks[task]) for task in TASKS if task in tasks}
@@ -99,7 +99,7 @@ class ScoringReport:
         return [summary, "", *lines]
 
 
-def _cells(quirk: str, one: Scored) -> Iterator[str]:
+def _cells(quirk: str, one: ScoredAnswer) -> Iterator[str]:
     verdict = one.verdict
     why = verdict.reasons[1].removeprefix("Corrected: ")
     cells = (one.response, str(verdict.reference), str(verdict.corrected), why)
@@ -109,7 +109,7 @@ def _cells(quirk: str, one: Scored) -> Iterator[str]:
         yield text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
-def _summary(scored: Sequence[Scored]) -> dict[str, Any]:
+def _summary(scored: Sequence[ScoredAnswer]) -> dict[str, Any]:
     seconds = [one.cpu_seconds for one in scored]
     return {
         "answers": len(scored),
@@ -142,11 +142,13 @@ def score_acpbench(answers: Path, data: Path, *, limits: Limits = DEFAULTS) -> S
     return ScoringReport([_score(*one, limits) for one in found])
 
 
-def _score(question: PlanningQuestion, given: str | int, response: str, limits: Limits) -> Scored:
+def _score(
+    question: PlanningQuestion, given: str | int, response: str, limits: Limits
+) -> ScoredAnswer:
     read_domain.cache_clear()
     began = _cpu()
     verdict = score(question, response, limits=limits)
-    return Scored(question, given, response, verdict, _cpu() - began)
+    return ScoredAnswer(question, given, response, verdict, _cpu() - began)
 
 
 def _cpu() -> float:
