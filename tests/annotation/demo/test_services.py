@@ -91,10 +91,10 @@ def test_the_job_makes_runs_and_a_study_partly_answered(monkeypatch: pytest.Monk
     demo.ensure_demo()
     job = load()
     # 3 tasks x 3 agents, 1 full-size task x 3 agents x 3 levels, 2 tasks x 1 agent x 2 conditions
-    # among tools, 2 planning questions x 1 agent, 2 meals x 4 methods, 2 tasks in a house x 4
-    # conditions, and one plan judged again
-    assert (job.status, job.done, job.total) == ("done", 41, 41)
-    assert Run.objects.filter(is_demo=True, status="done").count() == 24
+    # among tools, 2 planning questions x 1 agent, 2 meals x 4 methods and 2 whose steps are
+    # corrected, 2 tasks in a house x 4 conditions, and one plan judged again
+    assert (job.status, job.done, job.total) == ("done", 43, 43)
+    assert Run.objects.filter(is_demo=True, status="done").count() == 25
     full = Run.objects.filter(dataset__name="Full-size household demo")
     assert sorted(full.values_list("level", flat=True)) == ["high"] * 3 + ["low"] * 3 + ["mid"] * 3
     _, household = demo_named("Household demo")
