@@ -314,6 +314,13 @@ analysis:compare-models           GET  login    403      403      403      403  
 analysis:compare-models_details   GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:compare-models_figure    GET  login    403      403      403      403      403      403      404      403      404
 analysis:compare-models_table     GET  login    403      403      403      403      403      403      404      403      404
+analysis:failures                 GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:failures_details         GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:failures_figure          GET  login    403      403      403      403      403      403      404      403      404
+analysis:failures_table           GET  login    403      403      403      403      403      403      404      403      404
+analysis:failures_latex           GET  login    403      403      403      403      403      403      404      403      404
+analysis:failures_pdf             GET  login    403      403      403      403      403      403      404      403      404
+analysis:failures_file            GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:rubric                   GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:rubric_details           GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:rubric_figure            GET  login    403      403      403      403      403      403      404      403      404

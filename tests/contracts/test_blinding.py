@@ -399,6 +399,6 @@ def test_it_costs_one_query_a_request(world: World, django_assert_max_num_querie
     # What is closed, who took over in sessions (twice), and what is left of a further study.
     for user, more in ((calm, 0), (world.ann, 4)):
         client = enter(user)
-        for path, most in (("/runs/", 12), ("/trajectories/", 24)):
+        for path, most in (("/runs/", 13), ("/trajectories/", 24)):
             with django_assert_max_num_queries(most + more):
                 client.get(path)
