@@ -29,8 +29,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import Unit
-from analysis.stats.resampling import FEW_CLUSTERS, plural_of
-from analysis.stats.results import Estimate
+from analysis.stats.results import FEW_CLUSTERS, Estimate, plural_of
 
 Data = TypeVar("Data")
 Result = TypeVar("Result")

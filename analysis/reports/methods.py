@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from analysis.reports.content import Report, Table
 from analysis.reports.formatting import counted, listed, plural
-from analysis.stats.resampling import plural_of
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.results import Estimate, Interval, plural_of
 
 # How intervals are called where their method's name alone would not be understood.
 NAMES = {

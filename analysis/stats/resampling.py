@@ -8,10 +8,8 @@ import numpy as np
 
 from analysis.stats.columns import Codes, Floats, check_length_of, check_level, encode
 from analysis.stats.results import RESAMPLES as RESAMPLES
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.results import Estimate, Interval, few_clusters
 
-# With fewer independent clusters, intervals hold the truth less often than they say; pages warn.
-FEW_CLUSTERS = 40
 FEWEST_RESAMPLES = 100
 DRAWS_AT_ONCE = 500_000
 # From so many kinds on, with no more units than so many of each, units are drawn one by one.
@@ -209,18 +207,3 @@ def percentile_interval(
     details = {"seed": seed, "resamples": resamples, "clusters": clusters}
     method = f"{unit} bootstrap (percentile)"
     return Interval(float(low), float(high), level, method, details, unit)
-
-
-def few_clusters(clusters: int, unit: str) -> tuple[str, ...]:
-    """Warn where the interval rests on fewer than 40 clusters.
-
-    Cameron, Gelbach & Miller 2008, Rev. Econ. Stat. 90:414; coverage is in ``docs/statistics.md``.
-    """
-    if clusters >= FEW_CLUSTERS:
-        return ()
-    return (f"only {clusters} {plural_of(unit)}: the interval may be too narrow",)
-
-
-def plural_of(unit: str) -> str:
-    """Return the plural of what a cluster is called."""
-    return f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 # Of a bootstrap, where nobody says otherwise.
 RESAMPLES = 1000
+# With fewer independent clusters, intervals hold the truth less often than they say; pages warn.
+FEW_CLUSTERS = 40
 
 ONE_VALUE = "one value only: no interval"
 ALL_EQUAL = "all values are equal: their spread says nothing about the uncertainty"
@@ -152,6 +154,21 @@ def multiple_label(numerator: int, denominator: int) -> str:
     shared = math.gcd(rest, denominator)
     part = f"{rest // shared}/{denominator // shared}"
     return f"{whole} {part}" if whole else part
+
+
+def few_clusters(clusters: int, unit: str) -> tuple[str, ...]:
+    """Warn where the interval rests on fewer than 40 clusters.
+
+    Cameron, Gelbach & Miller 2008, Rev. Econ. Stat. 90:414; coverage is in ``docs/statistics.md``.
+    """
+    if clusters >= FEW_CLUSTERS:
+        return ()
+    return (f"only {clusters} {plural_of(unit)}: the interval may be too narrow",)
+
+
+def plural_of(unit: str) -> str:
+    """Return the plural of what a cluster is called."""
+    return f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
 
 
 def as_json(result: Any) -> Any:

@@ -21,8 +21,7 @@ from analysis.reports.content import (
 from analysis.reports.deferred import note_progress
 from analysis.reports.formatting import plural
 from analysis.stats.comparison.multiplicity import AdjustedTest, Family
-from analysis.stats.resampling import FEW_CLUSTERS
-from analysis.stats.results import Estimate
+from analysis.stats.results import FEW_CLUSTERS, Estimate
 from analysis.stats.trends import gee, mixed_models
 from analysis.stats.trends.decline import Alignment
 from analysis.stats.trends.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests

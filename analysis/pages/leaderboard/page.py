@@ -52,8 +52,7 @@ from analysis.reports.content import (
 from analysis.reports.formatting import Unit, counted, ends
 from analysis.stats.comparison.model_comparisons import PairwiseRank, compare_models
 from analysis.stats.rater_agreement.correlation import pearson
-from analysis.stats.resampling import FEW_CLUSTERS
-from analysis.stats.results import Estimate
+from analysis.stats.results import FEW_CLUSTERS, Estimate
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system

@@ -27,8 +27,7 @@ from analysis.stats.descriptive.means import (
     quotients_mean,
 )
 from analysis.stats.descriptive.trials import success_rate
-from analysis.stats.resampling import few_clusters
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.results import Estimate, Interval, few_clusters
 
 Contrast = Literal["baseline", "previous"]
 Key = tuple[str, str]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import MISSING, Floats, as_column, check_length_of, check_level, encode
-from analysis.stats.resampling import few_clusters
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.results import Estimate, Interval, few_clusters
 
 # Halvings of [−1, 1]: past the precision of a float.
 HALVINGS = 60

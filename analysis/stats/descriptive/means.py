@@ -17,8 +17,7 @@ from analysis.stats.columns import (
     encode,
     present,
 )
-from analysis.stats.resampling import few_clusters
-from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval
+from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval, few_clusters
 from benchmarks.core.means import ReplicateSummary, across_replicates
 
 NO_VALUES = "no values"

@@ -14,8 +14,7 @@ from analysis.stats.descriptive.means import (
     cluster_quotient,
 )
 from analysis.stats.descriptive.proportions import share
-from analysis.stats.resampling import few_clusters
-from analysis.stats.results import Estimate
+from analysis.stats.results import Estimate, few_clusters
 
 NOTHING_BELOW = "the total to divide by is 0"
 

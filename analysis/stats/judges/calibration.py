@@ -9,8 +9,7 @@ import numpy as np
 
 from analysis.stats.columns import Codes, Floats, as_column, check_length_of, encode
 from analysis.stats.descriptive.means import mean_by_cluster
-from analysis.stats.resampling import FEW_CLUSTERS
-from analysis.stats.results import Estimate
+from analysis.stats.results import FEW_CLUSTERS, Estimate
 
 Form = Literal["linear", "monotone"]
 FORMS: Mapping[Form, str] = {

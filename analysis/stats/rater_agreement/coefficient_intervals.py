@@ -6,13 +6,8 @@ from math import isfinite, sqrt
 import numpy as np
 
 from analysis.stats.columns import Floats
-from analysis.stats.resampling import (
-    Units,
-    estimate_from_draws,
-    few_clusters,
-    resampled,
-)
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.resampling import Units, estimate_from_draws, resampled
+from analysis.stats.results import Estimate, Interval, few_clusters
 
 # Up to so many units the jackknife holds the truth more often than the percentile bootstrap does
 # (docs/statistics.md has both); with more they are the same, and the bootstrap is the usual one.

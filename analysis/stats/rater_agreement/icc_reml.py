@@ -18,8 +18,8 @@ from analysis.stats.rater_agreement.icc import (
     UNANSWERED,
     Form,
 )
-from analysis.stats.resampling import few_clusters, repeated
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.resampling import repeated
+from analysis.stats.results import Estimate, Interval, few_clusters
 
 GROUPS = 20
 # Under this a variance counts as 0: the fit ends near it, not on it.

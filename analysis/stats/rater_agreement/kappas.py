@@ -12,14 +12,8 @@ from analysis.stats.columns import Floats, as_column, check_length_of, check_lev
 from analysis.stats.descriptive.means import t_quantile
 from analysis.stats.rater_agreement.answers import NO_PAIRS, Answers, answers_of_scores
 from analysis.stats.rater_agreement.coefficient_intervals import coefficient_estimate
-from analysis.stats.resampling import (
-    FEW_CLUSTERS,
-    RESAMPLES,
-    Units,
-    repeated,
-    units_to_draw,
-)
-from analysis.stats.results import Estimate, Interval
+from analysis.stats.resampling import RESAMPLES, Units, repeated, units_to_draw
+from analysis.stats.results import FEW_CLUSTERS, Estimate, Interval
 
 Weights = Literal["none", "linear", "quadratic", "ordinal"]
 WEIGHTS: tuple[Weights, ...] = ("none", "linear", "quadratic", "ordinal")

@@ -5,7 +5,8 @@ import pytest
 
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.descriptive.rates import rate
-from analysis.stats.resampling import few_clusters, percentile_interval
+from analysis.stats.resampling import percentile_interval
+from analysis.stats.results import few_clusters
 
 
 def test_by_hand() -> None:
