@@ -377,9 +377,7 @@ def board_title(result: LeaderboardResult) -> str:
     """Name the measures of the figure."""
     main, second = result.data.main, result.data.second
     names = f"{main.name} and {second.name}" if second is not None else main.name
-    rates = [one.kind == "rate" for one in (main, second) if one is not None]
-    how = "Wilson " if all(rates) else "" if any(rates) else "t "
-    return f"{names[:1].upper()}{names[1:]}, with 95 % {how}intervals"
+    return f"{names[:1].upper()}{names[1:]}, with 95 % intervals"
 
 
 def row_link(row: AgentResult) -> Link | None:
