@@ -202,8 +202,9 @@ def list_runs(request: HttpRequest, query: Query[RunQuery]) -> dict[str, Any]:
     allow(request, VIEW)
     rows = visibility(request).of(runs.run_list(filled(query)))
     page, following = one_page(request, rows, query.limit, newest=True)
+    progress = runs.runs_progress(list(page.rows))
     return {
-        "items": [run_row(row.run, row.progress) for row in runs.run_rows(page.rows)],
+        "items": [run_row(run, progress[run.pk]) for run in page.rows],
         "next": following,
     }
 

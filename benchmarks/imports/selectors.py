@@ -115,6 +115,8 @@ class ImportView:
 ABOUT = {
     "atif": "ATIF 1.0 to 1.7, as Harbor writes it: a trajectory, or a list or ZIP of them, with "
     "continuations.",
+    "otel": "OpenTelemetry spans of generative AI as OTLP/JSON, one file or JSON lines, as SDKs "
+    "and the collector write them.",
     "tau2": "results.json of tau2-bench, or a ZIP of it and its simulations; no voice runs.",
     "inspect": "A log of Inspect, .json or .eval, also of a run that was killed.",
     "tau-bench": "Historical trajectories of tau-bench: a JSON list with task_id, trial, reward "

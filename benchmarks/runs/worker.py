@@ -45,8 +45,8 @@ STATUS_CHECK_SECONDS = 0.5
 CALL_THREADS = 512
 # A thread gives up the interpreter at each statement to the database, and waits this long for it
 # while others compute. At Python's 5 ms, who has the turn to write holds up all other writers:
-# 32 trajectories at 0.2 s a call then made 82 calls a second, with this 105.
-SWITCH_SECONDS = 0.0002
+# 32 trajectories at 0.2 s a call then made 82 calls a second, with this 134; at 0.2 ms, 128.
+SWITCH_SECONDS = 0.001
 
 
 @cache

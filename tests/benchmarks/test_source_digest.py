@@ -58,7 +58,7 @@ def test_a_renamed_file_changes_the_digest(sources: Path) -> None:
 def test_a_report_is_computed_again_when_the_code_has_changed(
     monkeypatch: pytest.MonkeyPatch, keep: str
 ) -> None:
-    kept = stored.keep_report if keep == "reports" else deferred.keep_later
+    kept = stored.keep_report if keep == "reports" else deferred.keep_deferred
     written: list[str] = []
 
     def number(code: str) -> str:

@@ -33,6 +33,7 @@ from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit
 from analysis.stats.descriptive.spread import Histogram, spread
 from analysis.stats.results import Estimate
+from benchmarks.access import START
 from benchmarks.core.registry import EXTERNAL, find_system
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def load(selection: Selection) -> OutcomeData | NothingToShow:
 
 def _why_nothing(selection: Selection) -> NothingToShow:
     if selection.dataset is None:
-        return NothingToShow("nothing imported")
+        return NothingToShow("nothing imported", {"needs": START})
     if selection.system == EXTERNAL:
         return NothingToShow("no rewards" if selection.runs else "none fits")
     facts = {

@@ -90,7 +90,7 @@ def test_an_escape_that_is_no_character_is_refused(loader: None, escape: str) ->
 
 
 def test_a_text_beyond_the_limit_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_files, "_Reader", None)
+    monkeypatch.setattr(yaml_files, "_EventReader", None)
     with pytest.raises(FileRefused, match=f"at most {LONGEST:,} characters, found"):
         read_yaml("a" * (LONGEST + 1))
 

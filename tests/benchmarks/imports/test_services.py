@@ -206,7 +206,7 @@ def test_a_format_need_not_be_named(name: str, tmp_path: Path) -> None:
 
 def test_what_is_of_no_format_is_refused_with_their_names(tmp_path: Path) -> None:
     path = samples.write(tmp_path / "x.json", {"a": 1})
-    with pytest.raises(FileRefused, match="atif, inspect, openai-chat, tau-bench, tau2"):
+    with pytest.raises(FileRefused, match="atif, inspect, openai-chat, otel, tau-bench, tau2"):
         import_trajectories(path=path)
 
 
