@@ -231,6 +231,8 @@ def select(
 
     ``seen``: what this person may see now, where that is known already.
     """
+    if "profile" in page.filters and not filters.profile and len(filters.agents) == 1:
+        filters = replace(filters, profile=filters.agents[0])  # from a page on that agent alone
     known, seen = filters.only(page.filters), seen or Visibility.to(user)
     selection = (
         select_study(known, user, seen, page.asks)
