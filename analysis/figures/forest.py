@@ -8,6 +8,7 @@ from analysis.figures.elements import (
     Trace,
     Unit,
     categories,
+    difference_axis,
     interval_lines,
     label,
     points,
@@ -51,12 +52,14 @@ def forest(
     least: float = 0.0,
     most: float = 1.0,
     together: bool = False,
+    differences: bool = False,
 ) -> Figure:
     """Draw one row per estimate, with a line at 0.
 
     The axis goes from ``least`` to ``most`` and further where an interval does; a dash with its
     reason stands at ``least`` where there is no value. The same name may stand in several groups:
-    ``together`` puts its rows one under the other, named once.
+    ``together`` puts its rows one under the other, named once. With ``differences`` shares are
+    differences of shares, on an axis in points.
     """
     shown = [group for group in groups if group.rows]
     traces: list[Trace] = []
@@ -91,13 +94,12 @@ def forest(
         notes += undefined_marks(rows, estimates, least, "x", xanchor="left")
     low, high = min(ends), max(ends)
     room = 0.03 * (high - low)
+    span = low - room if low < least else low, high + room
+    axis = difference_axis(*span) if differences else {"range": list(span), "showgrid": True}
+    if unit == "share" and not differences:
+        axis["tickformat"] = ".0%"
     layout = {
-        "xaxis": {
-            "range": [low - room if low < least else low, high + room],
-            "title": {"text": title},
-            "showgrid": True,
-            **({"tickformat": ".0%"} if unit == "share" else {}),
-        },
+        "xaxis": {**axis, "title": {"text": title}},
         "yaxis": _axis(names, len(shown[0].rows) if shown and together else 0),
         "shapes": [
             {

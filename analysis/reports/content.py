@@ -284,6 +284,12 @@ def estimate_cell(
     )
 
 
+def points_cell(change: Estimate, url: str = "") -> Cell:
+    """Return a difference of two shares, in points of 100, with its n."""
+    cell = estimate_cell(change, "share", signed=True, url=url, show_n=True)
+    return replace(cell, text=f"{cell.text.removesuffix(' %')} pt") if cell.text else cell
+
+
 def how_interval(estimates: Sequence[Estimate]) -> str:
     """Return the methods of the intervals among the estimates, with the seed where chance had a
     part.

@@ -193,5 +193,6 @@ def scripted_roles() -> list[SystemScripts]:
             (role.title, [p for p in system.scripted.values() if p.role == role.name])
             for role in system.roles[1:]
         ]
-        found.append(SystemScripts(system.title, [pair for pair in roles if pair[1]]))
+        if filled := [pair for pair in roles if pair[1]]:
+            found.append(SystemScripts(system.title, filled))
     return found

@@ -19,7 +19,6 @@ from analysis.pages.breakdown.rows import (
     compute,
     published_here,
 )
-from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -40,6 +39,7 @@ from analysis.reports.content import (
     Column,
     estimate_cell,
     estimate_column,
+    points_cell,
     text_cell,
     text_column,
 )

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.pages.compare_models.rows import AgentValue, ComparisonResult, RunPair
-from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
@@ -17,6 +16,7 @@ from analysis.reports.content import (
     estimate_column,
     number_cell,
     number_column,
+    points_cell,
     rounded,
     text_cell,
     text_column,

@@ -16,21 +16,15 @@ from analysis.reports.content import (
     estimate_column,
     number_cell,
     number_column,
+    points_cell,
     text_cell,
     text_column,
 )
 from analysis.reports.published import published_estimate
-from analysis.stats.results import Estimate
 from benchmarks.core.ports.published import Published
 
 AGENT = Column("Agent", ("agent", "kind"), num=False)
 CONDITION = Column("Condition", ("condition", "setting"), num=False)
-
-
-def points_cell(change: Estimate, url: str = "") -> Cell:
-    """Return a difference of two shares, in points of 100; n counts tasks."""
-    cell = estimate_cell(change, "share", signed=True, url=url, show_n=True)
-    return replace(cell, text=f"{cell.text.removesuffix(' %')} pt") if cell.text else cell
 
 
 def agents_of(result: ConditionsResult) -> Sequence[str]:

@@ -8,7 +8,6 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.sizes import profile_sizes
 from analysis.pages.compare_models.rows import Flip
 from analysis.pages.compare_models.tables import NOT_TESTED, P_COLUMN, p_pair_cell
-from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.effects.rows import AgentEffect, EffectsResult, Move, title_of
 from analysis.pages.links import Link
@@ -21,6 +20,7 @@ from analysis.reports.content import (
     estimate_cell,
     estimate_column,
     number_column,
+    points_cell,
     text_cell,
     text_column,
     words_column,

@@ -38,7 +38,14 @@ from analysis.pages.failures.rows import (
 )
 from analysis.pages.links import Link
 from analysis.reports import run_marks
-from analysis.reports.content import Cell, Column, number_column, text_cell
+from analysis.reports.content import (
+    Cell,
+    Column,
+    estimate_column,
+    number_column,
+    points_cell,
+    text_cell,
+)
 from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
@@ -140,6 +147,7 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
         groups,
         title="Difference in share of trajectories",
         unit="share",
+        differences=True,
         least=-0.1,
         most=0.1,
     )
@@ -189,9 +197,13 @@ def columns(result: FailureResult) -> Sequence[ColumnOf[FactRow]]:
         estimate_of("Other agents", lambda row: row.others, "share", part="others",
                     help="Mean over tasks of the other agents’ share",
                     link=lambda row: Link(runs=row.beside)),
-        estimate_of("Difference", lambda row: row.difference, "share", part="difference",
-                    signed=True, link=lambda _: EVERYTHING,
-                    help="Paired by task; the interval holds for all rows together"),
+        ColumnOf(
+            estimate_column(
+                "Difference", "difference", "Paired by task; intervals hold for all rows together"
+            ),
+            lambda row: points_cell(row.difference),
+            lambda _: EVERYTHING,
+        ),
         text_of("Clear", lambda row: "yes" if row.clear else "no", "clear"),
     )  # fmt: skip
     return (

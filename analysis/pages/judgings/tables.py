@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.pages.judgings.rows import (
     AgentVerdicts,
@@ -20,6 +19,7 @@ from analysis.reports.content import (
     estimate_cell,
     estimate_column,
     number_column,
+    points_cell,
     text_cell,
     text_column,
     words_column,

@@ -10,7 +10,6 @@ from analysis.figures.lines import number_lines
 from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
-from analysis.pages.conditions.tables import points_cell
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -30,6 +29,7 @@ from analysis.reports.addresses import new_run_url
 from analysis.reports.content import (
     estimate_column,
     how_interval,
+    points_cell,
     text_cell,
     text_column,
     words_column,
