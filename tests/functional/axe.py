@@ -50,3 +50,10 @@ def violations(page: Page, *, serious: bool = False) -> list[str]:
     found: list[dict[str, Any]] = page.evaluate(RUN, RULES)
     grave = [v for v in found if not serious or v["impact"] in ("serious", "critical")]
     return [f"{v['id']}: {node['html'][:200]}" for v in grave for node in v["nodes"]]
+
+
+def check_looks(page: Page) -> None:
+    """Find no violation in any look; the window is of a laptop's size afterwards."""
+    for look in looks(page):
+        assert violations(page) == [], look
+    page.set_viewport_size({"width": 1280, "height": 900})

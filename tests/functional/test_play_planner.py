@@ -1,6 +1,5 @@
 """A person plans for SDA-Planner's robot live, in a real browser; and the pages of episodes."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
 from tests.annotation.live_sessions import carry, make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
-from tests.functional.axe import looks, violations
+from tests.functional.axe import check_looks
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -43,25 +42,6 @@ def house(db: None) -> Dataset:
         system="sda_planner", name="Small house", version="", source="tests", licence="",
         checksum="house", tasks=[(task, ()) for task in tasks], shared=tasks[0].shared,
     ).dataset  # fmt: skip
-
-
-@pytest.fixture
-def quiet(page: Page) -> Iterator[Page]:
-    """A page on which scripts and the security policy have nothing to complain of."""
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
-        "console",
-        lambda m: complaints.append(m.text) if "Security Policy" in m.text else None,
-    )
-    yield page
-    assert complaints == []
-
-
-def check(page: Page) -> None:
-    for look in looks(page):
-        assert violations(page) == [], look
-    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def fill(page: Page, *steps: tuple[str, str]) -> None:
@@ -94,7 +74,7 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     carry(session)
     page.goto(page.url.partition("#")[0])
 
-    check(page)
+    check_looks(page)
     page.get_by_role("button", name="Send the plan").click()
     expect(page.get_by_role("alert").first).to_be_visible()
     fill(page, *PLAN)
@@ -103,10 +83,10 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     expect(
         page.get_by_text("Missing: what is held must be nothing, but it is bowl")
     ).to_be_visible()
-    check(page)
+    check_looks(page)
     send(page, session, "Send the steps")
     expect(page.get_by_role("heading", name="Choose how to go on")).to_be_visible()
-    check(page)
+    check_looks(page)
     page.get_by_label("Plan 1", exact=False).first.check()
     send(page, session, "Send the choice")
     expect(page.get_by_text("Your plan was carried out to its end.").first).to_be_visible()
@@ -132,11 +112,11 @@ def test_the_pages_of_an_episode_show_plan_diagnosis_subtree_and_house(
     page.goto(f"{live_server.url}/trajectories/{trajectory.pk}/")
     expect(page.get_by_role("img", name="State-dependency graph").first).to_be_visible()
     expect(page.get_by_role("img", name="Subtree of the repair").first).to_be_attached()
-    check(page)
+    check_looks(page)
     page.get_by_role("link", name="From the start").click()
     expect(page.locator("#house + p")).to_contain_text("At the start")
     page.get_by_role("link", name="Step 1 →").click()
     expect(page.locator("#house + p")).to_contain_text("After step 1")
     for address in (f"runs/{run.pk}", f"tasks/{trajectory.task_id}"):
         page.goto(f"{live_server.url}/{address}/")
-        check(page)
+        check_looks(page)

@@ -1,6 +1,5 @@
 """A person answers questions of ACPBench Hard live, in a real browser, and stands beside agents."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from benchmarks.systems.acpbench_hard.samples import sample_file
 from tests.annotation.live_sessions import carry, make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
-from tests.functional.axe import looks, violations
+from tests.functional.axe import check_looks
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -33,25 +32,6 @@ def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 def questions(db: None) -> Dataset:
     ensure_scripted_agents()
     return save_task_file(system="acpbench_hard", file=sample_file(), name="Questions").dataset
-
-
-@pytest.fixture
-def quiet(page: Page) -> Iterator[Page]:
-    """A page on which scripts and the security policy have nothing to complain of."""
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
-        "console",
-        lambda m: complaints.append(m.text) if "Security Policy" in m.text else None,
-    )
-    yield page
-    assert complaints == []
-
-
-def check(page: Page) -> None:
-    for look in looks(page):
-        assert violations(page) == [], look
-    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def ask(page: Page, address: str, study: Study, dataset: Dataset, kind: str) -> LiveSession:
@@ -104,7 +84,7 @@ def test_the_form_helps_with_syntax_and_people_stand_beside_agents(
     expect(read.get_by_role("listitem")).to_have_count(len(right))
     field.press_sequentially("\n(fly nowhere)")
     expect(read).to_contain_text("“fly” is not a name of this question")
-    check(page)
+    check_looks(page)
     page.get_by_role("button", name="Send the answer").click()
     expect(page.get_by_role("alert").first).to_contain_text("“fly” is no action of this question")
     field.fill("\n".join(right))
@@ -142,7 +122,7 @@ def test_the_form_helps_with_syntax_and_people_stand_beside_agents(
     page.get_by_label("Index").fill("-1")
     page.get_by_role("button", name="Send the answer").click()
     expect(page.get_by_text("Write a whole number, 0 for the first action.")).to_be_visible()
-    check(page)
+    check_looks(page)
     page.get_by_label("Index").fill(str(session.trajectory.task.payload["answer"]))
     answer(page, session)
     assert session.trajectory.metrics["val"] == 1
@@ -159,4 +139,4 @@ def test_the_form_helps_with_syntax_and_people_stand_beside_agents(
     page.get_by_role("link", name="Compare with models").click()
     expect(page.get_by_text("On the 5 tasks that people did, too")).to_be_visible()
     page.goto(f"{live_server.url}/trajectories/{session.trajectory_id}/")
-    check(page)
+    check_looks(page)

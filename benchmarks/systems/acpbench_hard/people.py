@@ -27,6 +27,8 @@ NONE = "None"
 _TERM = re.compile(r"\(([^()]*)\)")
 _QUOTED = re.compile(r'"([^"]*)"')
 LONGEST = 100_000
+# With more objects nobody finds one in a list, and the page would hold them once for each place.
+MOST_PICKED = 500
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class QuestionPage:
     def kind(self) -> str:
         """What is picked."""
         return "action" if self.task.shape in ("action", "actions") else "proposition"
+
+    @property
+    def picks(self) -> bool:
+        """Whether names and objects are few enough to be picked from lists."""
+        return bool(self.names) and len(self.objects) <= MOST_PICKED
 
     @property
     def most(self) -> int:

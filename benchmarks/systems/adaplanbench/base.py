@@ -7,8 +7,7 @@ from benchmarks.core.system import Dimension, Role, ScriptedPolicy, System
 from benchmarks.core.types import Outcome, Profile, Task
 from benchmarks.systems.adaplanbench import demo, metrics, parsers, prompts, scripted
 from benchmarks.systems.adaplanbench.comparisons import COMPARISONS
-from benchmarks.systems.adaplanbench.faults import FAULTS
-from benchmarks.systems.adaplanbench.labels import LABELS
+from benchmarks.systems.adaplanbench.labels import FAULTS, LABELS
 from benchmarks.systems.adaplanbench.macgyver import judges as macgyver
 from benchmarks.systems.adaplanbench.parsers import SCHEMAS
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS

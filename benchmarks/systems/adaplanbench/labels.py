@@ -1,9 +1,10 @@
-"""AdaPlanBench in plain words, for pages."""
+"""AdaPlanBench in plain words, for pages; and what goes wrong: which constraints plans violate."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.core.ports.faults import Fault, Faults
 from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS
@@ -209,4 +210,17 @@ LABELS = Labels(
     explain_reason=reword_reason,
     replies=REPLIES,
     answer_verdicts=VERDICTS,
+)
+
+FAULTS = Faults(
+    kinds={
+        "world": Fault("World constraint violated", "violate a world constraint"),
+        "user": Fault("User constraint violated", "violate a user constraint"),
+        "disclosed": Fault(
+            "Disclosed constraint violated again",
+            "violate a constraint again after it was disclosed",
+        ),
+    },
+    violations={"world": "world", "user": "user"},
+    violated_again="disclosed",
 )

@@ -2,9 +2,11 @@
 
 import json
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from benchmarks.core.answerers import Answer, Cast, Scripted
 from benchmarks.core.driver import Driver, Finished
@@ -208,3 +210,17 @@ def test_the_form_helps_with_names_and_knows_no_answer(kind):
     lines = people.dialogue(context)
     assert [line.speaker for line in lines][-1] == "The question"
     assert len(lines) == 5
+
+
+def test_a_form_with_very_many_objects_is_typed_not_picked():
+    context = first_ask("app").context
+    assert people.show(context, {}, {}).picks
+    names = {**context["names"], "objects": [f"crate{n}" for n in range(10_000)]}
+    page = people.show({**context, "names": names}, {}, {})
+    html = render_to_string(
+        "systems/acpbench_hard/_reply_answer.html",
+        {"page": page, "ask": SimpleNamespace(row=SimpleNamespace(pk=1)), "action": "/"},
+    )
+    assert "10,000 objects, too many for a list" in html
+    assert "<option" not in html
+    assert html.count("data-object=") == 10_000  # so that typed names are still checked
