@@ -26,7 +26,7 @@ from benchmarks.llm.line import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
-from benchmarks.roles.assignments import Roles, suggesting_assignments
+from benchmarks.roles.assignments import suggesting_assignments
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
 from benchmarks.runs.leases import LEASE, heartbeat
@@ -223,32 +223,32 @@ def _claim_within_capacity(
     with _claiming:  # else several threads of this process would take the same room
         if recruit:
             _recruited.discard(run_id)
-        roles = Run.objects.values_list("roles", flat=True).get(pk=run_id)
-        return _claim_in(measure_capacity(_held()), run_id, roles, owner)
+        run = Run.objects.only("roles", "status", "started_at").get(pk=run_id)
+        return _claim_in(measure_capacity(_held()), run, owner)
 
 
 def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
     """The same in the run on endpoints that needs somebody most; its id comes first."""
     with _claiming:
         rooms = measure_capacity(_held())
-        found = _neediest_run(rooms, on_endpoints=True)
-        if found is None:
+        run = _neediest_run(rooms, on_endpoints=True)
+        if run is None:
             return None, None, False
-        return found[0], *_claim_in(rooms, *found, owner)
+        return run.pk, *_claim_in(rooms, run, owner)
 
 
-def _claim_in(
-    rooms: EndpointCapacity, run_id: int, roles: Roles, owner: str
-) -> tuple[int | None, bool]:
-    left = rooms.left(roles)
-    pk = claim_trajectory(run_id=run_id, owner=owner) if left > 0 else None
+def _claim_in(rooms: EndpointCapacity, run: Run, owner: str) -> tuple[int | None, bool]:
+    left = rooms.left(run.roles)
+    pk = claim_trajectory(run_id=run.pk, owner=owner) if left > 0 else None
     if pk is None:
         return None, False
     _claimed.add(pk)
+    if run.status != Run.Status.RUNNING or run.started_at is None:
+        _begin(run.pk)
     # One at a time: threads that wait for their turn to claim would each hold a connection.
-    recruit = left > 1 and run_id not in _recruited
+    recruit = left > 1 and run.pk not in _recruited
     if recruit:
-        _recruited.add(run_id)
+        _recruited.add(run.pk)
     return pk, recruit
 
 
@@ -286,8 +286,8 @@ def work_on_runs(*, first: int, owner: str) -> int:
             carry_trajectory(pk=pk, owner=owner)
             carried += 1
         _settle_if_over(run_id)
-        found = _neediest_run(measure_capacity(()), on_endpoints=False)
-        run_id = None if found is None else found[0]
+        run = _neediest_run(measure_capacity(()), on_endpoints=False)
+        run_id = None if run is None else run.pk
     return carried
 
 
@@ -307,12 +307,13 @@ def _carry_within_capacity(first: int, owner: str) -> int:
         pk, more = _claim_within_capacity(first, name)
         while run_id is not None:
             if pk is not None:
-                _begin(run_id)
                 again = partial(begin_carrying, first=run_id, owner=owner)
                 _carry_in_thread(pk, name, again if more else None)
                 carried += 1
-            _settle_if_over(run_id)
+            before = run_id
             run_id, pk, more = _claim_anywhere(name)
+            if pk is None or run_id != before:
+                _settle_if_over(before)
     except ProcessEnds:
         logger.info("the process ends; run %s is left to the sweep", run_id)
     except Exception:
@@ -328,24 +329,24 @@ def _settle_if_over(run_id: int) -> None:
         settle_run(run_id=run_id)
 
 
-def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> tuple[int, Roles] | None:
+def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> Run | None:
     """The oldest run with something to claim, of those started together the least attended.
 
     If there are threads for runs on endpoints, only those threads take such runs.
     """
     units = Trajectory.objects.filter(_claimable(timezone.now()), run=OuterRef("pk"))
     runs = Run.objects.filter(Exists(units), status__in=WORKABLE).order_by("pk")
-    workers, with_others = Counter[int](), Counter[int]()
+    workers, with_others = Counter[int](), Counter[int | None]()
     for live in rooms.live:
         workers[live.run] += live.carried
         if live.experiment is not None:
             with_others[live.experiment] += live.carried
-    rows = runs.values_list("pk", "roles", "experiment")
-    for pk, roles, _ in sorted(rows, key=lambda row: with_others[row[2]]):
-        waits = bool(settings.ENDPOINT_THREADS) and asks_endpoints(roles)
-        free = rooms.left(roles) > 0 if on_endpoints else workers[pk] < settings.WORKERS_PER_RUN
-        if waits == on_endpoints and free:
-            return pk, roles
+    rows = runs.only("roles", "experiment", "status", "started_at")
+    for run in sorted(rows, key=lambda run: with_others[run.experiment_id]):
+        waits = bool(settings.ENDPOINT_THREADS) and asks_endpoints(run.roles)
+        room = rooms.left(run.roles) if on_endpoints else settings.WORKERS_PER_RUN - workers[run.pk]
+        if waits == on_endpoints and room > 0:
+            return run
     return None
 
 
