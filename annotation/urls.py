@@ -81,6 +81,7 @@ _study: list[URLPattern | URLResolver] = [
         steps.training_feedback,
         name="training_feedback",
     ),
+    path("annotate/<int:position>/feedback/", steps.gold_feedback, name="feedback"),
     path("break/", steps.take_a_break, name="break"),
     path("read/<int:message>/", steps.message_read, name="message_read"),
     path("texts/", texts.study_texts, name="study_texts"),

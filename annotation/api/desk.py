@@ -311,7 +311,8 @@ def open_own_assignment(
     if item.opened_at is None:
         if access.study.status != Study.Status.OPEN or item.state != State.OPEN:
             raise Refused("closed", "nothing is opened here now: the study or the item is closed")
-        if not open_assignment(assignment=item):
+        number = access.participant.number if access.participant is not None else 1
+        if not open_assignment(assignment=item, number=number):
             raise Refused("gone", "another item is in this position by now; ask for the next one")
     return _detail(access, item)
 

@@ -5,10 +5,19 @@ from datetime import timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Participant
+from annotation.models import Assignment, Participant, Study
+from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.types import Questionnaire
 
 # How exactly it is known: a sign of life costs one write a minute, and nothing in between.
 EVERY = timedelta(minutes=1)
+
+
+def questionnaire_of(assignment: Assignment) -> Questionnaire:
+    """Return the questionnaire of an item: the study's, or the one about its annotators."""
+    background = assignment.part == Assignment.Part.BACKGROUND
+    study = assignment.study
+    return load_questionnaire(study.background if background else study.questionnaire)
 
 
 def note_seen(participant: Participant) -> None:
@@ -37,18 +46,53 @@ def note_active(*, assignment: Assignment, active_ms: int) -> None:
         assignment.save(update_fields=["active_ms"])
 
 
-def open_assignment(*, assignment: Assignment) -> bool:
+def open_assignment(*, assignment: Assignment, number: int) -> bool:
     """Note when its annotator first saw an item; False where another stands in its place by now.
 
     Gold that is added moves items that nobody has opened. Pages name an item by its place, so an
-    item is shown only once it is opened there: from then on it stays.
+    item is shown only once it is opened there: from then on it stays. What the page shows of the
+    judges' verdicts and in which order it asks is fixed with it, so that a later visit shows the
+    same. ``number`` is that of the participant.
     """
     if assignment.opened_at is not None:
         return True
     pk, position = assignment.pk, assignment.position
     now = timezone.now()
-    here = Assignment.objects.filter(pk=pk, position=position)
-    if here.filter(opened_at=None).update(opened_at=now):
+    verdicts, rotation = visible_verdicts(assignment), rotation_of(assignment, number)
+    here = Assignment.objects.filter(pk=pk, position=position, opened_at=None)
+    if here.update(opened_at=now, verdicts=verdicts, rotation=rotation):
         assignment.opened_at = now
+        assignment.verdicts, assignment.rotation = verdicts, rotation
         return True
+    here = Assignment.objects.filter(pk=pk, position=position)
     return here.exists()
+
+
+def visible_verdicts(assignment: Assignment) -> str:
+    """Return which of the judges' verdicts an item shows; empty where its form shows none at all.
+
+    Where the final plan is not scored, its verdict tells of nothing that is asked.
+    """
+    if assignment.opened_at is not None:
+        return assignment.verdicts
+    questionnaire, item = questionnaire_of(assignment), assignment.item
+    if item.trajectory_id is None or not {"plans", "findings"} <= questionnaire.shows:
+        return ""
+    verdicts = assignment.study.verdicts
+    scored = any(q.of_final_plan for q in questionnaire.of_keys(item.asked))
+    if verdicts == Study.Verdicts.EARLIER and not scored:
+        return Study.Verdicts.ALL
+    return verdicts
+
+
+def rotation_of(assignment: Assignment, number: int) -> int:
+    """Return by how many places an item's questions are rotated: one more from item to item.
+
+    Annotators start one place apart, so that the same item is asked in different orders.
+    """
+    if assignment.opened_at is not None:
+        return assignment.rotation
+    rotated = assignment.study.question_order == Study.QuestionOrder.ROTATED
+    if not rotated or assignment.part == Assignment.Part.BACKGROUND:
+        return 0
+    return (assignment.position + number - 2) % 32_768

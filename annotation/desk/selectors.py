@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from annotation.desk.form import DeskForm, FormRow, Places, build_form, stored_places
-from annotation.desk.services import questionnaire_of
+from annotation.desk.presence import questionnaire_of, rotation_of, visible_verdicts
 from annotation.desk.trajectories import (
     DeskTurn,
     Dialogue,
@@ -143,7 +143,7 @@ class DeskPage:
     def guide(self) -> Guide:
         """What the dialog of guidelines and keys tells."""
         read = self.reading
-        judged = bool(read.turns) and read.turns[0].findings is not None
+        judged = any(turn.findings is not None for turn in read.turns)
         return build_guide(
             self.questionnaire,
             self.form.rows,
@@ -173,7 +173,8 @@ def load_desk(
     stored = stored_places(
         ratings.values_list("question", "subject", "aspect", "value", "chosen", "text", "version")
     )
-    slots = list(questionnaire.slots(item.item.asked, item.item.subjects))
+    rotation = rotation_of(item, participant.number) if participant is not None else item.rotation
+    slots = list(questionnaire.slots(item.item.asked, item.item.subjects, rotation))
     marking = any(slot.question.scale.kind == "marks" for slot in slots)
     deciding = any(slot.question.about == "candidate" for slot in slots)
     conditions: list[Statement] = []
@@ -193,7 +194,6 @@ def load_desk(
             conditions=conditions if "profile" in shows else [],
             # Those that are decided about stand in the form.
             candidates=[] if deciding else list(candidates.values()),
-            by_turn=any(slot.question.about == "turn" for slot in slots),
         ),
         form=build_form(
             questionnaire,
@@ -217,7 +217,6 @@ def _reading(
     *,
     conditions: Sequence[Statement],
     candidates: Sequence[Statement],
-    by_turn: bool,
 ) -> Reading:
     task, shows = item.item.task, questionnaire.shows
     dialogue: Dialogue | None = None
@@ -229,8 +228,7 @@ def _reading(
             turns = load_turns(
                 item.trajectory_id,
                 feedback="feedback" in shows,
-                findings="findings" in shows,
-                unfolded=by_turn,
+                verdicts=visible_verdicts(item),
             )
     return Reading(
         query=task.prompt if task is not None else "",

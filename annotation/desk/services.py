@@ -11,27 +11,20 @@ from annotation.assignments.services import (
     lock_participant,
     refuse_unless_working,
 )
-from annotation.desk.presence import note_active
+from annotation.desk.presence import note_active, questionnaire_of
 from annotation.errors import Incomplete, Refused
 from annotation.models import Aspect, Assignment, Participant, Rating
-from annotation.questionnaires import Slot, load_questionnaire
-from annotation.questionnaires.types import Questionnaire
-from annotation.steps.training import judge_training
+from annotation.questionnaires import Slot
+from annotation.steps.training import judge_training, tells_expected
 
 State, Part = Assignment.State, Assignment.Part
-
-
-def questionnaire_of(assignment: Assignment) -> Questionnaire:
-    """Return the questionnaire of an item: the study's, or the one about its annotators."""
-    background = assignment.part == Part.BACKGROUND
-    study = assignment.study
-    return load_questionnaire(study.background if background else study.questionnaire)
 
 
 def slots_of(assignment: Assignment) -> list[Slot]:
     """Return the places for answers of an assignment, in their order."""
     item = assignment.item
-    return list(questionnaire_of(assignment).slots(item.asked, item.subjects))
+    questionnaire = questionnaire_of(assignment)
+    return list(questionnaire.slots(item.asked, item.subjects, assignment.rotation))
 
 
 def missing_slots(assignment: Assignment) -> list[Slot]:
@@ -56,10 +49,11 @@ def missing_answers(assignment: Assignment) -> list[str]:
     return [slot.name for slot in missing_slots(assignment)]
 
 
-def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -> None:
+def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -> Assignment:
     """Submit a complete item; submitting it again is harmless. Says what is missing otherwise.
 
-    ``active_ms`` is the time at work on it so far, as the page counts it.
+    ``active_ms`` is the time at work on it so far, as the page counts it. Returns the item as it is
+    now, with its study.
     """
 
     def submit(item: Assignment, participant: Participant) -> None:
@@ -78,7 +72,7 @@ def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -
         elif item.part == Part.TRAINING:
             judge_training(study=item.study, participant=participant)
 
-    _change(assignment, by, submit)
+    return _change(assignment, by, submit)
 
 
 def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
@@ -108,8 +102,9 @@ def reopen_assignment(*, assignment: Assignment, by: User) -> None:
         if item.state == State.OPEN:
             return
         refuse_unless_working(item.study, participant, item.part)
-        if item.part == Part.TRAINING:
-            raise Refused("not_open", "an item of the training stays as it was submitted")
+        if tells_expected(item):
+            words = "you have seen the expected answers, so this item stays as you submitted it"
+            raise Refused("not_open", words)
         change_assignment_state(item, State.OPEN, by=by)
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=False)
@@ -119,7 +114,7 @@ def reopen_assignment(*, assignment: Assignment, by: User) -> None:
 
 def _change(
     assignment: Assignment, by: User, change: Callable[[Assignment, Participant], None]
-) -> None:
+) -> Assignment:
     """Make a change to the item as it is now, under a lock: first the person, then the item."""
     if assignment.annotator_id != by.pk:
         raise Refused("not_yours", "this item is assigned to somebody else")
@@ -128,6 +123,7 @@ def _change(
         item = lock_assignment(assignment)
         participant.study = item.study
         change(item, participant)
+    return item
 
 
 def _title(slot: Slot) -> str:

@@ -9,15 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.models import Assignment, Item
+from annotation.models import Assignment, Item, Study
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.labels import plain
 from benchmarks.models import Candidate, Constraint, Task, Turn, Violation
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 from benchmarks.trajectories.messages import MessageView, as_text, messages_of
-
-# With more turns than this only the last two are unfolded at first.
-FEW_TURNS = 3
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class DeskFinding:
 class DeskTurn:
     """A turn. ``lines`` compares with the plan before; empty where there is nothing in common.
 
-    ``findings`` is None where the judges' decisions are not shown.
+    ``findings`` is None where the judges' verdict on this plan is not shown.
     """
 
     index: int
@@ -47,7 +44,6 @@ class DeskTurn:
     decided: bool
     findings: Sequence[DeskFinding] | None
     feedback: str
-    unfolded: bool
 
     @property
     def previous(self) -> int:
@@ -55,19 +51,27 @@ class DeskTurn:
 
 
 def load_turns(
-    trajectory: int, *, feedback: bool = True, findings: bool = True, unfolded: bool = False
+    trajectory: int, *, feedback: bool = True, verdicts: str = Study.Verdicts.ALL
 ) -> list[DeskTurn]:
-    """Return all turns with what changed in each; without what is not asked for."""
+    """Return all turns with what changed in each; without what is not asked for.
+
+    ``verdicts``: which of the judges' verdicts are read at all, as in `Assignment.verdicts`.
+    """
+    earlier = verdicts == Study.Verdicts.EARLIER
+    findings = earlier or verdicts == Study.Verdicts.ALL
     fields = ["index", "text", "is_final", *["feedback"] * feedback, *["payload"] * findings]
     rows = list(Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields))
     violated: dict[int, list[DeskFinding]] = {}
     if findings:
         judged = Violation.objects.filter(turn__trajectory=trajectory).order_by("pk")
+        if earlier:
+            judged = judged.filter(turn__is_final=False)
         findings_of = judged.values_list("turn", "text", "kind", "repeated", "revealed")
         for turn, text, kind, repeated, revealed in findings_of:
             violated.setdefault(turn, []).append(_finding(text, kind, repeated, revealed))
     views: list[DeskTurn] = []
-    for place, row in enumerate(rows):
+    for row in rows:
+        judged_here = findings and not (earlier and row.is_final)
         steps = split_steps(row.text)
         before = views[-1].steps if views else []
         lines = diff_steps(before, steps) if before else []
@@ -80,10 +84,9 @@ def load_turns(
                 steps=steps,
                 lines=shown,
                 change=change,
-                decided=not findings or row.payload.get("valid", True) is not None,
-                findings=violated.get(row.pk, []) if findings else None,
+                decided=not judged_here or row.payload.get("valid", True) is not None,
+                findings=violated.get(row.pk, []) if judged_here else None,
                 feedback=row.feedback if feedback else "",
-                unfolded=unfolded or len(rows) <= FEW_TURNS or place >= len(rows) - 2,
             )
         )
     return views
@@ -206,7 +209,6 @@ class DialogueTurn:
     index: int
     is_final: bool
     said: Sequence[MessageView]
-    unfolded: bool = True
 
     @property
     def calls(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -34,6 +35,7 @@ from annotation.json_bodies import BadBody, read_json_body
 from annotation.models import Aspect, Assignment, Participant, Study
 from annotation.people.messages import count_unread
 from annotation.ratings.services import EditRequest, Outcome, StoredEdit, record_edits, undo_edit
+from annotation.steps.training import tells_expected
 from annotation.steps.views import rested_at
 from annotation.studies.selectors import study_banner
 from benchmarks.access import signed_in
@@ -53,7 +55,8 @@ def desk(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) ->
     if request.method == "POST":
         return _take_form(request, access, item)
     opens = access.study.status == Study.Status.OPEN and item.state == State.OPEN
-    if opens and not open_assignment(assignment=item):
+    number = access.participant.number if access.participant is not None else 1
+    if opens and not open_assignment(assignment=item, number=number):
         return redirect(desk_url(item))
     return _show(request, access, item)
 
@@ -79,6 +82,7 @@ def _show(
     working = page.participant is not None and page.participant.state == Participant.State.ACTIVE
     context = {
         "desk": page,
+        "folded": request.COOKIES.get(folds_cookie(access.user)) == "1",
         "reading": [
             f"systems/{page.questionnaire.system}/_desk.html",
             "annotation/partials/_reading.html",
@@ -93,7 +97,7 @@ def _show(
         "reopens": open_now
         and locked
         and working
-        and item.part != Part.TRAINING
+        and not tells_expected(item)
         and not was_taken_back(item),
         "banner": study_banner(access.study),
         "refused": refused,
@@ -111,6 +115,14 @@ def _show(
     return render(request, "annotation/desk.html", context, status=status)
 
 
+def folds_cookie(user: User) -> str:
+    """Return the cookie with which the desk's script remembers that somebody folds all turns.
+
+    A cookie, so that the page comes folded as it is and nothing moves when the script begins.
+    """
+    return f"desk_folded_{user.pk}"
+
+
 def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
     """Return what the script needs to know. The queue in the browser is kept apart by person.
 
@@ -119,6 +131,7 @@ def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
     item = page.item
     return {
         "owner": str(access.user.pk),
+        "foldsCookie": folds_cookie(access.user),
         "answers": desk_url(item, name="answers"),
         "submit": desk_url(item, name="submit"),
         "here": desk_url(item),
@@ -148,7 +161,7 @@ def _take_form(request: HttpRequest, access: StudyAccess, item: Assignment) -> H
             case "save":
                 return here
             case "submit":
-                submit_assignment(assignment=item, by=access.user)
+                item = submit_assignment(assignment=item, by=access.user)
             case "skip":
                 skip_assignment(assignment=item, by=access.user, reason=reason)
             case "undo":
@@ -303,7 +316,7 @@ def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) 
     told = request.POST.get("activeMs", "")
     active_ms = int(told) if told.isdecimal() and len(told) < 16 else 0
     try:
-        submit_assignment(assignment=item, by=user, active_ms=active_ms)
+        item = submit_assignment(assignment=item, by=user, active_ms=active_ms)
     except Refused as refused:
         return _refusal(refused)
     return JsonResponse({"next": after(item)})
@@ -334,8 +347,8 @@ def desk_url(item: Assignment, position: int | None = None, *, name: str = "desk
 
 
 def after(item: Assignment) -> str:
-    """Return where to go when an item is done with: from training to what was expected."""
-    if item.part == Part.TRAINING:
+    """Return where to go when an item is done with: to what was expected, where that is told."""
+    if item.part == Part.TRAINING or tells_expected(item):
         return desk_url(item, name="feedback")
     address = reverse("annotation:next_item", kwargs={"pk": item.study_id})
     return f"{address}?after={item.position}" if item.part == Part.MAIN else address

@@ -63,6 +63,8 @@ class ExportedAssignment:
     active_ms: int
     opened_at: datetime | None
     submitted_at: datetime | None
+    verdicts: str
+    rotation: int
     item: int
     use: str
     task: str | None
@@ -92,7 +94,7 @@ class ExportedAssignment:
 
 _FIELDS = (
     "pk", "item", "part", "position", "state", "skip_reason", "active_ms", "opened_at",
-    "submitted_at", "item__rank", "item__use", "item__task__external_id",
+    "submitted_at", "verdicts", "rotation", "item__rank", "item__use", "item__task__external_id",
     "item__task__dataset__name", "item__task__dataset__version", "trajectory",
     "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",
     "trajectory__run__agent__name",

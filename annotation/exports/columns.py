@@ -66,6 +66,17 @@ _RATER = (
     ExportColumn("skip_reason", "text", "why it was skipped"),
     ExportColumn("submitted_at", "time", "when it was submitted"),
     ExportColumn("active_ms", "whole", "time at work on the whole item, in milliseconds"),
+    ExportColumn(
+        "verdicts",
+        "text",
+        "the judges' verdicts that the rater saw: all, earlier (all but the final plan's), none; "
+        "empty where the questionnaire shows none",
+    ),
+    ExportColumn(
+        "rotation",
+        "whole",
+        "by how many places the questions of each section were rotated; 0: as in the questionnaire",
+    ),
 )
 _ASKED = (
     ExportColumn("question", "text", "key of the question; empty for remarks on the whole item"),

@@ -26,6 +26,7 @@ from annotation.models import Adjudication, StudyEvent
 
 SEAT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "active_ms", "opened_at", "submitted_at",
+    "verdicts", "rotation",
 )  # fmt: skip
 
 

@@ -17,8 +17,8 @@ Json = dict[str, Any]
 # Of a study's row, what belongs to the study wherever it is.
 STUDY_FIELDS = (
     "name", "kind", "questionnaire", "background", "dealing", "lease_minutes", "idle_seconds",
-    "break_minutes", "trains", "pass_mark", "consent_version", "blinded", "shows_hidden", "seed",
-    "closes_at", "created_at",
+    "break_minutes", "trains", "pass_mark", "consent_version", "blinded", "shows_hidden",
+    "verdicts", "question_order", "gold_feedback", "seed", "closes_at", "created_at",
 )  # fmt: skip
 PERSON_FIELDS = (
     "number", "state", "training", "consent_version", "told_background", "unblinded_at",

@@ -151,6 +151,8 @@ class AssignmentTables:
             "skip_reason": seat.skip_reason,
             "submitted_at": seat.submitted_at,
             "active_ms": seat.active_ms,
+            "verdicts": seat.verdicts,
+            "rotation": seat.rotation,
         }
 
     def _asked(self, seat: ExportedAssignment, where: Where) -> Row:

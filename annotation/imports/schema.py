@@ -65,6 +65,12 @@ class StudyIn(StrictDocument):
     consent_version: int = Field(ge=0, le=32_767)
     blinded: bool
     shows_hidden: bool
+    # Documents of earlier versions lack these three: their annotators saw every verdict.
+    verdicts: Literal[tuple(Study.Verdicts.values)] = "all"  # type: ignore[valid-type]
+    question_order: Literal[tuple(Study.QuestionOrder.values)] = (  # type: ignore[valid-type]
+        "fixed"
+    )
+    gold_feedback: bool = False
     seed: int = Big
     closes_at: Moment | None
     created_at: Moment
@@ -174,6 +180,8 @@ class AssignmentIn(StrictDocument):
     active_ms: int = Field(ge=0, le=2**63 - 1)
     opened_at: Moment | None
     submitted_at: Moment | None
+    verdicts: str = Field("", max_length=8)
+    rotation: int = Field(0, ge=0, le=32_767)
     edits: list[DocumentEditIn]
 
 

@@ -222,6 +222,8 @@ class _Storing:
             active_ms=seat.active_ms,
             opened_at=seat.opened_at,
             submitted_at=seat.submitted_at,
+            verdicts=seat.verdicts,
+            rotation=seat.rotation,
         )
         stored: list[RatingEdit] = []
         now: dict[tuple[str, str, str], Rating] = {}

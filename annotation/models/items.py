@@ -133,6 +133,9 @@ class Assignment(models.Model):
     ``trajectory`` is the item's, copied in for analyses. A seat that was leased runs out at
     ``leased_until`` and is returned; one that was dealt has none. ``active_ms`` is time at work,
     without idling. Positions count within a ``part``, which is all that a page tells of an item.
+    ``verdicts`` and ``rotation`` are fixed when it is first opened: which of the judges' verdicts
+    the page shows (as in `Study.verdicts`; empty where the questionnaire shows none), and by how
+    many places each section's questions are rotated.
     """
 
     class State(models.TextChoices):
@@ -164,6 +167,8 @@ class Assignment(models.Model):
     active_ms = models.PositiveBigIntegerField(default=0)
     opened_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    verdicts = models.CharField(max_length=8, blank=True)
+    rotation = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["study", "annotator", "part", "position"]

@@ -21,7 +21,10 @@ class Study(models.Model):
 
     ``settings`` holds the design (how items were chosen and dealt) and the labels of who made the
     trajectories; both are fixed when the study is made. ``shows_hidden``: annotators see what was
-    hidden from the agent, such as its user's aim, marked as such. ``background`` is the
+    hidden from the agent, such as its user's aim, marked as such. ``verdicts``: which verdicts of
+    the judges on plans annotators see; ``question_order``: whether the order of the questions
+    changes from item to item; ``gold_feedback``: who submits a gold item sees what was expected.
+    ``background`` is the
     questionnaire about the annotators themselves, empty where there is none. In a ``pool`` whoever
     is free leases the next item for ``lease_minutes``; otherwise items are dealt beforehand.
     ``pass_mark`` is the share of expected answers to training items that opens the others;
@@ -39,6 +42,15 @@ class Study(models.Model):
         NAMED = "named", "Dealt to named annotators"
         POOL = "pool", "Taken from a pool"
 
+    class Verdicts(models.TextChoices):
+        EARLIER = "earlier", "All but the one on the final plan, which is being scored"
+        NONE = "none", "None"
+        ALL = "all", "All"
+
+    class QuestionOrder(models.TextChoices):
+        FIXED = "fixed", "The same for every item"
+        ROTATED = "rotated", "Rotated within each section, from item to item"
+
     name = models.CharField(max_length=160)
     kind = models.CharField(max_length=40)
     questionnaire = models.CharField(max_length=80)
@@ -52,6 +64,11 @@ class Study(models.Model):
     consent_version = models.PositiveSmallIntegerField(default=0)
     blinded = models.BooleanField(default=True)
     shows_hidden = models.BooleanField(default=True)
+    verdicts = models.CharField(max_length=8, choices=Verdicts.choices, default=Verdicts.EARLIER)
+    question_order = models.CharField(
+        max_length=8, choices=QuestionOrder.choices, default=QuestionOrder.FIXED
+    )
+    gold_feedback = models.BooleanField(default=False)
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     closes_at = models.DateTimeField(null=True, blank=True)

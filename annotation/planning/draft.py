@@ -171,6 +171,7 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
             "questionnaire": plan.questionnaire,
             "shows_hidden": "shown" if plan.shows_hidden else "kept",
             "blinded": "yes" if plan.blinded else "no",
+            "verdicts": plan.verdicts, "question_order": plan.question_order,
         },
         "people": {
             "dealing": plan.dealing, "annotators": " ".join(plan.annotators),
@@ -184,7 +185,7 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
             "information": plan.information, "consent": plan.consent,
             "background": plan.background, "gold_each": plan.gold_each or None,
             "pass_mark": round(plan.pass_mark * 100), "idle_seconds": plan.idle_seconds,
-            "break_minutes": plan.break_minutes,
+            "break_minutes": plan.break_minutes, "gold_feedback": plan.gold_feedback,
         },
     }  # fmt: skip
     given = {step: {k: _strings(v) for k, v in page.items()} for step, page in pages.items()}

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.designs.sampling import Sample
+from annotation.models import Study
 from annotation.planning.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
 from annotation.planning.source_choices import SourceChoice
 from annotation.questionnaires import (
@@ -201,6 +202,18 @@ class QuestionnaireForm(StepForm):
         choices=[("yes", "Annotators do not see which agent made an item"),
                  ("no", "Not blinded: people who may see results can look up the agent")],
     )  # fmt: skip
+    verdicts = SettledField(
+        label="Verdicts of the judges that annotators see",
+        choices=Study.Verdicts.choices,
+        help_text="Only where the questionnaire shows what the judges found violated. The export "
+        "says what each annotator saw.",
+    )
+    question_order = SettledField(
+        label="Order of the questions",
+        choices=Study.QuestionOrder.choices,
+        help_text="Rotating spreads order effects evenly over the questions. The export has the "
+        "order of every item.",
+    )
 
     def __init__(self, *args: Any, chosen: SourceChoice, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -226,6 +239,8 @@ class QuestionnaireForm(StepForm):
             "questionnaire": given["questionnaire"],
             "shows_hidden": given.get("shows_hidden") != "kept",
             "blinded": given.get("blinded") != "no",
+            "verdicts": given["verdicts"],
+            "question_order": given["question_order"],
         }
 
 
@@ -348,8 +363,8 @@ class BeforeForm(StepForm):
     lead = "Optional: you can leave everything as it is."
     paths = {
         name: name
-        for name in ("information", "consent", "background", "gold_each", "pass_mark",
-                     "idle_seconds", "break_minutes", "closes_at")
+        for name in ("information", "consent", "background", "gold_each", "gold_feedback",
+                     "pass_mark", "idle_seconds", "break_minutes", "closes_at")
     }  # fmt: skip
 
     information = forms.CharField(
@@ -372,6 +387,10 @@ class BeforeForm(StepForm):
         help_text="0, or 2 and more; at most 1 per 4 items. In a pool everybody gets "
         "all of them.",
     )  # fmt: skip
+    gold_feedback = forms.BooleanField(
+        label="Show the expected answers after a gold item", required=False,
+        help_text="The annotator then knows that it was a gold item and cannot change its answers.",
+    )  # fmt: skip
     idle_seconds = forms.IntegerField(
         label="Pause timer after (idle seconds)", required=False,
         min_value=BOUNDS["idle_seconds"][0], max_value=BOUNDS["idle_seconds"][1], initial=60,
@@ -391,7 +410,7 @@ class BeforeForm(StepForm):
 
     TEXTS: ClassVar[Sequence[str]] = ("information", "consent", "background")
     DESK: ClassVar[Sequence[str]] = ("idle_seconds", "break_minutes", "closes_at")
-    CHECKS: ClassVar[Sequence[str]] = ("pass_mark", "gold_each")
+    CHECKS: ClassVar[Sequence[str]] = ("pass_mark", "gold_each", "gold_feedback")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -20,9 +20,11 @@ from annotation.planning.plans import (
     Order,
     PlanError,
     PlanProblem,
+    QuestionOrder,
     SpecialItem,
     StudyPlan,
     Trials,
+    Verdicts,
 )
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import Path, read_yaml
@@ -292,6 +294,9 @@ PLAN: Mapping[str, Check] = {
     "closes_at": _moment,
     "blinded": _yes,
     "shows_hidden": _yes,
+    "verdicts": _one_of(Verdicts),
+    "question_order": _one_of(QuestionOrder),
+    "gold_feedback": _yes,
 }
 
 

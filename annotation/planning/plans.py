@@ -14,6 +14,8 @@ from annotation.designs.sampling import Sample
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]
 Trials = Literal["all", "first"]
+Verdicts = Literal["earlier", "none", "all"]
+QuestionOrder = Literal["fixed", "rotated"]
 DEALINGS: Mapping[str, str] = {
     "named": "Each annotator gets a list of their own",
     "pool": "Whoever is free takes the next item",
@@ -126,3 +128,6 @@ class StudyPlan:
     closes_at: datetime | None = None
     blinded: bool = True
     shows_hidden: bool = True
+    verdicts: Verdicts = "earlier"
+    question_order: QuestionOrder = "fixed"
+    gold_feedback: bool = False

@@ -122,6 +122,11 @@ class Question:
     scale: Scale = field(default_factory=Scale)
     required: bool = True
 
+    @property
+    def of_final_plan(self) -> bool:
+        """Whether the final plan is scored: what the judges found in it would bias the answer."""
+        return self.about == "final" or self.about == "item" and "final_plan" in self.needs
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -187,13 +192,27 @@ class Questionnaire:
             lists.add("constraint")
         return frozenset(lists)
 
-    def of_keys(self, keys: Sequence[str]) -> list[Question]:
-        """Return the questions of an item, in the order in which they are asked."""
-        return [question for question in self.questions if question.key in keys]
+    def of_keys(self, keys: Sequence[str], rotation: int = 0) -> list[Question]:
+        """Return the questions of an item, in the order in which they are asked.
 
-    def slots(self, asked: Sequence[str], subjects: Mapping[str, Sequence[str]]) -> Iterator[Slot]:
+        ``rotation``: by how many places the questions of each section are rotated; sections stay in
+        their order.
+        """
+        asked = [question for question in self.questions if question.key in keys]
+        if not rotation:
+            return asked
+        rotated: list[Question] = []
+        for section in dict.fromkeys(question.section for question in asked):
+            group = [question for question in asked if question.section == section]
+            start = rotation % len(group)
+            rotated += group[start:] + group[:start]
+        return rotated
+
+    def slots(
+        self, asked: Sequence[str], subjects: Mapping[str, Sequence[str]], rotation: int = 0
+    ) -> Iterator[Slot]:
         """Yield the places for answers of an item, part by part within each question."""
-        for question in self.of_keys(asked):
+        for question in self.of_keys(asked, rotation):
             if question.about in MANY:
                 for part in subjects.get(question.about, ()):
                     yield Slot(question, f"{question.about}-{part}")

@@ -22,8 +22,7 @@ from annotation.assignments.services import (
     refuse_unless_working,
     renew_lease,
 )
-from annotation.desk.presence import note_active, note_seen
-from annotation.desk.services import questionnaire_of
+from annotation.desk.presence import note_active, note_seen, questionnaire_of
 from annotation.errors import Refused
 from annotation.models import Aspect, Assignment, Participant, Rating, RatingEdit
 from annotation.ratings.checks import check_answer

@@ -155,8 +155,20 @@ def latest_round(study: Study, user: User) -> TrainingRound:
     )
 
 
+def tells_expected(assignment: Assignment) -> bool:
+    """Whether its annotator sees what was expected: of training, and of gold where that is wished.
+
+    Only once it is submitted; from then on the answers stay as they are.
+    """
+    if assignment.state != Assignment.State.SUBMITTED:
+        return False
+    if assignment.part == Assignment.Part.TRAINING:
+        return True
+    return assignment.study.gold_feedback and assignment.item.use == Item.Use.GOLD
+
+
 def compare_item(assignment: Assignment) -> list[TrainingComparison]:
-    """Return what was answered to a training item beside what was expected, place by place."""
+    """Return what was answered to an item beside what was expected, place by place."""
     item, study = assignment.item, assignment.study
     answers = _answers([assignment]).get(assignment.pk, {})
     names = _names(item)

@@ -25,7 +25,12 @@ from annotation.live.play.services import take_free_place
 from annotation.models import Assignment, Message, Participant, Study, StudyText
 from annotation.people.messages import read_message
 from annotation.steps.selectors import NO_SEAT, AnnotatorStep, first_open, next_step
-from annotation.steps.training import begin_training_round, compare_item, latest_round
+from annotation.steps.training import (
+    begin_training_round,
+    compare_item,
+    latest_round,
+    tells_expected,
+)
 from annotation.texts.selectors import (
     current_text,
     has_read_information,
@@ -239,12 +244,29 @@ def training(request: HttpRequest, pk: int) -> HttpResponseBase:
 def training_feedback(request: HttpRequest, pk: int, position: int) -> HttpResponseBase:
     """Show what was answered to a training item beside what was expected, once it is submitted."""
     access, item = fetch_assignment(request, pk, position, Part.TRAINING)
-    if item.state != Assignment.State.SUBMITTED:
+    if not tells_expected(item):
         return redirect("annotation:training_desk", pk=pk, position=position)
-    rows = compare_item(item)
     following = first_open(access.study, access.user, Part.TRAINING, after=position)
+    return _show_expected(request, item, following=following)
+
+
+@require_GET
+@signed_in
+@redirect_to_next_step
+def gold_feedback(request: HttpRequest, pk: int, position: int) -> HttpResponseBase:
+    """Show what was answered to a gold item beside what was expected, in studies that wish it."""
+    _, item = fetch_assignment(request, pk, position)
+    if not tells_expected(item):
+        raise Http404
+    return _show_expected(request, item)
+
+
+def _show_expected(
+    request: HttpRequest, item: Assignment, *, following: int | None = None
+) -> HttpResponse:
+    rows = compare_item(item)
     context = {
-        "study": access.study,
+        "study": item.study,
         "item": item,
         "rows": rows,
         "right": sum(row.right for row in rows),

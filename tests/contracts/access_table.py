@@ -237,6 +237,7 @@ annotation:information            GET  login    404      404      404      404  
 annotation:consent                GET  login    404      404      404      404      404      404      404      404      404
 annotation:training               GET  login    404      404      404      404      404      404      404      404      404
 annotation:training_feedback      GET  login    404      404      404      404      404      404      404      404      404
+annotation:feedback               GET  login    404      404      404      404      404      404      404      404      404
 annotation:break                  GET  login    404      moved    404      404      404      404      404      404      404
 annotation:message_read           POST login    404      moved    404      404      404      404      404      404      404
 annotation:study_texts            GET  login    404      403      404      403      ok       403      404      404      ok

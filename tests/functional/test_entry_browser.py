@@ -75,7 +75,7 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.get_by_text(WHY)).to_be_visible()
     check(page)
-    follow(page, "See how the training went")
+    follow(page, "See your result")
     check(page)
     press(page, "Begin the next round")
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -83,7 +83,7 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
         page.wait_for_url(f"**/training/{position}/")
         score(page, 4)
         page.get_by_role("link", name="Next training item").or_(
-            page.get_by_role("link", name="See how the training went")
+            page.get_by_role("link", name="See your result")
         ).click()
     expect(page.get_by_role("heading", name="Training passed")).to_be_visible()
     cat = Participant.objects.get(study=study, user__username="cat")

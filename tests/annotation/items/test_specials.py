@@ -51,7 +51,7 @@ def test_gold_is_hidden_among_what_is_not_opened(
 ) -> None:
     before = {user: row_of(named, user) for user in (ann, bob)}
     second = named.assignments.get(annotator=ann, position=2)
-    assert open_assignment(assignment=second)
+    assert open_assignment(assignment=second, number=1)
     seen = named.assignments.get(annotator=ann, position=8)
     found = add(named, manager, gold=spare(named, 4), gold_each=2)
     assert (found.gold, found.given, found.short) == (4, {1: 2, 2: 2}, 0)
@@ -67,9 +67,11 @@ def test_gold_is_hidden_among_what_is_not_opened(
     assert sorted(named.items.filter(use="gold").values_list("given", flat=True)) == [1] * 4
     check_counters(named)
     # A page that was asked for before shows nothing at a place that another item has by now.
-    assert not open_assignment(assignment=seen)
+    assert not open_assignment(assignment=seen, number=1)
     seen.refresh_from_db()
-    assert seen.position > 8 and seen.opened_at is None and open_assignment(assignment=seen)
+    assert (
+        seen.position > 8 and seen.opened_at is None and open_assignment(assignment=seen, number=1)
+    )
 
 
 def test_gold_goes_to_those_who_still_have_work(

@@ -310,7 +310,7 @@ def test_the_plan_the_texts_and_the_times_are_kept(ann: User) -> None:
     plan = plan_for(
         make_runs(), [ann], information="Read this.", consent="I agree.", pass_mark=0.5,
         background="about_annotators@1", idle_seconds=30, break_minutes=0, blinded=False,
-        shows_hidden=False,
+        shows_hidden=False, verdicts="none", question_order="rotated", gold_feedback=True,
     )  # fmt: skip
     study = create_planned_study(planned=plan_study(plan), launch=False)
     assert study.status == Study.Status.DRAFT
@@ -322,6 +322,8 @@ def test_the_plan_the_texts_and_the_times_are_kept(ann: User) -> None:
     stored = Study.objects.get()
     assert (stored.idle_seconds, stored.break_minutes, stored.pass_mark) == (30, 0, 0.5)
     assert (stored.blinded, stored.shows_hidden) == (False, False)
+    told = (stored.verdicts, stored.question_order, stored.gold_feedback)
+    assert told == ("none", "rotated", True)
     assert stored.items.filter(use="background").count() == 1
 
 
