@@ -5,7 +5,8 @@ from functools import lru_cache
 
 from benchmarks.core import types
 from benchmarks.core.answerers import Identity
-from benchmarks.core.registry import EXTERNAL, get_rejudging, get_system
+from benchmarks.core.conditions import condition_title
+from benchmarks.core.registry import EXTERNAL, find_system, get_rejudging, get_system
 from benchmarks.core.system import Stored, System
 from benchmarks.core.types import Message, Outcome
 from benchmarks.llm.config import EndpointConfig
@@ -27,6 +28,11 @@ CONFIGURED = (
     "name", "base_url", "model", "parameters", "key_variable", "price_in", "price_out", "currency",
     "timeout", "concurrency", "requests_per_minute", "structured", "native_tools",
 )  # fmt: skip
+
+
+def run_condition(run: Run) -> str:
+    """Return a run's condition by its system's titles."""
+    return condition_title(find_system(run.dataset.system), run.condition)
 
 
 def core_profile(profile: Profile) -> types.Profile:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.filters.factors import STANDARD
 from analysis.filters.runs import FINISHED
+from benchmarks.core.conditions import STANDARD
 from benchmarks.models import Judging, Run
 
 

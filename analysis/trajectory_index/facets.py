@@ -18,6 +18,7 @@ from analysis.trajectory_index.runs import (
     IndexedRunRow,
 )
 from analysis.trajectory_index.table import TrajectoryIndex
+from benchmarks.core.conditions import condition_title
 from benchmarks.core.ports.labels import Measure, plain
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.trajectories.selectors import (
@@ -199,7 +200,7 @@ def _run_facets(index: TrajectoryIndex) -> Iterable[IndexFacet]:
     yield by_run("dataset", "Dataset", lambda run: run.dataset, lambda run: run.dataset_title)
     yield by_run("agent", "Agent", lambda run: run.agent, lambda run: run.agent_title)
     yield by_run("level", "Level", lambda run: run.level, lambda run: run.level, _by_level)
-    yield by_run("condition", "Condition", lambda run: run.condition, lambda run: run.condition)
+    yield by_run("condition", "Condition", lambda run: run.condition, _condition)
     yield by_run("run", "Run", lambda run: run.pk, _run_words, lambda offer: -int(offer[0]))
     yield by_run("source", "Real or not", lambda run: run.marker, lambda run: MARKERS[run.marker])
 
@@ -208,6 +209,10 @@ def _system(key: str) -> str:
     if key == EXTERNAL:
         return "Made elsewhere"
     return get_system(key).title if key in SYSTEMS else plain(key)
+
+
+def _condition(run: IndexedRunRow) -> str:
+    return condition_title(find_system(run.system), run.condition)
 
 
 def _run_words(run: IndexedRunRow) -> str:

@@ -5,14 +5,15 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.experiments.design import read_design
 
 
 @dataclass(frozen=True)
 class ExperimentPreset:
-    """A shipped design with its key, name, one-line description and text."""
+    """A shipped design with its system's title, key, name, one-line description and text."""
 
+    system: str
     key: str
     title: str
     about: str
@@ -22,7 +23,11 @@ class ExperimentPreset:
 @cache
 def presets() -> tuple[ExperimentPreset, ...]:
     """Return all shipped designs, by system and file name."""
-    return tuple(_read(path) for key in SYSTEMS for path in sorted(_folder(key).glob("*.yaml")))
+    return tuple(
+        _read(get_system(key).title, path)
+        for key in SYSTEMS
+        for path in sorted(_folder(key).glob("*.yaml"))
+    )
 
 
 def _folder(system: str) -> Path:
@@ -31,8 +36,8 @@ def _folder(system: str) -> Path:
     return Path(spec.origin).parent / "experiments"
 
 
-def _read(path: Path) -> ExperimentPreset:
+def _read(system: str, path: Path) -> ExperimentPreset:
     text = path.read_text(encoding="utf-8")
     first = text.partition("\n")[0]
     about = first.removeprefix("#").strip() if first.startswith("#") else ""
-    return ExperimentPreset(path.stem, read_design(text).name, about, text)
+    return ExperimentPreset(system, path.stem, read_design(text).name, about, text)

@@ -9,6 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from benchmarks.core.means import across_replicates
 from benchmarks.core.ports.labels import Tone
 from benchmarks.datasets.selectors import counted
+from benchmarks.mappers import run_condition
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.runs.selectors import TONES, Spent, run_metrics
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -100,6 +101,10 @@ class MatrixGroup:
     @property
     def runs(self) -> tuple[Run, ...]:
         return tuple(place.run for place in self.places)
+
+    @property
+    def condition_title(self) -> str:
+        return run_condition(self.places[0].run)
 
     def at(self, seed: int) -> list[MatrixRun]:
         return [place for place in self.places if place.run.seed == seed]

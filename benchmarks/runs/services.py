@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from benchmarks.core.conditions import STANDARD
 from benchmarks.core.digests import derive_seed, digest_text
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.registry import find_system, get_system
@@ -24,8 +25,6 @@ from benchmarks.roles.services import assign_roles
 from benchmarks.runs.versions import current_pins
 
 CHUNK = 1000
-# The name of the condition with all default settings, in labels and grouping.
-_STANDARD = "standard"
 _LONGEST = 200
 
 
@@ -53,7 +52,7 @@ def condition_name(
         for role, fillers in (roles or {}).items()
         if role != "agent" and any(filler["kind"] == "human" for filler in fillers)
     ]
-    name = ", ".join(changed) or _STANDARD
+    name = ", ".join(changed) or STANDARD
     if len(name) <= _LONGEST:
         return name
     # The digest keeps the cut names of different conditions different.

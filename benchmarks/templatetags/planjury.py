@@ -12,6 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from benchmarks.core.plans import split_steps
+from benchmarks.mappers import run_condition
+from benchmarks.models import Run
 from benchmarks.trajectories.turns import PlanChange, plan_change
 
 register = template.Library()
@@ -65,6 +67,12 @@ def score(value: float | None) -> str:
 def percent(value: float | None) -> str:
     """A share in percent with one decimal."""
     return "" if value is None else f"{100 * value:.1f} %"
+
+
+@register.filter
+def condition_words(run: Run) -> str:
+    """A run's condition by its system's titles."""
+    return run_condition(run)
 
 
 @register.filter

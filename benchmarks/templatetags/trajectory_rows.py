@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from benchmarks.templatetags.planjury import badge, number, percent, score
+from benchmarks.core.conditions import STANDARD
+from benchmarks.templatetags.planjury import badge, condition_words, number, percent, score
 from benchmarks.templatetags.turn_parts import undefined
 from benchmarks.trajectories.selectors import (
     FinalScores,
@@ -72,10 +73,10 @@ def task_head(row: TrajectoryLine, query: str, after: str = "") -> SafeString:
 
 def condition_of(row: TrajectoryLine) -> str:
     """Return the condition under an agent's name, where it is not the usual one."""
-    condition = row.trajectory.run.condition
-    if condition == "standard":
+    run = row.trajectory.run
+    if run.condition == STANDARD:
         return ""
-    return format_html('<span class="sub">{}</span>', condition)
+    return format_html('<span class="sub">{}</span>', condition_words(run))
 
 
 def outcome(row: TrajectoryLine) -> SafeString:

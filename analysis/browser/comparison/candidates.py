@@ -9,14 +9,15 @@ from django.db.models import Case, Q, Value, When
 from django.urls import reverse
 
 from analysis.browser.comparison.address import MOST, ComparisonAddress
+from benchmarks.core.conditions import STANDARD
 from benchmarks.core.ports.labels import Ending
+from benchmarks.mappers import run_condition
 from benchmarks.models import Agent, Trajectory, Turn
 from benchmarks.paging import as_id
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.visibility import Visibility
 
 CANDIDATES = 10
-STANDARD = "standard"
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def labels(rows: Sequence[Trajectory]) -> list[str]:
 def _about(row: Trajectory) -> str:
     """Return level, condition and attempt in words."""
     words = [f"level {row.run.level}"] if row.run.level else []
-    words.append(row.run.condition)
+    words.append(run_condition(row.run))
     if row.attempt > 1:
         words.append(f"attempt {row.attempt}")
     return " · ".join(words)

@@ -6,6 +6,9 @@ from typing import Any
 
 from django.db.models import Case, Value, When
 
+from benchmarks.core.conditions import condition_title
+from benchmarks.core.registry import find_system
+from benchmarks.mappers import run_condition
 from benchmarks.models import COUNTED, Run
 from benchmarks.roles.selectors import AssignmentView, run_roles, system_of
 from benchmarks.visibility import Visibility
@@ -33,7 +36,7 @@ def differences(first: Run, second: Run) -> list[RunDifference]:
     found = [
         RunDifference("Dataset", str(first.dataset), str(second.dataset)),
         RunDifference("Level", first.level or "none", second.level or "none"),
-        RunDifference("Condition", first.condition, second.condition),
+        RunDifference("Condition", run_condition(first), run_condition(second)),
         *(_settings(first, second) if alike else []),
         *(_roles(first, second) if alike else []),
         RunDifference("Judging", _judging(first), _judging(second)),
@@ -124,10 +127,11 @@ def run_groups(seen: Visibility, beside: Run | None) -> tuple[RunGroup, ...]:
         rows = rows.exclude(pk=beside.pk).order_by(elsewhere, "-pk")
     found = rows.values_list(
         "pk", "agent__title", "level", "condition", "status", "dataset", "dataset__name",
-        "dataset__version",
+        "dataset__version", "dataset__system",
     )  # fmt: skip
-    for pk, title, level, condition, status, dataset, name, version in found[:MOST_CHOICES]:
-        about = [word for word in (level and f"level {level}", condition) if word]
+    for pk, title, level, condition, status, dataset, name, version, system in found[:MOST_CHOICES]:
+        words = condition_title(find_system(system), condition)
+        about = [word for word in (level and f"level {level}", words) if word]
         state = "" if status == Run.Status.DONE else f", {Run.Status(status).label.lower()}"
         choice = RunChoice(pk, f"{title} · {' · '.join(about)} · run {pk}{state}")
         if beside is None:

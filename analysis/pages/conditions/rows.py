@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import floor
 from typing import TYPE_CHECKING
 
-from analysis.filters.factors import STANDARD
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.pages.leaderboard.rows import ACCURATE, paired_difference
@@ -14,6 +13,7 @@ from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
+from benchmarks.core.conditions import STANDARD
 from benchmarks.core.ports.comparisons import Caption, Contrasts
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published

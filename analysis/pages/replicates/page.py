@@ -10,10 +10,12 @@ from analysis.reports import addresses, run_marks
 from analysis.reports.content import Cell, Column, Report, how_interval, rounded, text_column
 from analysis.reports.formatting import Unit, counted, ends, number
 from analysis.stats.descriptive.means import ReplicatedMean, replicated_mean
+from benchmarks.core.conditions import STANDARD
 from benchmarks.core.means import ReplicateSummary as RunSpread
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import find_system, get_system
+from benchmarks.mappers import run_condition
 from benchmarks.models import Run
 
 ACCURATE = "accurate"
@@ -62,7 +64,7 @@ class ReplicateRow:
         """The agent with its level and condition, as far as these are not as usual."""
         group = self.group
         words = [group.title, f"level {group.level}" if group.level else ""]
-        words.append(group.condition if group.condition != "standard" else "")
+        words.append(run_condition(group.runs[0]) if group.condition != STANDARD else "")
         return ", ".join(filter(None, words))
 
 
@@ -210,7 +212,7 @@ def _columns(result: ReplicatesResult) -> Sequence[ColumnOf[Row]]:
         ColumnOf(
             text_column("Condition"),
             lambda row: (
-                Cell(row.group.condition, (row.group.condition,))
+                Cell(run_condition(row.group.runs[0]), (row.group.condition,))
                 if isinstance(row, ReplicateRow)
                 else not_stated
             ),

@@ -2,7 +2,9 @@
 
 import pytest
 
+from benchmarks.core.conditions import condition_title
 from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.registry import find_system
 from benchmarks.core.system import Role, Setting, read_settings
 
 COUNT = Setting("count", "int", 2, "How many.", minimum=1, maximum=9)
@@ -92,3 +94,14 @@ def test_what_was_read_reads_the_same_again():
 @pytest.mark.parametrize(("default", "seats"), [((), 1), (("a",), 1), (("a", "b", "c"), 3)])
 def test_a_role_has_a_seat_for_each_of_its_defaults_and_at_least_one(default, seats):
     assert Role("judge", "Judge", default).seats == seats
+
+
+def test_a_condition_is_called_by_the_titles_of_its_system() -> None:
+    titles = {
+        ("sda_planner", "planner=tree"): "Planner: Tree Planner",
+        ("adaplanbench", "simulator=person"): "User simulator: a person",
+        ("adaplanbench", "standard"): "standard",
+        ("adaplanbench", "gone=1, simulator=person"): "gone=1, User simulator: a person",
+    }
+    for (system, condition), title in titles.items():
+        assert condition_title(find_system(system), condition) == title
