@@ -12,6 +12,7 @@ from annotation.people.invitations import (
     LONGEST_DAYS,
 )
 from annotation.people.messages import LONGEST_MESSAGE
+from annotation.people.picker import PeopleField, split_names
 from annotation.planning.plans import MOST_ANNOTATORS
 
 Role = Membership.Role
@@ -26,22 +27,18 @@ ROLES = [
 class MemberForm(forms.Form):
     """People with accounts, and what they shall be."""
 
-    names = forms.CharField(
-        label="User names",
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocomplete": "off"}),
-        help_text="Separated by spaces, commas or lines.",
-    )
+    names = PeopleField(label="People")
     role = forms.ChoiceField(choices=ROLES)
 
     def clean_names(self) -> list[User]:
         return read_people(self.cleaned_data["names"])
 
 
-def read_people(text: str) -> list[User]:
-    """Return the people whose user names stand in a text, in its order; others are named in the
-    error.
+def read_people(text: str | Iterable[str]) -> list[User]:
+    """Return the people whose user names stand in a text or list, in its order; names without an
+    account are named in the error.
     """
-    names = list(dict.fromkeys(text.replace(",", " ").split()))
+    names = split_names(text)
     if len(names) > MOST_ANNOTATORS:
         raise forms.ValidationError(f"At most {MOST_ANNOTATORS} people at once.")
     found = User.objects.filter(is_active=True).in_bulk(names, field_name="username")

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -15,7 +14,6 @@ from benchmarks.paging import RowPage, page_by_id
 
 MESSAGES = 30
 INVITES = 100
-MOST_NAMED = 24
 Role = Membership.Role
 
 
@@ -50,16 +48,6 @@ def overseers_of(study: Study) -> QuerySet[Membership]:
     """Return the roles of those who run a study or look on; annotators have a list of their own."""
     rows = study.memberships.exclude(role=Role.ANNOTATOR).select_related("user")
     return rows.order_by("role", "user__username")
-
-
-def known_annotators() -> list[str]:
-    """Return user names of some who annotate or did, for whoever has to name annotators; people
-    first.
-    """
-    took_part = Participant.objects.filter(user=OuterRef("pk"))
-    rows = User.objects.filter(Exists(took_part.order_by()), is_active=True)
-    rows = rows.order_by("annotator__is_simulated", "username")
-    return list(rows.values_list("username", flat=True)[:MOST_NAMED])
 
 
 def present_annotators(study: Study) -> list[Participant]:

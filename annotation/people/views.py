@@ -24,7 +24,6 @@ from annotation.people.messages import send_message
 from annotation.people.selectors import (
     active_annotators,
     invite_rows,
-    known_annotators,
     overseers_of,
     present_annotators,
     sent_messages,
@@ -101,7 +100,6 @@ def _people(
             "invite_form": invites or InviteForm(auto_id="id_invite_%s"),
             "invites": invite_rows(access.study),
             "link": link,
-            "known": known_annotators(),
         }
     failed = any(form is not None and form.errors for form in (members, invites))
     return render(request, "annotation/study_people.html", context, status=422 if failed else 200)

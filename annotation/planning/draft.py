@@ -4,18 +4,21 @@ The server stores nothing before the study is created, so two open drafts do not
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
 
+from annotation.people.picker import PeopleField
 from annotation.planning.forms import STEPS, ItemsForm, QuestionnaireForm, StepForm
 from annotation.planning.plans import PlanProblem, SpecialItem, StudyPlan
-from annotation.planning.source_choices import SourceChoice
+from annotation.planning.source_choices import MOST_SELECTED, Selection, SourceChoice
+from annotation.questionnaires import newest_questionnaires
 from benchmarks.core.digests import storable
 from benchmarks.models import Task
+from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
 
 Given = dict[str, list[str]]
@@ -41,10 +44,12 @@ class Draft:
     """Fields of each step as they were sent, and the training and gold items chosen so far.
 
     ``specials``: rows {use, item, expected}; ``item`` is a trajectory's or a task's id.
+    ``selection`` is what was chosen on the page from which the study is made.
     """
 
     given: dict[str, Given] = field(default_factory=dict)
     specials: list[dict[str, Any]] = field(default_factory=list)
+    selection: Selection = Selection()
 
     @classmethod
     def read(cls, text: str) -> "Draft":
@@ -61,18 +66,25 @@ class Draft:
                 for row in data.get("specials", [])
                 if row["use"] in USES
             ]
+            chosen = data.get("selection", {})
+            selection = Selection(_ids(chosen.get("runs")), _ids(chosen.get("trajectories")))
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError):
             return cls()
-        return cls(given, rows[:MOST_SPECIALS])
+        return cls(given, rows[:MOST_SPECIALS], selection)
 
     @property
     def text(self) -> str:
-        return json.dumps({"given": self.given, "specials": self.specials})
+        chosen = {"selection": asdict(self.selection)} if self.selection else {}
+        return json.dumps({"given": self.given, "specials": self.specials, **chosen})
 
     def take(self, step: str, sent: QueryDict) -> None:
         """Keep the fields of a step as they were sent."""
         wanted = BY_KEY[step].base_fields
         self.given[step] = {name: sent.getlist(name) for name in wanted if name in sent}
+
+    def last(self, step: str, name: str) -> str:
+        """Return the value of a field as it was sent; empty where it was not."""
+        return next(reversed(self.given.get(step, {}).get(name, [])), "")
 
     # --- Training and gold items
 
@@ -98,8 +110,60 @@ class Planner:
     @property
     def chosen(self) -> SourceChoice:
         """The source chosen so far, else the newest."""
-        named = self.draft.given.get("items", {}).get("source", [""])
-        return self.sources.get(named[-1] if named else "") or next(iter(self.sources.values()))
+        named = self.draft.last("items", "source")
+        return self.sources.get(named) or next(iter(self.sources.values()))
+
+    def take(self, step: str, sent: QueryDict) -> list[str]:
+        """Keep the fields of a step as they were sent, and clear what they make meaningless.
+
+        Returns a sentence for each thing that was cleared. Agents and endings belong to a source;
+        training and gold items to a source, and their expected answers to a questionnaire.
+        """
+        draft = self.draft
+        source, form = draft.last("items", "source"), draft.last("form", "questionnaire")
+        draft.take(step, sent)
+        cleared = list(self._clear_filters()) if step == "items" else []
+        if source and draft.last("items", "source") not in ("", source):
+            cleared += self._clear_of_source()
+        if form and draft.last("form", "questionnaire") not in ("", form):
+            cleared += self._clear_expected()
+        return cleared
+
+    def _clear_filters(self) -> Iterator[str]:
+        given = self.draft.given["items"]
+        if self.draft.last("items", "shown_for") in ("", self.chosen.key):
+            return
+        filters = [name for name in ("agents", "endings") if given.pop(name, None)]
+        given["shown_for"] = [self.chosen.key]
+        if filters:
+            yield f"The chosen {' and '.join(filters)} belonged to another source: choose again."
+
+    def _clear_of_source(self) -> Iterator[str]:
+        count = len(self.draft.specials)
+        if count:
+            self.draft.specials.clear()
+            words = "training or gold item" + "s" * (count > 1)
+            yield f"{count} {words} of the other source {'was' if count == 1 else 'were'} removed."
+        form = self.draft.last("form", "questionnaire")
+        fits = {
+            q.id
+            for q in newest_questionnaires()
+            if (q.system, q.unit) == (self.chosen.system, self.chosen.unit)
+        }
+        if form and form not in fits:
+            self.draft.given["form"].pop("questionnaire")
+            yield f"{form} is not for this source: choose the questionnaire again."
+
+    def _clear_expected(self) -> Iterator[str]:
+        rows = [row for row in self.draft.specials if row["expected"]]
+        for row in rows:
+            row["expected"] = {}
+        if rows:
+            words = "training or gold item" + "s" * (len(rows) > 1)
+            yield (
+                f"The expected answers of {len(rows)} {words} belonged to the other questionnaire "
+                "and were removed. Set them again under “Before the items”."
+            )
 
     def form(self, step: str, *, check: bool) -> StepForm:
         """Return the form of a step: with its errors where it is to be checked, else as it was
@@ -174,7 +238,7 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
             "verdicts": plan.verdicts, "question_order": plan.question_order,
         },
         "people": {
-            "dealing": plan.dealing, "annotators": " ".join(plan.annotators),
+            "dealing": plan.dealing, "annotators": plan.annotators,
             "raters": plan.raters, "lease_minutes": plan.lease_minutes,
         },
         "dealing": {
@@ -190,6 +254,12 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
     }  # fmt: skip
     given = {step: {k: _strings(v) for k, v in page.items()} for step, page in pages.items()}
     return Draft(given, list(specials))
+
+
+def _ids(values: Any) -> tuple[int, ...]:
+    """Return ids from a draft, at most as many as it may hold and one more."""
+    found = (as_id(str(value)) for value in (values or ())[: MOST_SELECTED + 1])
+    return tuple(pk for pk in found if pk is not None)
 
 
 def _strings(value: Any) -> list[str]:
@@ -216,7 +286,7 @@ def _initial(kind: type[StepForm], given: Given) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, f in kind.base_fields.items():
         values = given.get(name, [])
-        if isinstance(f, forms.MultipleChoiceField):
+        if isinstance(f, forms.MultipleChoiceField | PeopleField):
             found[name] = values
         elif isinstance(f, forms.BooleanField):
             found[name] = bool(values)

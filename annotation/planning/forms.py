@@ -1,6 +1,7 @@
 """The forms of the wizard for a new study, one per step. Each fills in a part of the plan."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django import forms
@@ -9,6 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.designs.sampling import Sample
 from annotation.models import Study
+from annotation.people.picker import PeopleField
 from annotation.planning.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
 from annotation.planning.source_choices import SourceChoice
 from annotation.questionnaires import (
@@ -138,17 +140,6 @@ class ItemsForm(StepForm):
             for name in self.FOLDED:
                 del self.fields[name]
 
-    @property
-    def turned(self) -> bool:
-        """Whether agents and endings on the page are those of another source."""
-        shown = self["shown_for"].value()
-        return bool(shown) and shown != self.chosen.key
-
-    @property
-    def narrowed(self) -> bool:
-        """Whether some of the agents or endings on the page are chosen."""
-        return any(self[name].value() for name in ("agents", "endings") if name in self.fields)
-
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         sampled = (given.get("way") or "all") != "all"
@@ -159,10 +150,8 @@ class ItemsForm(StepForm):
     def wishes(self) -> dict[str, Any]:
         given, base = self.cleaned_data, self.chosen.source
         way: Any = given.get("way") or "all"
-        source = type(base)(
-            experiment=base.experiment,
-            dataset=base.dataset,
-            levels=base.levels,
+        source = replace(
+            base,
             agents=tuple(given.get("agents", ())),
             endings=tuple(given.get("endings", ())),
             trials=given.get("trials") or "all",
@@ -272,11 +261,9 @@ class PeopleForm(StepForm):
         label="Who gets which item", widget=forms.RadioSelect, choices=list(DEALINGS.items()),
         initial="named",
     )  # fmt: skip
-    annotators = forms.CharField(
+    annotators = PeopleField(
         required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="User names, separated by spaces, commas or lines. Required unless items come "
-        "from a pool, where you can also invite people later.",
+        help_text="Required unless items come from a pool, where you can also invite people later.",
     )
     raters = forms.IntegerField(
         label="Annotators for each item",
@@ -291,9 +278,6 @@ class PeopleForm(StepForm):
         help_text="Pool only. After this time without an answer, somebody else gets the item.",
     )  # fmt: skip
 
-    def clean_annotators(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.cleaned_data["annotators"].replace(",", " ").split()))
-
     def clean(self) -> dict[str, Any]:
         """Return what can be told before the whole is planned."""
         given = self.cleaned_data
@@ -306,7 +290,7 @@ class PeopleForm(StepForm):
             self.add_error("annotators", f"No account with this name: {', '.join(missing)}.")
         if given.get("dealing") == "named":
             if not names:
-                self.add_error("annotators", "Name at least one annotator.")
+                self.add_error("annotators", "Choose at least one annotator.")
             elif given.get("raters", 1) > len(names):
                 words = f"An item can have 1 to {len(names)} of the annotators named here, not "
                 self.add_error("raters", f"{words}{given['raters']}.")

@@ -259,6 +259,7 @@ ITEMS: Mapping[str, Check] = {
     "endings": _list_of(_word),
     "tasks": _list_of(_word),
     "trials": _one_of(Trials),
+    "trajectories": _list_of(_number),
     "sample": _sample,
 }
 EXPECTED: Mapping[str, Check] = {"values": _plain, "chosen": _plain, "why": _text}

@@ -65,11 +65,13 @@ class PlanError(Exception):
 class ItemSource:
     """Where items come from, and which of them are looked at.
 
-    At least one of ``runs``, ``experiment`` and ``dataset`` is named; with several, what all of
-    them hold is meant. An experiment goes by id or name, a dataset by id, name or name@version.
-    Empty lists leave everything in. Of several ``trials`` of a task by a run, all or the first.
+    At least one of ``trajectories``, ``runs``, ``experiment`` and ``dataset`` is named; with
+    several, what all of them hold is meant. Trajectories and runs go by id, an experiment by id or
+    name, a dataset by id, name or name@version. Empty lists leave everything in. Of several
+    ``trials`` of a task by a run, all or the first.
     """
 
+    trajectories: tuple[int, ...] = ()
     runs: tuple[int, ...] = ()
     experiment: str = ""
     dataset: str = ""

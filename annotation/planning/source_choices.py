@@ -1,20 +1,26 @@
 """The sources that a new study can use, and how they can be filtered."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.http import QueryDict
 
 from annotation.models import Item, Study
 from annotation.planning.plans import ItemSource
+from annotation.planning.sources import in_portions
 from annotation.questionnaires import load_questionnaire, newest_questionnaires
 from annotation.studies.design import study_design
 from benchmarks.core.ports.labels import plain
-from benchmarks.core.registry import EXTERNAL
+from benchmarks.core.registry import EXTERNAL, SYSTEMS
+from benchmarks.judging.forms import read_chosen
 from benchmarks.models import COUNTED, Candidate, Dataset, Experiment, Run, Task, Trajectory
 from benchmarks.visibility import Visibility
 
-TASKS = "tasks"
+TASKS, SELECTED = "tasks", "selected"
+# So many chosen runs or trajectories travel with the pages of a new study.
+MOST_SELECTED = 20_000
 
 
 @dataclass(frozen=True)
@@ -29,9 +35,17 @@ class SourceChoice:
 
     def runs(self, seen: Visibility) -> QuerySet[Run]:
         """Return its runs; none where it is about tasks."""
-        rows = seen.of(Run.objects.filter(COUNTED).exclude(status=Run.Status.CANCELLED))
+        rows = seen.of(Run.objects.filter(COUNTED))
         if self.unit == "task":
             return rows.none()
+        if self.source.trajectories:
+            runs: set[int] = set()
+            for part in in_portions(self.source.trajectories):
+                found = Trajectory.objects.filter(pk__in=part).order_by()
+                runs.update(found.values_list("run", flat=True).distinct())
+            return rows.filter(pk__in=runs)
+        if not self.source.runs:
+            rows = rows.exclude(status=Run.Status.CANCELLED)
         if self.source.runs:
             rows = rows.filter(pk__in=self.source.runs)
         if self.source.experiment:
@@ -47,21 +61,97 @@ class SourceChoice:
 
     def endings(self, seen: Visibility) -> list[tuple[str, str]]:
         """Return how its trajectories ended, with words."""
-        rows = Trajectory.objects.filter(
-            run__in=self.runs(seen).order_by().values("pk"), status=Trajectory.Status.DONE
-        )
-        names = rows.order_by("termination").values_list("termination", flat=True).distinct()
-        return [(name, plain(name)) for name in names if name]
+        done = Trajectory.objects.filter(status=Trajectory.Status.DONE)
+        names: set[str] = set()
+        if self.source.trajectories:
+            for part in in_portions(self.source.trajectories):
+                ended = seen.of(done.filter(pk__in=part)).order_by()
+                names.update(ended.values_list("termination", flat=True).distinct())
+        else:
+            ended = done.filter(run__in=self.runs(seen).order_by().values("pk")).order_by()
+            names.update(ended.values_list("termination", flat=True).distinct())
+        return [(name, plain(name)) for name in sorted(names) if name]
 
 
-def source_choices(seen: Visibility) -> Mapping[str, SourceChoice]:
-    """Return everything that a study can be made of: what there is a questionnaire for comes first.
+@dataclass(frozen=True)
+class Selection:
+    """Runs or trajectories (by id) that were chosen on another page, to make a study of them."""
+
+    runs: tuple[int, ...] = ()
+    trajectories: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.runs or self.trajectories)
+
+    @property
+    def too_many(self) -> bool:
+        return max(len(self.runs), len(self.trajectories)) > MOST_SELECTED
+
+    def choices(self, seen: Visibility) -> Iterator[SourceChoice]:
+        """Yield it as sources, one for each system: a questionnaire is about one system."""
+        runs = seen.of(Run.objects.filter(COUNTED))
+        if self.trajectories:
+            yield from self._of_trajectories(runs, seen)
+            return
+        systems: dict[str, list[int]] = {}
+        agents: dict[str, set[int]] = {}
+        rows = runs.filter(pk__in=self.runs).order_by("pk")
+        for pk, system, agent in rows.values_list("pk", "dataset__system", "agent"):
+            systems.setdefault(system, []).append(pk)
+            agents.setdefault(system, set()).add(agent)
+        for system, ids in systems.items():
+            words = f"Run {ids[0]}" if len(ids) == 1 else f"The {len(ids)} chosen runs"
+            yield self._choice(
+                system, words, agents[system], ItemSource(runs=tuple(ids)), several=len(systems) > 1
+            )
+
+    def _of_trajectories(self, runs: QuerySet[Run], seen: Visibility) -> Iterator[SourceChoice]:
+        systems: dict[str, list[int]] = {}
+        agents: dict[str, set[int]] = {}
+        for part in in_portions(self.trajectories):
+            rows = seen.of(Trajectory.objects.filter(pk__in=part)).filter(run__in=runs).order_by()
+            for pk, system, agent in rows.values_list("pk", "run__dataset__system", "run__agent"):
+                systems.setdefault(system, []).append(pk)
+                agents.setdefault(system, set()).add(agent)
+        for system, ids in systems.items():
+            words = f"The {len(ids):,} chosen trajector{'y' if len(ids) == 1 else 'ies'}"
+            source = ItemSource(trajectories=tuple(ids))
+            yield self._choice(system, words, agents[system], source, several=len(systems) > 1)
+
+    def _choice(
+        self, system: str, words: str, agents: set[int], source: ItemSource, *, several: bool
+    ) -> SourceChoice:
+        made = f" of {SYSTEMS[system][0]}" if system in SYSTEMS else ", imported"
+        of = made if several else ""
+        title = f"{words}{of} ({_agents(agents)})"
+        return SourceChoice(f"{SELECTED}:{system}", title, system, "trajectory", source)
+
+
+def read_selection(params: QueryDict, seen: Visibility) -> Selection:
+    """Return what an address selects by ``run``, ``id`` and ``list``, as those of re-judging do.
+
+    ``list`` holds the query string of the list of trajectories, with its filters.
+    """
+    chosen = read_chosen(params, seen)
+    if chosen.ids is None:
+        return Selection(runs=chosen.runs)
+    ids = (pk for rows in chosen.parts() for pk in rows.values_list("pk", flat=True))
+    return Selection(trajectories=tuple(islice(ids, MOST_SELECTED + 1)))
+
+
+def source_choices(
+    seen: Visibility, selection: Selection | None = None
+) -> Mapping[str, SourceChoice]:
+    """Return everything that a study can be made of: the selection first, then what there is a
+    questionnaire for.
 
     Within that the newest first, tasks last.
     """
     asked = {(q.system, q.unit) for q in newest_questionnaires()}
     found = [*_started_together(seen), *_imported(seen), *_tasks(seen)]
     found.sort(key=lambda choice: (choice.system, choice.unit) not in asked)
+    if selection is not None:
+        found = [*selection.choices(seen), *found]
     return {choice.key: choice for choice in found}
 
 

@@ -1,6 +1,6 @@
 """Find the trajectories or tasks of a source that a study can use."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
@@ -14,6 +14,9 @@ from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import COUNTED, Dataset, Experiment, Run, Task, Trajectory
 from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
+
+# The number of ids in one query.
+PORTION = 10_000
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,11 @@ def _check_system(questionnaire: Questionnaire, systems: set[str]) -> None:
 def _find_runs(source: ItemSource, seen: Visibility) -> list[Run]:
     """Return the runs that a source names, of those that the planner may see."""
     rows = seen.of(Run.objects.filter(COUNTED).select_related("dataset", "agent")).order_by("pk")
-    if not (source.runs or source.experiment or source.dataset):
-        words = "say where the items come from: runs, an experiment or a dataset"
+    if not (source.trajectories or source.runs or source.experiment or source.dataset):
+        words = "say where the items come from: trajectories, runs, an experiment or a dataset"
         raise PlanError([PlanProblem("items", words)])
+    if source.trajectories:
+        rows = rows.filter(pk__in=_runs_of(source.trajectories, seen))
     if source.runs:
         rows = rows.filter(pk__in=source.runs)
         missing = sorted(set(source.runs) - set(rows.values_list("pk", flat=True)))
@@ -94,6 +99,25 @@ def _find_runs(source: ItemSource, seen: Visibility) -> list[Run]:
     if not chosen:
         raise PlanError([PlanProblem("items", "no run has both one of these levels and agents")])
     return chosen
+
+
+def _runs_of(trajectories: Sequence[int], seen: Visibility) -> set[int]:
+    """Return the runs of trajectories; PlanError where some are not there."""
+    runs: dict[int, int] = {}
+    for part in in_portions(trajectories):
+        runs.update(seen.of(Trajectory.objects.filter(pk__in=part)).values_list("pk", "run"))
+    missing = sorted(set(trajectories) - runs.keys())
+    if missing:
+        words = f"there is no trajectory {name_some(missing)}"
+        raise PlanError([PlanProblem("items.trajectories", words)])
+    return set(runs.values())
+
+
+def in_portions(ids: Iterable[int]) -> Iterator[list[int]]:
+    """Yield ids in portions that a query can take."""
+    rows = sorted(set(ids))
+    for start in range(0, len(rows), PORTION):
+        yield rows[start : start + PORTION]
 
 
 def _unknown(name: str, wanted: Sequence[str], known: set[str]) -> Iterator[PlanProblem]:
@@ -146,6 +170,7 @@ def _find_trajectories(
             q.filter(task__external_id__in=source.tasks) for q in (rows, everything)
         )
     several = len({run.dataset_id for run in runs}) > 1
+    named = set(source.trajectories)
     options: list[DesignOption] = []
     task_of: dict[int, int] = {}
     begun: set[tuple[int, int]] = set()
@@ -154,6 +179,8 @@ def _find_trajectories(
     for pk, task, run_id, termination, name, category in rows.order_by(
         "task", "attempt", "pk"
     ).values_list("pk", "task", "run", "termination", "task__external_id", "task__category"):
+        if named and pk not in named:
+            continue
         run = by_id[run_id]
         usable += 1
         endings.add(termination)
@@ -175,7 +202,12 @@ def _find_trajectories(
     if problems := list(_unknown("endings", source.endings, endings)):
         raise PlanError(problems)
     has = trajectory_content([option.id for option in options])
-    unusable = everything.count() - usable
+    there = (
+        sum(everything.filter(pk__in=part).count() for part in in_portions(named))
+        if named
+        else everything.count()
+    )
+    unusable = there - usable
     return _asked(
         questionnaire, options, has,
         runs=tuple(by_id), datasets=tuple({run.dataset_id for run in runs}), task_of=task_of,
@@ -199,7 +231,9 @@ def _asked(
 
 
 def _find_tasks(source: ItemSource, questionnaire: Questionnaire, seen: Visibility) -> SourceItems:
-    strange = [name for name in ("levels", "agents", "endings") if getattr(source, name)]
+    strange = [
+        name for name in ("trajectories", "levels", "agents", "endings") if getattr(source, name)
+    ]
     if strange:
         words = f"{questionnaire.id} is about tasks, which have none"
         raise PlanError(PlanProblem(f"items.{name}", words) for name in strange)

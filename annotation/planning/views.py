@@ -11,10 +11,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.access import person
 from annotation.errors import Refused
 from annotation.models import Study
-from annotation.people.selectors import known_annotators
 from annotation.planning.draft import BY_KEY, USES, Draft, Planner, place_of
 from annotation.planning.expected_answers import ExpectedForm
-from annotation.planning.forms import STEPS, ItemsForm, StepForm
+from annotation.planning.forms import STEPS, StepForm
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.planning.plans import PlanError
 from annotation.planning.presets import PRESETS, fill_in, fill_in_filter_check, presets_for
@@ -23,11 +22,13 @@ from annotation.planning.services import (
     enqueue_planned_study,
     is_large,
 )
-from annotation.planning.source_choices import source_choices
+from annotation.planning.source_choices import MOST_SELECTED, read_selection, source_choices
 from annotation.planning.special_items import choosable_items, special_rows
 from annotation.studies.design import balance_tables
 from benchmarks.access import START, allow, fetch, signed_in, visibility
 from benchmarks.models import Dataset
+from benchmarks.responses import wants_fragment
+from benchmarks.visibility import Visibility
 
 FIRST, LAST, PREVIEW = STEPS[0].key, STEPS[-1].key, "preview"
 ORDER = [step.key for step in STEPS]
@@ -42,18 +43,45 @@ def study_new(request: HttpRequest) -> HttpResponseBase:
     """Show the steps of a new study at one address: what was given so far travels with the page."""
     allow(request, START)
     seen = visibility(request)
-    sources = source_choices(seen)
+    if request.method == "GET":
+        draft, problem = _selected(request, seen)
+    else:
+        draft, problem = Draft.read(request.POST.get("draft", "")), ""
+    sources = source_choices(seen, draft.selection)
     if not sources:
         status = 422 if request.method == "POST" else 200
         return render(request, "annotation/study_new_empty.html", status=status)
-    planner = Planner(Draft.read(request.POST.get("draft", "")), sources, seen)
+    planner = Planner(draft, sources, seen)
     if request.method == "GET":
+        if problem:
+            messages.warning(request, problem)
         return _show(request, planner, planner.form(FIRST, check=False))
     step = request.POST.get("step", "")
-    if step in BY_KEY:
-        planner.draft.take(step, request.POST)
     verb, _, rest = request.POST.get("go", "next").partition(":")
+    if step in BY_KEY:
+        cleared = planner.take(step, request.POST)
+        if wants_fragment(request):  # a part of the step that has no room for messages
+            return _show(request, planner, planner.form(step, check=False))
+        for words in cleared:
+            messages.info(request, words)
+        if cleared and verb == "next" and step == FIRST:
+            verb = "stay"
     return _go(request, planner, step if step in BY_KEY else FIRST, verb, rest)
+
+
+def _selected(request: HttpRequest, seen: Visibility) -> tuple[Draft, str]:
+    """Return a draft of what the address selects, and what is wrong with the selection."""
+    if not any(name in request.GET for name in ("run", "id", "list")):
+        return Draft(), ""
+    selection = read_selection(request.GET, seen)
+    if selection.too_many:
+        return Draft(), (
+            f"A study can be made of at most {MOST_SELECTED:,} chosen trajectories. Narrow the "
+            "list with filters, or choose a source here."
+        )
+    if not any(True for _ in selection.choices(seen)):
+        return Draft(), "None of the chosen trajectories can be judged. Choose a source here."
+    return Draft(selection=selection), ""
 
 
 def _go(
@@ -64,7 +92,7 @@ def _go(
         case "to" if rest in BY_KEY:
             return _show(request, planner, planner.form(rest, check=False))
         case "stay":
-            return _stay(request, planner, step)
+            return _show(request, planner, planner.form(step, check=False))
         case "preset" if rest in PRESETS:
             return _preset(request, planner, rest)
         case "to" | "create" | "draft":
@@ -79,27 +107,12 @@ def _go(
 
 def _next(request: HttpRequest, planner: Planner, step: str) -> HttpResponseBase:
     form = planner.form(step, check=True)
-    if isinstance(form, ItemsForm) and form.turned:
-        if form.narrowed:
-            messages.info(request, "Choose among the agents and endings of this source, or go on.")
-            return _stay(request, planner, step)
-        planner.draft.specials.clear()
     if not form.is_valid():
         return _show(request, planner, form, status=422)
     if step == LAST:
         return _preview(request, planner, "")
     following = ORDER[ORDER.index(step) + 1]
     return _show(request, planner, planner.form(following, check=False))
-
-
-def _stay(request: HttpRequest, planner: Planner, step: str) -> HttpResponseBase:
-    """Show the same step again, with what belongs to another source left out."""
-    given = planner.draft.given.get(step, {})
-    if step == FIRST and given.get("shown_for") != given.get("source"):
-        for name in ("agents", "endings"):
-            given.pop(name, None)
-        planner.draft.specials.clear()
-    return _show(request, planner, planner.form(step, check=False))
 
 
 def _preset(request: HttpRequest, planner: Planner, key: str) -> HttpResponseBase:
@@ -146,10 +159,8 @@ def _show(
         "before": ORDER[ORDER.index(form.key) - 1] if form.key != FIRST else "",
         "template": f"annotation/partials/_plan_{form.key}.html",
     }
-    if form.key == FIRST:
+    if form.key == FIRST and not planner.draft.selection:
         context["presets"] = presets_for(planner.sources)
-    if form.key == "people":
-        context["known"] = known_annotators()
     if form.key == LAST:
         context["specials"] = special_rows(planner.draft.specials, planner.chosen, planner.seen)
     return render(request, "annotation/study_new.html", context, status=status)

@@ -117,7 +117,7 @@ def study_mark(study: Study) -> str:
 
 
 def study_progress(study: Study) -> StudyProgress:
-    """Return how far everybody is, people before simulated ones; five queries at any size."""
+    """Return how far everybody is, people before simulated ones; six queries at any size."""
     now = timezone.now()
     people = list(_participants(study).select_related("user__annotator"))
     size = study_sizes([study])[study.pk]
@@ -125,9 +125,9 @@ def study_progress(study: Study) -> StudyProgress:
     taken = sum(p.assigned - p.returned - p.skipped for p in people)
     gold = count_gold_assignments([study])[study.pk] if pool else 0
     free = max(0, size.wanted + gold - taken) if pool else count_unassigned(study)
-    seconds = _medians(study, people)
+    seconds, begun = _medians(study, people), _begun(study, people)
     rows = [
-        _row(study, person, seconds.get(person.user_id), pool and free > 0, now)
+        _row(study, person, seconds.get(person.user_id), pool and free > 0, begun, now)
         for person in people
     ]
     counted = [row.counts for row in rows]
@@ -152,7 +152,7 @@ def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
     pool = study.dealing == Study.Dealing.POOL
     free = pool and has_free_item(study, person.user)
     seconds = _medians(study, [person]).get(person.user_id)
-    return _row(study, person, seconds, free, timezone.now())
+    return _row(study, person, seconds, free, _begun(study, [person]), timezone.now())
 
 
 def count_unassigned(study: Study) -> int:
@@ -183,7 +183,12 @@ def _medians(study: Study, people: Sequence[Participant]) -> dict[int, float]:
 
 
 def _row(
-    study: Study, person: Participant, seconds: float | None, free: bool, now: datetime
+    study: Study,
+    person: Participant,
+    seconds: float | None,
+    free: bool,
+    begun: set[int],
+    now: datetime,
 ) -> AnnotatorProgress:
     counts = ItemCounts(person.assigned - person.returned, person.submitted, person.skipped)
     hours = person.active_ms / 3_600_000
@@ -193,7 +198,7 @@ def _row(
         username=person.user.get_username(),
         is_simulated=simulated is not None and simulated.is_simulated,
         state=person.state,
-        stage=_stage(study, person, counts, free),
+        stage=_stage(study, person, counts, free, begun),
         counts=counts,
         pace=person.submitted / hours if hours else None,
         last_seen=person.last_seen_at,
@@ -203,7 +208,23 @@ def _row(
     )
 
 
-def _stage(study: Study, person: Participant, counts: ItemCounts, free: bool) -> str:
+def _begun(study: Study, people: Sequence[Participant]) -> set[int]:
+    """Return the ids of those who opened an item that counts, among people who ended none."""
+    waiting = [
+        person.user_id
+        for person in people
+        if person.last_seen_at and not person.submitted + person.skipped
+    ]
+    if not waiting:
+        return set()
+    rows = Assignment.objects.filter(study=study, annotator__in=waiting, part=Part.MAIN)
+    opened = rows.filter(opened_at__isnull=False).order_by()
+    return set(opened.values_list("annotator", flat=True).distinct())
+
+
+def _stage(
+    study: Study, person: Participant, counts: ItemCounts, free: bool, begun: set[int]
+) -> str:
     """Return where somebody stands on the way through the study."""
     if person.state in Participant.GONE:
         return "has left"
@@ -211,7 +232,8 @@ def _stage(study: Study, person: Participant, counts: ItemCounts, free: bool) ->
     if step is not None:
         return STAGES[step.name]
     if counts.open or free:
-        return "judging items"
+        judges = counts.ended or person.user_id in begun
+        return "judging items" if judges else "not started"
     if counts.total:
         return "finished"
     return "playing sessions" if is_live(study) else "no items yet"

@@ -231,6 +231,25 @@ document.addEventListener("change", (event) => {
   if (form && form.hasAttribute("data-autosubmit")) form.requestSubmit();
 });
 
+// --- People to pick: the filter shows matching names, and the line below says how many are chosen ---
+function countPicked(picker) {
+  const chosen = all("input:checked", picker).length;
+  picker.querySelector("[data-count]").textContent = chosen ? chosen + " chosen" : "";
+}
+for (const picker of all("[data-picker]")) {
+  countPicked(picker);
+  picker.addEventListener("change", () => countPicked(picker));
+  const filter = picker.querySelector("[data-filter]");
+  if (!filter) continue;
+  filter.hidden = false;
+  filter.addEventListener("input", () => {
+    const words = filter.value.trim().toLowerCase();
+    for (const row of all("[data-picker-list] > label", picker)) {
+      row.hidden = !row.textContent.toLowerCase().includes(words) && !row.querySelector("input:checked");
+    }
+  });
+}
+
 // --- Copy: a button with data-copy="ID" copies the text of that element ------------------------
 document.addEventListener("click", async (event) => {
   const button = event.target instanceof Element && event.target.closest("[data-copy]");

@@ -34,7 +34,7 @@ def source() -> str:
 STEPS: dict[str, dict[str, Any]] = {
     "items": {"name": "Pilot", "way": "all"},
     "form": {"questionnaire": "ten_questions@1"},
-    "people": {"dealing": "named", "annotators": "ann bob", "raters": "1"},
+    "people": {"dealing": "named", "annotators": ["ann", "bob"], "raters": "1"},
     "dealing": {"order": "blocks", "seed": "3"},
     "before": {"information": "Read this.", "pass_mark": "75"},
 }

@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.models import Assignment, Study
 from annotation.studies.progress import study_progress
@@ -29,3 +30,18 @@ def test_medians_are_of_submitted_items_with_working_time(study: Study) -> None:
     Assignment.objects.filter(pk=second.pk).update(active_ms=10_000)
     ann, bob = study_progress(study).people
     assert (ann.seconds, bob.seconds) == (90.0, None)
+
+
+def test_nobody_is_judging_before_they_open_an_item(study: Study) -> None:
+    def steps() -> list[str]:
+        return [row.stage for row in study_progress(study).people]
+
+    assert steps() == ["not started", "not started"]
+    # Ann was at the desk for a step before the items, then opens an item, and skips it.
+    study.participants.filter(user__username="ann").update(last_seen_at=timezone.now())
+    assert steps() == ["not started", "not started"]
+    first = study.assignments.get(annotator__username="ann", position=1)
+    Assignment.objects.filter(pk=first.pk).update(opened_at=timezone.now())
+    assert steps() == ["judging items", "not started"]
+    study.participants.filter(user__username="bob").update(skipped=1)
+    assert steps() == ["judging items", "judging items"]

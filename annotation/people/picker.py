@@ -1,0 +1,75 @@
+"""The field in which people are picked: a list of accounts, and a line for further user names."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef
+from django.template.loader import render_to_string
+from django.utils.datastructures import MultiValueDict
+from django.utils.safestring import SafeString
+
+from annotation.models import Annotator, Participant
+
+# Of an installation with more accounts, those that annotated already are listed first.
+MOST_LISTED = 300
+
+
+class PeoplePicker(forms.Widget):
+    """Checkboxes with the accounts, and one input of the same name for names that are not listed.
+
+    Its value is a list of user names, in the order of the list.
+    """
+
+    use_fieldset = True
+
+    def value_from_datadict(
+        self, data: Mapping[str, Any], files: MultiValueDict[str, Any], name: str
+    ) -> list[str]:
+        if isinstance(data, MultiValueDict):
+            return split_names(data.getlist(name))
+        return split_names(data.get(name, ()))
+
+    def id_for_label(self, id_: str, index: str | None = None) -> str:
+        return ""  # a group has a legend instead
+
+    def render(
+        self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
+    ) -> SafeString:
+        chosen = split_names(value or ())
+        accounts = _accounts()
+        listed = {account.username for account in accounts}
+        context = {
+            "name": name,
+            "id": (attrs or {}).get("id", f"id_{name}"),
+            "accounts": accounts,
+            "chosen": chosen,
+            "others": " ".join(one for one in chosen if one not in listed),
+            "cut_off": len(accounts) == MOST_LISTED,
+        }
+        return render_to_string("annotation/partials/_people_picker.html", context)
+
+
+class PeopleField(forms.Field):
+    """User names. Whether there are such accounts is checked by the form that asks."""
+
+    widget = PeoplePicker
+    default_error_messages = {"required": "Choose at least one person."}  # noqa: RUF012  # as in Django
+
+    def to_python(self, value: Any) -> tuple[str, ...]:
+        return tuple(split_names(value or ()))
+
+
+def split_names(value: str | Iterable[str]) -> list[str]:
+    """Return the user names in texts, which spaces, commas or lines separate; each once."""
+    texts = [value] if isinstance(value, str) else value
+    return list(dict.fromkeys(name for text in texts for name in text.replace(",", " ").split()))
+
+
+def _accounts() -> list[User]:
+    """Return active accounts: people who annotated, other people, simulated annotators."""
+    took_part = Exists(Participant.objects.filter(user=OuterRef("pk")).order_by())
+    simulated = Exists(Annotator.objects.filter(user=OuterRef("pk"), is_simulated=True))
+    rows = User.objects.filter(is_active=True).annotate(took_part=took_part, simulated=simulated)
+    return list(rows.order_by("simulated", "-took_part", "username")[:MOST_LISTED])
