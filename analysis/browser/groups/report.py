@@ -166,8 +166,8 @@ def _groups(found: TextGroups, key: str, texts: int, causes: Mapping[int, str]) 
         ),
         rows,
         note="Topics are groups of similar texts. What most of a topic share is counted from "
-        "endings and faults. A topic leads to the list of its trajectories, from which you can make a "
-        "study.",
+        "endings and faults. A topic leads to the list of its trajectories, from which you can "
+        "make a study.",
     )
 
 
