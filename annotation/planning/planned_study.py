@@ -94,6 +94,11 @@ class PlannedStudy:
         return len({option.task for option in self.options})
 
     @property
+    def orders(self) -> Mapping[str, Sequence[int]]:
+        """The options that each named person judges, training and gold apart."""
+        return self._dealing.orders
+
+    @property
     def loads(self) -> Mapping[str, int]:
         """How many items each named annotator gets, gold among them."""
         return {name: len(places) for name, places in self.dealt.items()}

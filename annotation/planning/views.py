@@ -14,6 +14,7 @@ from annotation.models import Study
 from annotation.planning.draft import BY_KEY, USES, Draft, Planner, place_of
 from annotation.planning.expected_answers import ExpectedForm
 from annotation.planning.forms import STEPS, StepForm
+from annotation.planning.outlook import outlook_lines
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.planning.plans import PlanError
 from annotation.planning.presets import PRESETS, fill_in, fill_in_filter_check, presets_for
@@ -230,6 +231,7 @@ def _preview(request: HttpRequest, planner: Planner, make: str) -> HttpResponseB
         "planned": planned,
         "plan": planned.plan,
         "source": planner.chosen,
+        "outlook": outlook_lines(planned),
         "certificate": planned.certificate,
         "tables": balance_tables(planned.certificate, hide_models=hide),
         "hide": hide,

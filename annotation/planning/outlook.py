@@ -1,0 +1,223 @@
+"""What a planned study can and cannot answer, and how long it takes, in sentences for its preview.
+
+The counts come from `annotation.designs.outlook`; this module adds times, and whether judges have
+scored the items.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+
+from django.db.models import Q
+
+from annotation.designs.outlook import (
+    ITEMS_FOR_JUDGE_TEST,
+    PEOPLE_FOR_JUDGE_TEST,
+    DesignOutlook,
+    outlook_of_lists,
+    outlook_of_pool,
+)
+from annotation.models import Assignment
+from annotation.planning.planned_study import PlannedStudy
+from annotation.planning.special_items import item_shapes
+from annotation.questionnaires import Questionnaire
+from benchmarks.models import Candidate, JudgeScore, Task, Turn
+from benchmarks.trajectories.messages import stored_rows
+
+# A median of fewer earlier items is no better than the estimate from reading and answering.
+LEAST_MEASURED, LATEST = 20, 500
+WORDS_A_MINUTE, SECONDS_AN_ANSWER = 200, 12
+# Words and answers are counted in so many items, spread evenly.
+SAMPLED = 40
+# Intervals with a larger half-width, in points and as a share, are marked as too wide.
+WIDE_MEAN, WIDE_SHARE = 0.5, 0.2
+
+
+@dataclass(frozen=True)
+class OutlookLine:
+    """One thing that a reader of the study will want to know. ``good``: whether it can be had."""
+
+    title: str
+    text: str
+    good: bool = True
+
+
+@dataclass(frozen=True)
+class ItemTime:
+    """The expected seconds for an item, and where they come from."""
+
+    seconds: float
+    source: str
+
+
+def outlook_lines(planned: PlannedStudy) -> list[OutlookLine]:
+    """Return what the design can answer, line by line."""
+    models = {option.id: option.model for option in planned.options}
+    pooled = planned.plan.dealing == "pool"
+    if pooled:
+        found = outlook_of_pool(planned.plan.raters, models)
+    else:
+        found = outlook_of_lists(planned.orders, models)
+    return [
+        _raters(found),
+        _agreement(found),
+        _judge_test(found, planned),
+        _precision(found, planned),
+        _time(planned, item_time(planned)),
+    ]
+
+
+def _raters(found: DesignOutlook) -> OutlookLine:
+    if found.least == found.most:
+        people = "1 person judges" if found.most == 1 else f"{found.most} people judge"
+        return OutlookLine("Raters per item", f"{people} each item.")
+    return OutlookLine(
+        "Raters per item",
+        f"{found.least} to {found.most}; {found.shared:,} of {found.items:,} items have two or "
+        "more.",
+    )
+
+
+def _agreement(found: DesignOutlook) -> OutlookLine:
+    title = "Agreement among people"
+    if not found.agreement:
+        words = "Not defined: no item has two raters. Set “Annotators for each item” to 2 or more."
+        return OutlookLine(title, words, good=False)
+    on = f"Defined, on {found.shared:,} item{'s' * (found.shared > 1)}"
+    half = found.alpha_half_width
+    if half is None:
+        return OutlookLine(title, f"{on}: too few for an interval of α.", good=False)
+    more = "" if found.most > 2 else ", wider with two raters"
+    return OutlookLine(title, f"{on}. Expect α with an interval of about ±{half:.2f}{more}.")
+
+
+def _judge_test(found: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
+    title = "Can a judge stand in for a person?"
+    needs = (
+        f"the alternative annotator test needs {PEOPLE_FOR_JUDGE_TEST} people who each share "
+        f"{ITEMS_FOR_JUDGE_TEST} items with others"
+    )
+    dimensions = {q.dimension for q in planned.questionnaire.questions if q.dimension}
+    if not dimensions:
+        words = "Not testable: no question of this form is one that judges score."
+        return OutlookLine(title, words, good=False)
+    if not found.judge_test:
+        have = f"; here {found.testable} do" if found.testable is not None else ""
+        return OutlookLine(title, f"Not testable: {needs}{have}.", good=False)
+    words = "Testable" if found.testable is not None else f"Testable if enough people join: {needs}"
+    if _judged([option.id for option in planned.options], sorted(dimensions)):
+        return OutlookLine(title, f"{words}. Judges have scored these trajectories.")
+    return OutlookLine(
+        title, f"{words}. No judge has scored these trajectories yet: re-judge them.", good=False
+    )
+
+
+def _judged(trajectories: Sequence[int], dimensions: Sequence[str]) -> bool:
+    ids = _some(trajectories)
+    mine = Q(trajectory__in=ids) | Q(trajectory__judged__in=ids)
+    rows = JudgeScore.objects.filter(mine, dimension__in=dimensions, value__isnull=False)
+    return rows.order_by().exists()
+
+
+def _precision(found: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
+    of = "each agent" if planned.models else "the items"
+    items = f"{found.per_model:,} item{'s' * (found.per_model != 1)}"
+    who = f"{items} of each agent" if planned.models else items
+    if planned.models and found.per_model * planned.models != found.items:
+        who += " or more"
+    title = f"Precision for {of}"
+    scored = any(q.scale.kind == "points" for q in planned.questionnaire.questions)
+    half = found.mean_half_width if scored else found.share_half_width
+    if half is None:
+        return OutlookLine(title, f"No interval: {who}.", good=False)
+    if half > (WIDE_MEAN if scored else WIDE_SHARE):
+        who += "; take more to tell agents apart" if planned.models else "; take more"
+        good = False
+    else:
+        good = True
+    if scored:
+        words = f"A mean score within about ±{half:.2f} points if scores spread by 1 point ({who})"
+    else:
+        words = f"A share within ±{100 * half:.0f} percentage points at most ({who})"
+    return OutlookLine(title, f"{words}.", good=good)
+
+
+# --- Time -----------------------------------------------------------------------------------------
+
+
+def item_time(planned: PlannedStudy) -> ItemTime:
+    """Return the expected time for an item.
+
+    It is the median active time of the latest items that people submitted with this questionnaire,
+    or else the time to read the item and to answer.
+    """
+    rows = Assignment.objects.filter(
+        study__questionnaire=planned.plan.questionnaire, part=Assignment.Part.MAIN,
+        state=Assignment.State.SUBMITTED, active_ms__gt=0,
+    ).exclude(annotator__annotator__is_simulated=True)  # fmt: skip
+    times = list(rows.order_by("-pk").values_list("active_ms", flat=True)[:LATEST])
+    if len(times) >= LEAST_MEASURED:
+        what = f"median of {len(times)} earlier items with this questionnaire"
+        return ItemTime(median(times) / 1000, what)
+    ids = _some([option.id for option in planned.options])
+    words, answers = _words(planned.questionnaire, ids), _answers(planned.questionnaire, ids)
+    seconds = 60 * words / WORDS_A_MINUTE + SECONDS_AN_ANSWER * answers
+    return ItemTime(
+        seconds,
+        f"estimate: {words:,.0f} words at {WORDS_A_MINUTE} a minute, and {SECONDS_AN_ANSWER} "
+        f"seconds for each of {answers:.0f} answers",
+    )
+
+
+def _some(ids: Sequence[int]) -> list[int]:
+    step = max(1, len(ids) // SAMPLED)
+    return list(ids[::step])[:SAMPLED]
+
+
+def _answers(questionnaire: Questionnaire, ids: Sequence[int]) -> float:
+    return mean(len(slots) for slots, _ in item_shapes(questionnaire, ids).values())
+
+
+def _words(questionnaire: Questionnaire, ids: Sequence[int]) -> float:
+    """Return the mean number of words of an item."""
+    if questionnaire.unit == "task":
+        texts = [
+            *Task.objects.filter(pk__in=ids).values_list("prompt", flat=True),
+            *Candidate.objects.filter(task__in=ids).values_list("text", flat=True),
+        ]
+    else:
+        texts = [text for turn in Turn.objects.filter(trajectory__in=ids) for text in _texts(turn)]
+    return sum(len(text.split()) for text in texts) / len(ids)
+
+
+def _texts(turn: Turn) -> Iterator[str]:
+    """Yield what is read of a turn: its messages, where it was imported with some."""
+    rows = stored_rows(turn.payload)
+    if rows:
+        yield from (str(row.get("text", "")) for row in rows)
+    else:
+        yield from (turn.text, turn.feedback)
+
+
+def _time(planned: PlannedStudy, time: ItemTime) -> OutlookLine:
+    each = f"{_clock(time.seconds)} an item ({time.source})"
+    lessons = len(planned.plan.training)
+    if planned.plan.dealing == "pool":
+        total = time.seconds * planned.seats
+        return OutlookLine("Time", f"About {_hours(total)} in all, shared by all: {each}.")
+    minutes = [time.seconds * (items + lessons) for items in planned.loads.values()]
+    low, high = _hours(min(minutes)), _hours(max(minutes))
+    span = low if low == high else f"{low} to {high}"
+    return OutlookLine("Time for each annotator", f"About {span}: {each}.")
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole // 60}:{whole % 60:02d} min"
+
+
+def _hours(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    if minutes < 90:
+        return f"{minutes} minute{'s' * (minutes > 1)}"
+    return f"{minutes / 60:.1f} hours"
