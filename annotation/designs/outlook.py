@@ -84,7 +84,7 @@ class DesignOutlook:
 def outlook_of_lists(
     orders: Mapping[str, Sequence[int]], models: Mapping[int, str]
 ) -> DesignOutlook:
-    """Count what named people get: ``orders`` maps a person to items, ``models`` items to models."""
+    """Count what named people get: ``orders`` maps people to items, ``models`` items to models."""
     raters = Counter(item for order in orders.values() for item in order)
     testable = sum(
         sum(raters[item] > 1 for item in order) >= ITEMS_FOR_JUDGE_TEST for order in orders.values()
