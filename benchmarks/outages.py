@@ -1,16 +1,22 @@
-"""Error pages for a full disk or a locked database: what happened, and what is safe.
+"""Outages of what the server needs: error pages, and a line in the log when one begins or ends.
 
-All other unexpected errors keep Django's own page.
+The pages say what happened and what is safe. All other unexpected errors keep Django's own page.
 """
 
 import errno
+import logging
 import sys
+import threading
+import time
 from dataclasses import dataclass
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
+from django.db.backends.signals import connection_created
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.views import defaults
+
+logger = logging.getLogger(__name__)
 
 # When a browser or a program may try again.
 RETRY_SECONDS = 5
@@ -26,6 +32,7 @@ class Outage:
     code: str
     reason: str
     remedy: str
+    title: str = "Saving is not possible right now"
 
 
 FULL = Outage(
@@ -42,6 +49,7 @@ UNREACHABLE = Outage(
     "database_unavailable",
     "the server cannot reach its database",
     "Try again in a minute. If it stays like this, tell the administrator.",
+    "PlanJury cannot reach its database right now",
 )
 
 
@@ -54,6 +62,8 @@ def outage_behind(error: BaseException | None) -> Outage | None:
             return FULL
         if isinstance(error, OperationalError):
             return _outage_of(error)
+        if isinstance(error, InterfaceError) and "closed" in str(error):
+            return UNREACHABLE  # the connection broke while it was used
         error = error.__cause__ or error.__context__
     return None
 
@@ -68,6 +78,59 @@ def _outage_of(error: OperationalError) -> Outage | None:
     # A statement that is wrong is a fault of ours, and stays one.
     ours = ("no such table", "no such column", "syntax error", "too many sql variables")
     return None if any(words in text for words in ours) else UNREACHABLE
+
+
+BROKER = "broker_unavailable"
+CACHE = "cache_unavailable"
+# After so many seconds without a failure an outage whose end nobody sees counts as over.
+FORGET_SECONDS = 60.0
+
+
+@dataclass
+class _Ongoing:
+    """An outage that was reported: when it began, when it last failed something, how often."""
+
+    began: float
+    last: float
+    failures: int = 1
+
+
+_ongoing: dict[str, _Ongoing] = {}
+_lock = threading.Lock()
+
+
+def note_outage(code: str, reason: str) -> None:
+    """Log that an outage has begun, unless it is known already."""
+    now = time.monotonic()
+    with _lock:
+        known = _ongoing.get(code)
+        if known is not None and now - known.last < FORGET_SECONDS:
+            known.last, known.failures = now, known.failures + 1
+            return
+        _ongoing[code] = _Ongoing(now, now)
+    logger.error("Outage (%s): %s. Further failures are counted, not logged.", code, reason)
+
+
+def note_recovery(code: str) -> None:
+    """Log that an outage is over, if there was one."""
+    if code not in _ongoing:  # the usual case takes no lock
+        return
+    with _lock:
+        over = _ongoing.pop(code, None)
+    if over is not None:
+        logger.warning(
+            "Recovered (%s) after %.0f s; %d operations failed meanwhile.",
+            code,
+            time.monotonic() - over.began,
+            over.failures,
+        )
+
+
+def _database_is_back(**about: object) -> None:
+    note_recovery(UNREACHABLE.code)
+
+
+connection_created.connect(_database_is_back)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -88,7 +151,7 @@ def outage_response(request: HttpRequest, outage: Outage) -> HttpResponse:
         text = f"{reason}. {SAFE} {outage.remedy}"
         response = HttpResponse(text, status=503, content_type="text/plain; charset=utf-8")
     else:
-        context = {"reason": reason, "safe": SAFE, "remedy": outage.remedy}
+        context = {"title": outage.title, "reason": reason, "safe": SAFE, "remedy": outage.remedy}
         response = HttpResponse(render_to_string("503.html", context), status=503)
     response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"

@@ -1,13 +1,11 @@
 """Celery tasks: each reloads its row by id and calls a service; messages carry ids only."""
 
 import logging
-import os
-import socket
 import threading
 from functools import cache
 
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections
 
@@ -16,24 +14,29 @@ from benchmarks.datasets import uploads as dataset_uploads  # noqa: F401
 from benchmarks.endpoints import trials  # noqa: F401
 from benchmarks.imports import uploads  # noqa: F401
 from benchmarks.jobs import services as jobs  # noqa: F401
+from benchmarks.jobs import workers
 from benchmarks.judging import trials as trying  # noqa: F401
-from benchmarks.runs import worker  # noqa: F401
-from benchmarks.runs.threads import ProcessEnds, Threads, end_work
+from benchmarks.outages import BROKER, note_recovery
+from benchmarks.runs import drain, worker
+from benchmarks.runs.threads import ProcessEnds, Threads, end_work, owner_name
 from benchmarks.verification import services as background  # noqa: F401
 
 logger = logging.getLogger(__name__)
 
 
-def owner_name() -> str:
-    """Return the owner name for a lease: host, process and thread."""
-    # Cut to fit the column, also after a job has added its prefix.
-    return f"{socket.gethostname()[-32:]}:{os.getpid()}:{threading.get_ident()}"
+@worker_ready.connect
+def report_alive(**about: object) -> None:
+    """Have this worker report that it lives; called again whenever the broker is back."""
+    note_recovery(BROKER)
+    workers.start_heartbeat()
 
 
 @worker_shutting_down.connect
 def finish_calls(**about: object) -> None:
-    """Have this worker end after the calls that are under way."""
+    """Have this worker end after the calls that are under way, or at its time limit."""
     end_work()
+    # In a thread, because this is called by the handler of a signal.
+    threading.Thread(target=drain.drain, name="drain", daemon=True).start()
 
 
 @shared_task
@@ -111,4 +114,7 @@ def _beside() -> Threads:
 
 @shared_task
 def perform_job(job_id: int) -> None:
-    jobs.perform(job_id=job_id, owner=owner_name())
+    try:
+        jobs.perform(job_id=job_id, owner=owner_name())
+    except ProcessEnds:
+        logger.info("the process ends; job %s is left to the sweep", job_id)

@@ -19,6 +19,9 @@ class ConfigConfig(AppConfig):
         """Import what registers itself, and see to it that there is a private data folder."""
         # Shared tasks belong to the Celery app that was made last; checks register themselves.
         from config import celery, checks  # noqa: F401
+        from config.operations.error_reports import start_error_reports
+
+        start_error_reports()
 
         default = settings.DATABASES["default"]
         embedded = default["ENGINE"] == "config.sqlite"

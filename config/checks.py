@@ -132,6 +132,38 @@ def database_and_broker_fit(app_configs: Sequence[Any] | None, **kwargs: Any) ->
     ]
 
 
+@register
+def error_reports_have_their_package(
+    app_configs: Sequence[Any] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """A server for error reports needs the package that speaks to it."""
+    if not settings.SENTRY_DSN or find_spec("sentry_sdk") is not None:
+        return []
+    return [
+        Error(
+            "Error reports need the package sentry-sdk, which is not installed.",
+            hint="Install requirements/errors.lock, or leave PLANJURY_SENTRY_DSN empty.",
+            id="planjury.E010",
+        )
+    ]
+
+
+@register(Tags.security, deploy=True)
+def proxies_are_counted(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Behind a proxy that is not counted, everybody seems to come from its address."""
+    if settings.PROXIES_GIVEN:
+        return []
+    return [
+        Warning(
+            "PLANJURY_PROXIES is not set: behind a proxy, limits on sign-in would count all people "
+            "together.",
+            hint="Set it to the number of proxies in front, each adding to X-Forwarded-For; 0 if "
+            "people reach this server directly.",
+            id="planjury.W002",
+        )
+    ]
+
+
 @register(Tags.security)
 def demo_stays_here(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
     """The passwords of the demo are known to everyone."""

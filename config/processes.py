@@ -13,6 +13,8 @@ from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
 from analysis.pages.catalogue import load_reports
+from benchmarks.jobs.workers import end_heartbeat
+from benchmarks.runs.threads import wait_for_work
 from config.celery import app
 
 # Seconds after its start in which a web server has nothing to do but show its first pages.
@@ -40,7 +42,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "worker_class": "gthread",
             "workers": 1,
             "threads": settings.WEB_THREADS,
-            "graceful_timeout": 8,
+            "graceful_timeout": settings.WEB_DRAIN_SECONDS,
             "preload_app": True,
             "loglevel": "warning",
             "control_socket_disable": True,
@@ -84,4 +86,6 @@ def run_worker(listener: socket.socket | None = None) -> None:
         without_heartbeat=True,
     )
     worker.start()
+    wait_for_work()
+    end_heartbeat()
     raise SystemExit(worker.exitcode)

@@ -6,14 +6,16 @@ sweep every few seconds while they run.
 
 import hashlib
 import logging
+import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import CommandError, call_command
 from django.core.management.base import BaseCommand
-from django.db import OperationalError, connection, connections
+from django.db import DatabaseError, OperationalError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -121,11 +123,46 @@ def prepare(command: BaseCommand) -> None:
         command.stdout.write("The database was brought up to date.")
 
 
-def run(children: Sequence[Child], started: Callable[[], None]) -> None:
+def run(
+    children: Sequence[Child],
+    started: Callable[[], None],
+    stopping: Callable[[], None] = lambda: None,
+) -> None:
     """Keep the children running until told to stop, and sweep meanwhile."""
     # A connection must not be shared with forks.
     connections.close_all()
-    Supervisor(children=children, every=sweep, interval=SWEEP_SECONDS).run(started=started)
+    Supervisor(children=children, every=sweep, interval=SWEEP_SECONDS, stopping=stopping).run(
+        started=started
+    )
+
+
+def web_server(listener: socket.socket) -> Child:
+    """The child that serves pages; it is given time to finish its requests."""
+    from config.processes import run_web
+
+    return Child("web server", partial(run_web, listener), lambda: settings.WEB_DRAIN_SECONDS)
+
+
+def background_worker(listener: socket.socket | None = None) -> Child:
+    """The child that does background work; it is given time to finish its calls."""
+    from config.processes import run_worker
+
+    return Child("background worker", partial(run_worker, listener), _drain_seconds)
+
+
+def _drain_seconds() -> float:
+    """How long the worker may finish calls; without a database it knows of none."""
+    from benchmarks.runs.drain import MARGIN, drain_seconds
+
+    try:
+        seconds = drain_seconds()
+    except DatabaseError:
+        return MARGIN
+    finally:
+        connections.close_all()
+    if seconds > MARGIN:
+        logger.info("Calls under way have up to %.0f s to end; a second signal ends them.", seconds)
+    return seconds
 
 
 def sweep() -> None:

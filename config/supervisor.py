@@ -23,6 +23,7 @@ FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 30.0
 # A child that ran this long was well; its next death starts again at the first delay.
 WELL_AFTER_SECONDS = 60.0
+# Beyond what a child takes to end by itself.
 GRACE_SECONDS = 10.0
 _PR_SET_PDEATHSIG = 1
 
@@ -33,20 +34,28 @@ class Child:
 
     name: str
     target: Callable[[], None]
+    # Seconds that it may take to end what it has begun, asked when it is told to.
+    drain: Callable[[], float] = lambda: 0.0
     process: ForkProcess | None = None
     started: float = 0.0
     restart_due: float = 0.0
     delay: float = FIRST_DELAY_SECONDS
+    # When it is killed if it has not ended by then.
+    limit: float = 0.0
 
 
 @dataclass
 class Supervisor:
-    """Runs the children until it is told to stop, and calls ``every`` now and then."""
+    """Runs the children until it is told to stop, and calls ``every`` now and then.
+
+    ``stopping`` is called once the children have been told to end.
+    """
 
     children: Sequence[Child]
     every: Callable[[], None]
     interval: float
     grace: float = GRACE_SECONDS
+    stopping: Callable[[], None] = lambda: None
     _signals: list[int] = field(default_factory=list)
 
     def run(self, started: Callable[[], None] = lambda: None) -> None:
@@ -124,15 +133,18 @@ class Supervisor:
             with suppress(ProcessLookupError):
                 os.kill(process.pid or 0, signal.SIGTERM)
         signals = len(self._signals)
-        limit = time.monotonic() + self.grace
-        while (
-            any(not _has_ended(process) for process in self._running())
-            and time.monotonic() < limit
-            and len(self._signals) == signals
+        self.stopping()
+        began = time.monotonic()
+        for child in self.children:
+            child.limit = began + child.drain() + self.grace
+        while len(self._signals) == signals and (
+            ending := [
+                child for child in self.children if child.process and not _has_ended(child.process)
+            ]
         ):
-            self._wait(reader, until=limit)
+            self._wait(reader, until=min(child.limit for child in ending))
             for child in self.children:
-                if child.process and _has_ended(child.process):
+                if child.process and (_has_ended(child.process) or time.monotonic() > child.limit):
                     _bury(child.process)
                     child.process = None
         for child in self.children:

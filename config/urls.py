@@ -38,6 +38,7 @@ api = make_api(
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("config.account_urls")),
+    path("server/", include("config.operations.urls")),
     path("api/v1/", api.urls),
     path("", include("annotation.urls")),
     path("", include("benchmarks.api.urls")),

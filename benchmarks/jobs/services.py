@@ -13,13 +13,15 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import Error, connection, transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from benchmarks.core.errors import CoreError
 from benchmarks.jobs import wake_up
 from benchmarks.locks import try_named_lock
 from benchmarks.models import Job, Run, Trajectory
+from benchmarks.runs.threads import ProcessEnds, check_ending
 from benchmarks.runs.worker import WORKABLE
 
 logger = logging.getLogger(__name__)
@@ -130,6 +132,7 @@ def job_kind(name: str) -> Callable[[Work], Work]:
 
 def perform(*, job_id: int, owner: str) -> None:
     """Claim a job and do its work; a second message for the same job finds nothing to claim."""
+    check_ending()
     now = timezone.now()
     free = Q(status=Job.Status.QUEUED) | Q(status=Job.Status.RUNNING, lease_until__lt=now)
     claimed = Job.objects.filter(free, pk=job_id).update(
@@ -149,6 +152,9 @@ def perform(*, job_id: int, owner: str) -> None:
         WORK[job.kind](job, Progress(job, owner))
     except JobCancelled:
         _finish(job, owner, Job.Status.CANCELLED, "cancelled")
+    except ProcessEnds:
+        release_jobs(Job.objects.filter(pk=job.pk, lease_owner=owner))
+        raise
     except CoreError as error:  # refused on purpose: its text says all there is to say
         _finish(job, owner, Job.Status.FAILED, str(error))
     except Exception as error:
@@ -165,6 +171,37 @@ def _finish(job: Job, owner: str, status: str, message: str | None) -> None:
     Job.objects.filter(pk=job.pk, lease_owner=owner).update(
         lease_owner="", lease_until=None, **changes
     )
+
+
+def release_jobs(jobs: QuerySet[Job]) -> int:
+    """Put running jobs back into the queue because their worker ends; return how many.
+
+    It is no attempt of theirs. The next sweep wakes another worker for them.
+    """
+    return jobs.filter(status=Job.Status.RUNNING).update(
+        status=Job.Status.QUEUED,
+        lease_owner="",
+        lease_until=None,
+        attempts=Greatest(F("attempts") - 1, 0),
+        woken_at=timezone.now() - WAKE_AGAIN_AFTER,
+    )
+
+
+def retry_job(*, job: Job) -> bool:
+    """Put a failed job back into the queue; return False if it has not failed."""
+    with transaction.atomic():
+        failed = Job.objects.filter(pk=job.pk, status=Job.Status.FAILED)
+        if not failed.update(
+            status=Job.Status.QUEUED,
+            attempts=0,
+            cancel=False,
+            message="",
+            finished_at=None,
+            woken_at=timezone.now(),
+        ):
+            return False
+        _wake_on_commit(job.pk)
+    return True
 
 
 def cancel_job(*, job: Job) -> None:

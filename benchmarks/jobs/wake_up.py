@@ -1,10 +1,9 @@
 """Wake-up messages to workers. Tasks are found by name, so that services do not import them.
 
 A message that is lost or sent twice does no harm: work is claimed, and the sweep sends another. So
-an unreachable broker is only logged.
+an unreachable broker is only reported.
 """
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from celery import current_app
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
-logger = logging.getLogger(__name__)
+from benchmarks.outages import BROKER, note_outage, note_recovery
 
 _TRIES = {"max_retries": 1, "interval_start": 0}
 
@@ -40,7 +39,9 @@ def _send(task: str, ids: Sequence[int]) -> None:
         for each in ids:
             current_app.tasks[task].apply_async((each,), retry_policy=_TRIES)
     except OperationalError as error:
-        _log_unreachable(error)
+        note_outage(BROKER, f"the broker cannot be reached ({error}); new work waits")
+    else:
+        note_recovery(BROKER)
 
 
 def queue_is_empty() -> bool:
@@ -55,11 +56,7 @@ def queue_is_empty() -> bool:
             channel: Any = broker.default_channel
             waiting: int = channel.queue_declare(current_app.conf.task_default_queue).message_count
         except away as error:
-            _log_unreachable(error)
+            note_outage(BROKER, f"the broker cannot be reached ({error}); new work waits")
             return False
+    note_recovery(BROKER)
     return waiting == 0
-
-
-def _log_unreachable(error: BaseException) -> None:
-    # One line, because the traceback adds nothing.
-    logger.error("The broker cannot be reached (%s); the sweep will try again.", error)

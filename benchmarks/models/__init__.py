@@ -2,7 +2,7 @@
 
 from benchmarks.models.datasets import Candidate, Constraint, Dataset, Profile, SharedData, Task
 from benchmarks.models.endpoints import Agent, Endpoint, EndpointTrial
-from benchmarks.models.jobs import Job, Upload, UploadChunk
+from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
 from benchmarks.models.judging import JudgeScore, Judging
 from benchmarks.models.log import AnswererVersion, Exchange, OpenAsk, StoredMessage, Suggestion
 from benchmarks.models.runs import COUNTED, Experiment, Run
@@ -39,4 +39,5 @@ __all__ = [
     "Upload",
     "UploadChunk",
     "Violation",
+    "WorkerProcess",
 ]

@@ -1,4 +1,7 @@
-"""Background jobs and uploaded files. The rows are the truth; messages only wake workers."""
+"""Background jobs, the workers that do them, and uploaded files.
+
+The rows are the truth; messages only wake workers.
+"""
 
 from django.conf import settings
 from django.db import models
@@ -40,6 +43,36 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class WorkerProcess(models.Model):
+    """A process that carries runs and jobs, as its heartbeat last reported it.
+
+    ``name`` begins the owner of every lease that the process holds. The row is deleted when the
+    process ends as it was told to; a row without a recent heartbeat is of one that was killed.
+    """
+
+    class State(models.TextChoices):
+        WORKING = "working", "Working"
+        ENDING = "ending", "Ending"
+
+    name = models.CharField(max_length=60, unique=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WORKING)
+    version = models.CharField(max_length=40)
+    threads = models.PositiveSmallIntegerField()
+    endpoint_threads = models.PositiveSmallIntegerField()
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def holds(self, owner: str) -> bool:
+        """Whether a lease with this owner belongs to the process."""
+        return f"{self.name}:" in owner
 
 
 class Upload(models.Model):

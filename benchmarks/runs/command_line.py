@@ -8,8 +8,8 @@ from django.core.management.base import CommandError
 from benchmarks.core.errors import UnknownName
 from benchmarks.models import Agent, Run
 from benchmarks.runs.selectors import RunProgress, runs_progress
+from benchmarks.runs.threads import owner_name
 from benchmarks.runs.worker import WORKABLE, work_on_run
-from benchmarks.tasks import owner_name
 
 
 def find_agents(names: list[str]) -> list[Agent]:

@@ -4,15 +4,35 @@ A process that is told to end makes the calls that are under way, stores what th
 nothing new: whoever would claim, ask or start a thread gets ``ProcessEnds`` and puts its work down.
 """
 
+import os
+import socket
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _ending = threading.Event()
+
+
+# All pools of the process, so that it can wait for what they do.
+_pools: "weakref.WeakSet[Threads]" = weakref.WeakSet()
+
+
+def process_name() -> str:
+    """Return the name with which the owner of each of this process's leases begins."""
+    return f"{socket.gethostname()[-32:]}:{os.getpid()}"
+
+
+def owner_name() -> str:
+    """Return the owner name for a lease: host, process and thread."""
+    # Cut to fit the column, also after a job has added its prefix.
+    return f"{process_name()}:{threading.get_ident()}"
 
 
 class ProcessEnds(Exception):
@@ -36,11 +56,36 @@ class Threads(ThreadPoolExecutor):
     Work under way is still finished, so its caller has to tell a shutdown from an error.
     """
 
+    def __init__(self, most: int, *, thread_name_prefix: str = "") -> None:
+        super().__init__(most, thread_name_prefix=thread_name_prefix)
+        _pools.add(self)
+
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        check_ending()
+        self.check()
         try:
-            return super().submit(fn, *args, **kwargs)
+            # The work belongs to the request that its caller works for.
+            return super().submit(copy_context().run, partial(fn, *args, **kwargs))
         except RuntimeError as error:
             if "shutdown" not in str(error):
                 raise
             raise ProcessEnds(str(error)) from None
+
+    def check(self) -> None:
+        """Raise ``ProcessEnds`` if this pool takes nothing more."""
+        check_ending()
+
+
+class CallThreads(Threads):
+    """A pool for calls that the log holds as sent: they are made even if the process is ending."""
+
+    def check(self) -> None:
+        """Take every call."""
+
+
+def wait_for_work() -> None:
+    """Wait until all pools of the process have done what they began.
+
+    Calls come last, because work in other pools makes them.
+    """
+    for pool in sorted(_pools, key=lambda pool: isinstance(pool, CallThreads)):
+        pool.shutdown(wait=True)

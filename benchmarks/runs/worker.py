@@ -26,6 +26,7 @@ from benchmarks.llm.line import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
+from benchmarks.request_ids import forget_request_id
 from benchmarks.roles.assignments import suggesting_assignments
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
@@ -33,7 +34,7 @@ from benchmarks.runs.leases import LEASE, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
-from benchmarks.runs.threads import ProcessEnds, Threads, check_ending, end_work
+from benchmarks.runs.threads import CallThreads, ProcessEnds, Threads, check_ending, end_work
 from benchmarks.runs.versions import episode_of, missing_version, seeds_of
 
 logger = logging.getLogger(__name__)
@@ -50,15 +51,15 @@ SWITCH_SECONDS = 0.001
 
 
 @cache
-def _executor() -> Threads:
+def _executor() -> CallThreads:
     """Return the threads in which calls to endpoints wait, shared by all runs of the process."""
-    return Threads(CALL_THREADS, thread_name_prefix="call")
+    return CallThreads(CALL_THREADS, thread_name_prefix="call")
 
 
 @cache
-def _live_executor() -> Threads:
+def _live_executor() -> CallThreads:
     """Return separate threads for live trajectories, so that people do not wait behind runs."""
-    return Threads(CALL_THREADS, thread_name_prefix="live-call")
+    return CallThreads(CALL_THREADS, thread_name_prefix="live-call")
 
 
 @cache
@@ -314,6 +315,8 @@ def _carry_within_capacity(first: int, owner: str) -> int:
             run_id, pk, more = _claim_anywhere(name)
             if pk is None or run_id != before:
                 _settle_if_over(before)
+            if run_id != first:
+                forget_request_id()  # that run is another request's
     except ProcessEnds:
         logger.info("the process ends; run %s is left to the sweep", run_id)
     except Exception:

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import tempfile
-import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -62,9 +61,7 @@ class Manifest:
 
 def product_version() -> str:
     """Return the version of this PlanJury."""
-    text = (settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8")
-    version: str = tomllib.loads(text)["project"]["version"]
-    return version
+    return str(settings.VERSION)
 
 
 @contextmanager

@@ -11,11 +11,16 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 # Everything the app writes lies in this one folder: back it up and nothing is lost.
 DATA_DIR = env.folder("PLANJURY_DATA_DIR", default=BASE_DIR / "var")
 
+VERSION = env.product_version(BASE_DIR / "pyproject.toml")
+
 DEBUG = False
 ALLOWED_HOSTS = env.words("PLANJURY_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.words("PLANJURY_TRUSTED_ORIGINS")
-# How many proxies stand in front, each adding to X-Forwarded-For.
-PROXIES = env.integer("PLANJURY_PROXIES", default=0, most=10)
+# How many proxies stand in front, each adding to X-Forwarded-For. Where that is not said, one on
+# this machine is noticed by itself.
+_proxies = env.optional_integer("PLANJURY_PROXIES", most=10)
+PROXIES_GIVEN = _proxies is not None
+PROXIES = _proxies or 0
 
 INSTALLED_APPS = [
     "config",
@@ -39,7 +44,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.operations.requests.follow_requests",
     "config.middleware.client_address",
+    "config.operations.health.answer_probes",  # asked by IP address, so before host names count
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",  # its files are compressed when collected
     "config.middleware.CompressText",
@@ -133,8 +140,15 @@ ACCOUNT_RATE_LIMITS = {
 ACCOUNT_SESSION_REMEMBER = True
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "PlanJury"
-# Mail goes to the log until an operator sets up a server for it.
+# Mail goes to the log until an operator names a server for it.
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+_smtp_url = env.text("PLANJURY_SMTP_URL", default="")
+SENDS_MAIL = bool(_smtp_url)
+if SENDS_MAIL:
+    globals().update(services.mail_settings(_smtp_url, name="PLANJURY_SMTP_URL"))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text(
+    "PLANJURY_MAIL_FROM", default="PlanJury <planjury@localhost>"
+)
 
 # Signing in through an OpenID Connect server; its secret is in the environment and nowhere else.
 _oidc_secret = env.text("PLANJURY_OIDC_CLIENT_SECRET", default="")
@@ -226,6 +240,11 @@ LIVE_THREADS = env.integer("PLANJURY_LIVE_THREADS", default=32, least=1, most=25
 # Two more, so that imports and trials of endpoints need not wait for a run to end.
 CELERY_WORKER_CONCURRENCY = RUN_THREADS + 2
 CELERY_TIMEZONE = "UTC"
+# How long a worker that is told to end finishes calls; None: the longest timeout of an endpoint
+# that an unfinished run uses, and ten seconds more.
+DRAIN_SECONDS = env.optional_integer("PLANJURY_DRAIN_SECONDS", most=3_700)
+# How long a web server that is told to end finishes requests.
+WEB_DRAIN_SECONDS = 25
 
 # --- Model endpoints ------------------------------------------------------------------------------
 
@@ -265,6 +284,15 @@ WEB_THREADS = env.integer("PLANJURY_WEB_THREADS", default=16, least=1, most=256)
 # Fill an empty database with the demo.
 DEMO = env.flag("PLANJURY_DEMO", default=False)
 
+# --- Health and metrics ---------------------------------------------------------------------------
+
+# Addresses and networks that are told why the server is not ready.
+HEALTH_IPS = env.networks("PLANJURY_HEALTH_IPS", default=["127.0.0.1", "::1"])
+# Whoever sends it as a bearer token reads /metrics; without one there is no such page.
+METRICS_TOKEN = env.text("PLANJURY_METRICS_TOKEN", default="")
+# With less room in the data folder the server is not ready.
+MIN_FREE_MB = env.integer("PLANJURY_MIN_FREE_MB", default=100, least=1, most=10_000_000)
+
 # --- Language, time, log --------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en-gb"
@@ -275,19 +303,41 @@ USE_TZ = True
 LOG_LEVEL = env.choice(
     "PLANJURY_LOG_LEVEL", default="INFO", among={"DEBUG", "INFO", "WARNING", "ERROR"}
 )
+LOG_FORMAT = env.choice("PLANJURY_LOG_FORMAT", default="line", among={"line", "json"})
+# One line in the log for each request.
+ACCESS_LOG = env.flag("PLANJURY_ACCESS_LOG", default=False)
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    # A page that somebody may not see is no fault: one line, and no stack trace.
-    "filters": {"denied": {"()": "config.middleware.DeniedInOneLine"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {
+        "request": {"()": "config.operations.logs.AddRequestId"},
+        "outages": {"()": "config.operations.logs.OutagesOnce"},
+        # A page that somebody may not see is no fault: one line, and no stack trace.
+        "refused": {"()": "config.operations.logs.FaultsOfUsersInOneLine"},
+    },
+    "formatters": {
+        "line": {
+            "()": "config.operations.logs.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        },
+        "json": {"()": "config.operations.logs.JsonFormatter"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["request", "refused", "outages"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
-        "django.request": {"filters": ["denied"]},
+        # It is switched on by a setting of its own.
+        "planjury.access": {"level": "INFO"},
         # One line for each message received and each task done says nothing a Job does not.
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},
     },
 }
+# Where unexpected errors are reported, besides the log; needs the extra "errors".
+SENTRY_DSN = env.text("PLANJURY_SENTRY_DSN", default="")

@@ -2,8 +2,10 @@
 
 import os
 import secrets
+import tomllib
 from collections.abc import Collection
 from contextlib import suppress
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -54,6 +56,22 @@ def integer(name: str, *, default: int, least: int = 0, most: int | None = None)
     return number
 
 
+def optional_integer(name: str, *, least: int = 0, most: int | None = None) -> int | None:
+    """A whole number, or None where the variable is not set."""
+    return integer(name, default=0, least=least, most=most) if text(name, default="") else None
+
+
+def networks(name: str, *, default: Collection[str]) -> list[IPv4Network | IPv6Network]:
+    """A list of IP addresses and networks such as ``10.0.0.0/8``."""
+    found = []
+    for word in words(name, default=default):
+        try:
+            found.append(ip_network(word))
+        except ValueError:
+            raise BadVariable(name, f"holds {word}, which is no IP address or network") from None
+    return found
+
+
 def choice(name: str, *, default: str, among: Collection[str]) -> str:
     """One of a few words."""
     value = text(name, default=default)
@@ -84,6 +102,12 @@ def program(name: str) -> str:
     if not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK)):
         raise BadVariable(name, "must be the absolute path of a program that can be run, or off")
     return str(path)
+
+
+def product_version(path: Path) -> str:
+    """The version of this PlanJury, from its ``pyproject.toml``."""
+    version: str = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["version"]
+    return version
 
 
 def folder(name: str, *, default: Path) -> Path:

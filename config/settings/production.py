@@ -17,3 +17,4 @@ SECURE_SSL_REDIRECT = env.flag("PLANJURY_SSL_REDIRECT", default=True)
 SECURE_PROXY_SSL_HEADER = (
     ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("PLANJURY_TRUST_PROXY", default=False) else None
 )
+ACCESS_LOG = env.flag("PLANJURY_ACCESS_LOG", default=True)

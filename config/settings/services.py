@@ -157,8 +157,9 @@ def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
 def caches(url: str) -> dict[str, dict[str, Any]]:
     """Where limits are counted (``default``), and where finished analyses are kept.
 
-    In Redis, where there is one, so that processes and machines share them. It may share a Redis
-    with other programs: every key begins with ``planjury:``. Without one, limits and the analyses
+    In Redis, where there is one, so that processes and machines share them; while it is away, in
+    the memory of each process. It may share a Redis with other programs: every key begins with
+    ``planjury:``. Without one, limits and the analyses
     that pages write (``reports``) are in the memory of the one web process, apart, so that reports
     cannot push out a counter; those that workers write (``kept``) are in the database, which both
     kinds of process see. ``template_fragments``, which Django's ``cache`` tag uses, is in the
@@ -188,7 +189,7 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
         }
     shared = {
         name: {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "config.operations.cache.RedisOrMemoryCache",
             "LOCATION": url,
             "KEY_PREFIX": prefix,
             # A page must not wait for a Redis that does not answer.
@@ -204,6 +205,39 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
         )
     }
     return {**shared, "template_fragments": fragments}
+
+
+# --- Mail -----------------------------------------------------------------------------------------
+
+
+def mail_settings(url: str, *, name: str) -> dict[str, Any]:
+    """Django's settings of a mail server, from an address such as ``smtp://user:word@host:587``.
+
+    ``smtp`` asks for encryption by STARTTLS, which ``?tls=off`` leaves out; ``smtps`` is encrypted
+    from the beginning.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        given = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    except ValueError:
+        raise BadVariable(name, "is not the address of a mail server") from None
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname or "#" in url:
+        raise BadVariable(name, "must look like smtp://user:password@host:587, # written as %23")
+    if given not in ({}, {"tls": "off"}):
+        raise BadVariable(name, "may end with ?tls=off and nothing else")
+    direct = parts.scheme == "smtps"
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port or (465 if direct else 587),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": direct,
+        "EMAIL_USE_TLS": not direct and not given,
+        # A page waits for it.
+        "EMAIL_TIMEOUT": 15,
+    }
 
 
 # --- Single sign-on -------------------------------------------------------------------------------

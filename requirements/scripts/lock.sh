@@ -14,7 +14,7 @@ compile() {
         --python-version 3.11 "$@" "requirements/$name.in" \
         --output-file "requirements/$name.lock" >/dev/null
 }
-for name in core parquet dev; do
+for name in core parquet errors dev; do
     compile "$name" "$@"
 done
 # torch brings libraries of graphics cards on some platforms, so this one is for every platform.

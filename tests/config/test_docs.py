@@ -69,7 +69,9 @@ def test_the_extra_for_training_fits_what_is_installed() -> None:
     assert {name: core[name] for name in core.keys() & train.keys()}.items() <= train.items()
 
 
-@pytest.mark.parametrize("lock", ["core.lock", "dev.lock", "parquet.lock", "train.lock"])
+@pytest.mark.parametrize(
+    "lock", ["core.lock", "dev.lock", "parquet.lock", "errors.lock", "train.lock"]
+)
 def test_a_lock_file_names_no_host(lock: str) -> None:
     text = (ROOT / "requirements" / lock).read_text()
     assert "://" not in text

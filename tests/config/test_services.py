@@ -102,7 +102,7 @@ def test_a_long_task_is_not_given_to_a_second_worker(tmp_path: Path) -> None:
 
 
 def test_machines_share_what_one_of_them_has_redis_for() -> None:
-    assert caches("redis://host/0")["default"]["BACKEND"].endswith("redis.RedisCache")
+    assert caches("redis://host/0")["default"]["BACKEND"].endswith("RedisOrMemoryCache")
     assert caches("fsq://")["default"]["BACKEND"].endswith("locmem.LocMemCache")
 
 

@@ -171,8 +171,19 @@ def test_where_a_proxy_names_no_address_its_own_counts(rater: User, settings, wr
 
 def test_without_a_proxy_nobody_says_who_they_are(rater: User) -> None:
     for n in range(10):
-        sign_in("wrong", name=f"name-{n}", X_Forwarded_For=f"1.2.3.{n}")
-    assert sign_in("correct horse", X_Forwarded_For="1.2.3.77").status_code == 429
+        sign_in("wrong", name=f"name-{n}", at="192.0.2.1", X_Forwarded_For=f"1.2.3.{n}")
+    held = sign_in("correct horse", at="192.0.2.1", X_Forwarded_For="1.2.3.77")
+    assert held.status_code == 429
+
+
+def test_a_proxy_on_this_machine_that_nobody_counted_locks_nobody_out(rater: User) -> None:
+    for n in range(10):
+        passed = f"9.9.9.{n}, 203.0.113.5"  # what stands first the client made up
+        sign_in("wrong", name=f"name-{n}", at="127.0.0.1", X_Forwarded_For=passed)
+    held = sign_in("correct horse", at="127.0.0.1", X_Forwarded_For="203.0.113.5")
+    assert held.status_code == 429
+    free = sign_in("correct horse", at="127.0.0.1", X_Forwarded_For="203.0.113.6")
+    assert free.status_code == 302
 
 
 # --- Second factor -------------------------------------------------------------------------------

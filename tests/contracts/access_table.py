@@ -544,4 +544,10 @@ annotation:session_watch          GET  login    404      moved    404      ok   
 annotation:session_monitor        GET  login    403      403      403      ok       ok       ok       403      403      ok
 annotation:session_control        GET  login    404      404      404      403      ok       403      404      404      ok
 annotation:session_control        POST login    404      404      404      403      422      403      404      404      422
+
+# Operating the server
+#                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
+server                            GET  login    403      403      403      403      403      403      403      403      ok
+server_job_retry                  POST login    403      403      403      403      403      403      403      403      moved
+server_mail_try                   POST login    403      403      403      403      403      403      403      403      422
 """  # noqa: E501

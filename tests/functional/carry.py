@@ -5,8 +5,8 @@ import django
 django.setup()
 
 from benchmarks.models import Run  # noqa: E402  (needs the settings)
+from benchmarks.runs.threads import owner_name  # noqa: E402
 from benchmarks.runs.worker import work_on_run  # noqa: E402
-from benchmarks.tasks import owner_name  # noqa: E402
 
 if __name__ == "__main__":
     work_on_run(run_id=Run.objects.latest("pk").pk, owner=owner_name())

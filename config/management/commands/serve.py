@@ -4,7 +4,6 @@ import logging
 import os
 import socket
 from argparse import ArgumentParser
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +11,6 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from config import server
-from config.supervisor import Child
 
 logger = logging.getLogger(__name__)
 
@@ -37,13 +35,12 @@ class Command(BaseCommand):
         if server.collect_static_if_needed():
             self.stdout.write("The static files were collected.")
 
-        from config.processes import run_web, run_worker
-
-        children = [Child("web server", partial(run_web, listener))]
+        children = [server.web_server(listener)]
         if not options["web_only"]:
-            children.append(Child("background worker", partial(run_worker, listener)))
+            children.append(server.background_worker(listener))
         with listener:
-            server.run(children, started=self._greet)
+            # While children end, nobody is to wait at a socket that is served no more.
+            server.run(children, started=self._greet, stopping=listener.close)
         self.stdout.write("PlanJury has stopped.")
 
     def _greet(self) -> None:

@@ -8,7 +8,6 @@ from django.core.management.base import BaseCommand
 
 from config import server
 from config.settings.services import is_redis
-from config.supervisor import Child
 
 
 class Command(BaseCommand):
@@ -20,9 +19,7 @@ class Command(BaseCommand):
         """Run until SIGINT, SIGTERM or SIGHUP."""
         server.prepare(self)
 
-        from config.processes import run_worker
-
-        server.run([Child("background worker", run_worker)], started=self._greet)
+        server.run([server.background_worker()], started=self._greet)
         self.stdout.write("The worker has stopped.")
 
     def _greet(self) -> None:
