@@ -121,6 +121,7 @@ _session: list[URLPattern | URLResolver] = [
     path("ready/", live_play.session_ready, name="session_ready"),
     path("pause/", live_play.session_pause, name="session_pause"),
     path("resume/", live_play.session_resume, name="session_resume"),
+    path("away/", live_play.session_away, name="session_away"),
     path("leave/", live_play.session_leave, name="session_leave"),
     path("watch/", live_control.session_watch, name="session_watch"),
     path("control/", live_control.control, name="session_control"),

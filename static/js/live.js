@@ -1,5 +1,5 @@
-// A live session: clocks, drafts in this browser and on the server, and a page that updates around the
-// form. Typed text is never lost: neither by a poll nor by a failure.
+// A live session: clocks, drafts in this browser and on the server, replies that wait for the network, and a
+// page that updates around the form. Typed text is never lost: neither by a poll nor by a failure.
 import { all, notice } from "./common.js";
 
 const person = document.body.dataset.person || "";
@@ -37,15 +37,15 @@ function tick() {
 setInterval(tick, 1000);
 
 // --- Drafts ------------------------------------------------------------------------------------
-const DRAFT_STATES = { saved: "draft kept", saving: "keeping the draft", waiting: "draft waits for the network; it is kept in this browser" };
+const DRAFT_STATES = { saved: "Draft saved", saving: "Saving draft", waiting: "Offline: draft kept in this browser" };
 const box = () => find("[data-draft-url]");
 function showDraftState(state, reason) {
   const line = find("[data-draft-state]");
   if (!line) return;
   line.hidden = false;
   line.dataset.state = state;
-  if (state === "refused") line.textContent = "draft not kept: " + reason;
-  else line.textContent = state === "waiting" && reason ? "draft kept in this browser: " + reason : DRAFT_STATES[state];
+  if (state === "refused") line.textContent = "Draft not saved: " + reason;
+  else line.textContent = state === "waiting" && reason ? "Draft kept in this browser: " + reason : DRAFT_STATES[state];
 }
 function read(form) {
   const fields = {};
@@ -60,7 +60,7 @@ let timer = 0, last = 0, unsent = null, busy = false, newer = null;
 const storeLocally = (draft) => attempt(() => localStorage.setItem(DRAFTS + draft.of, JSON.stringify({ fields: draft.fields, version: versions[draft.of], sent: unconfirmed[draft.of] })));
 function note(form) {
   const here = box();
-  if (!here || !here.contains(form)) return;
+  if (!here || !here.contains(form) || sending.has(here.dataset.draftOf)) return;
   form.dataset.typed = "1";
   unsent = { of: here.dataset.draftOf, url: here.dataset.draftUrl, token: find("[name=csrfmiddlewaretoken]", form)?.value, fields: read(form) };
   storeLocally(unsent);
@@ -91,6 +91,8 @@ async function send(event) {
   } catch { /* no network */ }
   const reply = answer && (answer.status < 500 || answer.status === 503) ? await answer.json().catch(() => ({})) : {};
   busy = false;
+  // The reply itself is under way or stored: what its draft came to does not matter any more.
+  if (sending.has(draft.of)) return;
   const current = box() && box().dataset.draftOf === draft.of;
   if (answer && answer.ok) {
     versions[draft.of] = reply.version;
@@ -110,7 +112,7 @@ async function send(event) {
       timer = setTimeout(send, 0);
     } else if (current) offer({ of: draft.of, ...reply });
   } else if (current) {
-    showDraftState("refused", reply.reason || "reload the page and sign in again");
+    showDraftState("refused", reply.reason || "reload the page, then sign in again");
   }
 }
 document.addEventListener("input", (event) => { if (event.target.form) note(event.target.form); });
@@ -129,7 +131,7 @@ function offer(draft) {
   shown.hidden = !text;
   find("textarea", shown).value = text;
   place.hidden = false;
-  showDraftState("refused", "another one was kept elsewhere");
+  showDraftState("refused", "there is another one");
 }
 function choose(take) {
   const place = find("[data-newer]"), here = box();
@@ -152,8 +154,7 @@ function formOf(here, fields) {
   return all("form", here).find((one) => Object.keys(fields).every((name) => one.elements[name])) || find("form", here);
 }
 // Fills a form from a draft; boxes that are not in the draft are cleared.
-function fill(here, fields) {
-  const form = formOf(here, fields);
+function fill(here, fields, form = formOf(here, fields)) {
   if (!form) return null;
   for (const field of Array.from(form.elements)) {
     if (!field.name || field.type === "hidden" || field.type === "submit") continue;
@@ -170,17 +171,97 @@ function restore(posted) {
   if (here && here.dataset.restored) return;
   if (line) line.hidden = !(here && "drafted" in here.dataset);
   newer = null;
+  for (const of of [...sending.keys()]) if (here?.dataset.draftOf !== of) endReply(of);
   if (!here) return;
   here.dataset.restored = "1";
   const of = here.dataset.draftOf;
   // A posted form keeps its version; a fetched page shows the newest draft.
   if (!posted || !(of in versions)) versions[of] = Number(here.dataset.draftVersion);
+  if ((!posted || sending.has(of)) && restoreReply(here)) return;
   const stored = attempt(() => JSON.parse(localStorage.getItem(DRAFTS + of)));
   if (!stored || !stored.fields) return;
   versions[of] = stored.version;
   if (stored.sent) unconfirmed[of] = stored.sent;
   const form = fill(here, stored.fields);
   if (form) note(form);
+}
+
+// --- Replies that wait for the network ---------------------------------------------------------
+// By ask: the reply that was sent and not yet acknowledged. It is sent again until the server answers, also
+// after a reload; the same text twice is stored once. While one waits the page does not poll, so that the
+// server's answer to it comes first.
+const REPLIES = DRAFTS + "reply.", PAUSES = [1000, 2000, 4000, 8000];
+const sending = new Map();
+let again = 0, tries = 0;
+const replyForm = (of) => box()?.dataset.draftOf === of && find("[data-reply-sent]", box());
+function beginReply(form, submitter) {
+  const here = box();
+  if (!here || !here.contains(form)) return;
+  const of = here.dataset.draftOf;
+  clearTimeout(timer);
+  timer = 0;
+  unsent = null;
+  form.dataset.replySent = "1";
+  const button = submitter?.name ? { name: submitter.name, value: submitter.value } : null;
+  sending.set(of, button);
+  attempt(() => localStorage.setItem(REPLIES + of, JSON.stringify({ form: all("form", here).indexOf(form), fields: read(form), button })));
+}
+function endReply(of) {
+  clearTimeout(again);
+  tries = 0;
+  sending.delete(of);
+  attempt(() => localStorage.removeItem(REPLIES + of));
+}
+function queueReply(words) {
+  const here = box(), line = find("[data-queued]");
+  if (!here || !line || !sending.has(here.dataset.draftOf)) return;
+  line.hidden = false;
+  find("[data-queued-words]").textContent = words;
+  here.inert = true;
+  clearTimeout(again);
+  again = setTimeout(resendReply, PAUSES[Math.min(tries++, PAUSES.length - 1)]);
+}
+function resendReply() {
+  const of = box()?.dataset.draftOf, form = of && sending.has(of) && replyForm(of);
+  if (!form) return;
+  box().inert = false;
+  const button = sending.get(of);
+  const by = button && Array.from(form.elements).find((one) => one.type === "submit" && one.name === button.name && one.value === button.value);
+  form.requestSubmit(by || undefined);
+  box().inert = !find("[data-queued]").hidden;
+}
+const OFFLINE = "No connection. Your reply is kept in this browser and sent when the connection is back.";
+document.addEventListener("submit", (event) => beginReply(event.target, event.submitter), true);
+for (const name of ["htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(name, (event) => {
+    if (event.target.closest?.("[data-reply-sent]")) queueReply(OFFLINE);
+  });
+}
+window.addEventListener("online", resendReply);
+window.addEventListener("focus", resendReply);
+document.addEventListener("click", (event) => {
+  if (!(event.target instanceof Element) || !event.target.closest("[data-queued-cancel]")) return;
+  const here = box(), form = replyForm(here.dataset.draftOf);
+  endReply(here.dataset.draftOf);
+  here.inert = false;
+  find("[data-queued]").hidden = true;
+  delete form.dataset.replySent;
+  note(form);
+  find("textarea, input:not([type=hidden])", form)?.focus();
+});
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.target.id === "session-poll" && sending.size) event.preventDefault();
+});
+// The page was reloaded before the server had answered.
+function restoreReply(here) {
+  const stored = attempt(() => JSON.parse(localStorage.getItem(REPLIES + here.dataset.draftOf)));
+  const form = stored && stored.fields && all("form", here)[stored.form];
+  if (!form) return false;
+  fill(here, stored.fields, form);
+  form.dataset.replySent = "1";
+  sending.set(here.dataset.draftOf, stored.button);
+  queueReply("Your reply is being sent.");
+  return true;
 }
 
 // --- The page updates around the form ----------------------------------------------------------
@@ -200,14 +281,22 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   // A page without a session must not replace the typed text.
   if (event.detail.requestConfig.verb === "post" && event.detail.shouldSwap && inSession(event) && !event.detail.serverResponse.includes("data-session")) {
     event.detail.shouldSwap = false;
-    notice("Nothing was sent. Your text is still here, and a draft of it is kept: reload the page.", { kind: "warning", key: "session" });
+    queueReply("Not sent. Your reply is kept in this browser. Sign in again in another tab; it is then sent.");
+    return;
+  }
+  // The server has answered: stored, refused, or asks to look again.
+  if (status < 500 && event.detail.shouldSwap && event.detail.requestConfig.elt?.matches?.("[data-reply-sent]")) for (const of of [...sending.keys()]) {
+    endReply(of);
+    if (status < 400) attempt(() => localStorage.removeItem(DRAFTS + of));
   }
 });
 document.addEventListener("htmx:responseError", (event) => {
+  const { status } = event.detail.xhr;
+  if (event.target.closest?.("[data-reply-sent]") && (status >= 500 || status === 429)) queueReply("The server can’t store your reply now. It is kept in this browser and sent again.");
   const text = {
-    403: "You are signed out. What you typed is kept: sign in again in another tab, then reload this page.",
-    404: "This place is not yours any more. What you said is stored.",
-  }[event.detail.xhr.status];
+    403: "You are signed out. Your text is kept. Sign in again in another tab, then reload this page.",
+    404: "You no longer play in this session. Your messages are stored.",
+  }[status];
   if (event.target.id !== "session-poll" || !text) return;
   event.target.remove();
   find("#session-turn").textContent = text;
@@ -228,18 +317,84 @@ document.addEventListener("htmx:oobAfterSwap", () => {
   typed = null;
 });
 
+// --- Scrolling: the end follows new messages only for a reader who is there ---------------------
+const talk = () => find("#room-talk");
+const atEnd = () => !talk() || talk().scrollHeight - talk().scrollTop - talk().clientHeight < 80;
+let follows = true, place = 0, sentByMe = false;
 function toEnd() {
-  const talk = find("#session-talk");
-  if (talk) talk.scrollTop = talk.scrollHeight;
+  if (talk()) talk().scrollTop = talk().scrollHeight;
+  const button = find("[data-to-end]");
+  if (button) button.hidden = true;
 }
-let lines = 0;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  follows = atEnd();
+  place = talk()?.scrollTop || 0;
+  sentByMe = event.detail.requestConfig?.verb === "post";
+});
+document.addEventListener("click", (event) => {
+  if (event.target instanceof Element && event.target.closest("[data-to-end]")) toEnd();
+});
+document.addEventListener("scroll", (event) => {
+  if (event.target === talk() && atEnd()) find("[data-to-end]").hidden = true;
+}, true);
+let lines = -1;
+function settleLines() {
+  const count = all(".talk-line").length, over = find("[data-desk=over]");
+  const button = find("[data-to-end]");
+  if (lines < 0 || (sentByMe && count !== lines && !over)) toEnd();
+  else if (count !== lines && follows && !over) toEnd();
+  else if (talk()) {
+    talk().scrollTop = place;
+    if (button && count > lines && !atEnd()) button.hidden = false;
+  }
+  lines = count;
+}
+
+// A keyboard on the screen covers part of the window: the room is as high as what is left.
+const view = window.visualViewport;
+function fitRoom() {
+  const covered = view.height < window.innerHeight - 1;
+  document.documentElement.style.setProperty("--room-height", covered ? view.height + "px" : "100dvh");
+  if (covered && find(".room")) window.scrollTo(0, 0);
+  if (follows) toEnd();
+}
+view?.addEventListener("resize", fitRoom);
+
+// The panel of information is a drawer on narrow screens.
+function setDrawer(open) {
+  const button = find("[data-drawer-toggle]");
+  if (!button) return;
+  document.body.dataset.drawer = open ? "open" : "closed";
+  button.setAttribute("aria-expanded", String(open));
+  if (open) find("#room-side").focus({ preventScroll: true });
+  else if (find("#room-side")?.contains(document.activeElement)) button.focus();
+}
+const drawerOpen = () => document.body.dataset.drawer === "open";
+document.addEventListener("click", (event) => {
+  if (!(event.target instanceof Element)) return;
+  if (event.target.closest("[data-drawer-toggle]")) setDrawer(!drawerOpen());
+  else if (drawerOpen() && !event.target.closest(".room-side, .with-aside > :nth-child(2)")) setDrawer(false);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && drawerOpen()) setDrawer(false);
+});
+
+// Whoever closes the page is seen as away at once, not after a while.
+window.addEventListener("pagehide", () => {
+  const url = find("#session-poll")?.dataset.leave, token = find("#session [name=csrfmiddlewaretoken]")?.value;
+  if (url && token) fetch(url, { method: "POST", credentials: "same-origin", keepalive: true, headers: { "X-CSRFToken": token } }).catch(() => {});
+});
+
 function settle(posted) {
   setClock();
   tick();
   restore(posted);
-  const count = all(".talk-line").length;
-  if (count !== lines) toEnd();
-  lines = count;
+  settleLines();
+  setDrawer(drawerOpen() && innerWidth < 1024);
+  const aside = find("#session-desk .with-aside > :nth-child(2)");
+  if (aside) aside.tabIndex = 0;  // it scrolls by itself
+  const players = find(".room-side > .room-players");
+  if (players) find("#session").style.setProperty("--players", players.offsetHeight + 16 + "px");
   const poll = find("#session-poll");
   if (poll) document.title = (poll.dataset.mine ? "Your turn: " : "") + title;
 }

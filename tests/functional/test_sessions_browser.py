@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from annotation.live.control.services import give_to_agent
 from annotation.live.play import session_state as table
 from annotation.live.play.services import pause_session
-from annotation.models import LiveSession
+from annotation.models import LiveDraft, LiveSession
 from annotation.studies.setup import add_member
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.fake.server import FakeServer
@@ -117,12 +117,12 @@ def test_the_user_is_played_with_the_keyboard_alone(
     turn(page, "is writing")
     carry(session)
     # The poll brings the form, and the focus is in it.
-    turn(page, "It is your turn")
+    turn(page, "Your turn")
     field = page.locator("#session-desk textarea[name=text]")
     expect(field).to_be_focused(timeout=PATIENT)
     check(page)
     type_over(page, "Please do it another way.")
-    expect(page.locator("[data-draft-state]")).to_have_text("draft kept", timeout=PATIENT)
+    expect(page.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
     # It is there in another tab, and after a reload.
     other = sit(context, live_server.url, session, "ann", complaints)
     expect(other.locator("#session-desk textarea[name=text]")).to_have_value(
@@ -133,35 +133,35 @@ def test_the_user_is_played_with_the_keyboard_alone(
     # Of two tabs none overwrites the other: whoever typed last is asked.
     elsewhere = other.locator("#session-desk textarea[name=text]")
     elsewhere.fill("Please wait.")
-    expect(other.locator("[data-draft-state]")).to_have_text("draft kept", timeout=PATIENT)
+    expect(other.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
     field.fill("Please do not wait.")
-    expect(page.get_by_label("What was kept there")).to_have_value("Please wait.", timeout=PATIENT)
+    expect(page.get_by_label("Draft in the other tab")).to_have_value("Please wait.", timeout=PATIENT)
     check(page)
-    page.get_by_role("button", name="Take what was kept there").click()
+    page.get_by_role("button", name="Use the other draft").click()
     expect(field).to_have_value("Please wait.")
     # What was taken is kept as well, so the page says it already.
     with page.expect_response(lambda answer: "/draft/" in answer.url and answer.ok):
         field.fill("Please do it another way.")
     elsewhere.fill("Please hurry.")
-    other.get_by_role("button", name="Keep what stands here").click(timeout=PATIENT)
-    expect(other.locator("[data-draft-state]")).to_have_text("draft kept", timeout=PATIENT)
+    other.get_by_role("button", name="Keep this version").click(timeout=PATIENT)
+    expect(other.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
     field.press("Control+Enter")
     send_all_the_same(page)
     turn(page, "is writing")
-    expect(page.locator(".talk-line.own.last")).to_contain_text("Please do it another way.")
+    expect(page.locator(".talk-line.own").last).to_contain_text("Please do it another way.")
     # The other tab is told; what is typed there is not thrown away.
     expect(other.locator("#session-desk")).to_contain_text("answered in another tab", timeout=9000)
     other.close()
     said = 1
     carry(session)
     while asked(session):
-        turn(page, "It is your turn")
+        turn(page, "Your turn")
         expect(field).to_be_focused(timeout=PATIENT)
         field.press("Control+Enter")  # the draft of the script as it stands
-        expect(page.locator("#session-turn")).not_to_contain_text("your turn", timeout=PATIENT)
+        expect(page.locator("#session-turn")).not_to_contain_text("Your turn", timeout=PATIENT)
         carry(session)
         said += 1
-    turn(page, "The session is over")
+    turn(page, "Session over")
     expect(page.locator("#session-end")).to_be_visible()
     check(page)
     assert Exchange.objects.filter(role="simulator", state="answered").count() == said
@@ -173,22 +173,22 @@ def test_judge_and_user_in_one_place(
     session = make_live_session(make_live_study(mode="judge_and_simulator"), [ann], max_turns=2)
     begin(session)
     page = sit(context, live_server.url, session, "ann", complaints)
-    turn(page, "2 replies are asked")
+    turn(page, "Your turn: 2 replies")
     check(page)
     for left in (1, 0):
         page.get_by_label("It violates none of these").press("Space")
         page.get_by_role("button", name="Send the verdict").press("Enter")
         if left:
-            turn(page, "It is your turn")
+            turn(page, "Your turn")
             expect(page.locator(".session-others")).to_have_count(0)
     turn(page, "is writing")
     carry(session)
     while asked(session):
-        turn(page, "It is your turn")
+        turn(page, "Your turn")
         page.get_by_label("It violates none of these").press("Space")
         page.get_by_role("button", name="Send the verdict").press("Enter")
         carry(session)
-    turn(page, "The session is over")
+    turn(page, "Session over")
     roles = Exchange.objects.filter(trajectory=session.trajectory, answerer__kind="human")
     assert set(roles.values_list("role", flat=True)) == {"world_judge", "user_judge"}
 
@@ -207,12 +207,12 @@ def test_two_people_in_two_browsers(
     user = sit(dark, live_server.url, session, "bob", complaints)
     check(user)
     agent.locator("#session-ready").click()
-    turn(agent, "You are ready")
+    turn(agent, "Waiting for the")
     user.locator("#session-ready").click()
     carry(session)
-    turn(agent, "It is your turn")
-    turn(user, "It is the turn of: Agent")
-    expect(user.locator("#session-clocks")).to_contain_text("for the reply of: Agent")
+    turn(agent, "Your turn")
+    turn(user, "Agent’s turn")
+    expect(user.locator("#session-strip")).to_contain_text("for the agent’s reply")
     field = agent.locator("#session-desk textarea[name=text]")
     expect(field).to_be_focused(timeout=PATIENT)
     field.fill(PLAN)
@@ -220,44 +220,44 @@ def test_two_people_in_two_browsers(
     pause_session(
         session=LiveSession.objects.get(pk=session.pk), by=User.objects.get(username="bob")
     )
-    turn(agent, "The session is paused")
+    turn(agent, "Paused")
     expect(field).to_have_value(PLAN)
     field.press("Control+Enter")
     expect(agent.get_by_role("alert")).to_contain_text("paused", timeout=PATIENT)
     expect(field).to_have_value(PLAN)
     user.locator("#session-resume").click()
-    turn(agent, "It is your turn")
+    turn(agent, "Your turn")
     field.press("Control+Enter")
-    expect(agent.locator(".talk-line.own.last")).to_contain_text("Ask a friend", timeout=PATIENT)
+    expect(agent.locator(".talk-line.own").last).to_contain_text("Ask a friend", timeout=PATIENT)
     # The script cannot read the plan: the person who plays the user decides about it.
     carry(session)
-    turn(user, "2 replies are asked")
-    turn(agent, "It is the turn of: User")
+    turn(user, "Your turn: 2 replies")
+    turn(agent, "User’s turn")
     expect(user.locator("#session-talk")).to_contain_text("Ask a friend")
     expect(user.locator("#session-talk")).to_contain_text(session.trajectory.task.prompt[:40])
     check(user)
     user.locator("#session-desk input[name^=violates-]").first.press("Space")
     user.get_by_role("button", name="Send the verdict").press("Enter")
-    turn(user, "It is your turn")
+    turn(user, "Your turn")
     expect(user.locator(".session-others")).to_have_count(0)
     judge(user)
     turn(user, "is writing")
     carry(session)
     # The draft of the script as it stands.
-    turn(user, "It is your turn")
+    turn(user, "Your turn")
     user.locator("#session-desk textarea[name=text]").press("Control+Enter")
     turn(user, "The agent is writing")
     carry(session)
     # Nothing of what the user knows stands on the agent's page, but what was told.
-    turn(agent, "It is your turn")
+    turn(agent, "Your turn")
     hidden = [c.text for c in session.trajectory.profile.constraints.all()]
     assert sum(text in agent.content() for text in hidden) == 1
     expect(field).to_be_focused(timeout=PATIENT)
     field.fill(BETTER)
     field.press("Control+Enter")
-    expect(agent.locator(".talk-line.own.last")).to_contain_text("neighbour", timeout=PATIENT)
+    expect(agent.locator(".talk-line.own").last).to_contain_text("neighbour", timeout=PATIENT)
     carry(session)
-    turn(user, "2 replies are asked")
+    turn(user, "Your turn: 2 replies")
     expect(user.locator("#session-talk")).to_contain_text("neighbour")
     judge(user)
     expect(user.locator(".session-others")).to_have_count(0)
@@ -266,8 +266,8 @@ def test_two_people_in_two_browsers(
     carry(session)
     # Both see the plan that ended it, and how it ended, before they are asked about it.
     for page in (agent, user):
-        turn(page, "The session is over")
-        expect(page.locator("#session-talk .talk-line.last")).to_contain_text("neighbour")
+        turn(page, "Session over")
+        expect(page.locator("#session-talk .talk-line").last).to_contain_text("neighbour")
         over = page.locator("#session-desk")
         expect(over).to_contain_text("The last plan respects every condition.")
         expect(over.get_by_role("heading", name="Final plan")).to_be_visible()
@@ -297,7 +297,7 @@ def test_an_agent_that_fails_stalls_and_recovers(
         session = make_live_session(study, [ann], agent="unauthorized")
         begin(session)
         page = sit(context, live_server.url, session, "ann", complaints)
-        turn(page, "The agent could not be reached")
+        turn(page, "The agent did not respond")
         assert "nauthorized" not in page.content()
         check(page)
         give_to_agent(
@@ -311,7 +311,7 @@ def test_an_agent_that_fails_stalls_and_recovers(
         expect(page.locator("#session-clocks")).to_contain_text(" s", timeout=PATIENT)
         worker.join()
         session.trajectory.refresh_from_db()
-        words = "It is your turn" if asked(session) else "The session is over"
+        words = "Your turn" if asked(session) else "Session over"
         expect(page.locator("#session-turn")).to_contain_text(words, timeout=PATIENT)
 
 
@@ -336,7 +336,7 @@ def test_a_poll_that_is_given_up_is_no_failure(
         pass
     # What is sent takes the place of the poll that is under way.
     page.locator("#session-pause").click()
-    turn(page, "The session is paused")
+    turn(page, "Paused")
     expect(page.locator("#notices")).to_be_empty()
     assert held and errors == []
     # One that is not answered for want of a network still is.
@@ -356,12 +356,33 @@ def test_without_a_network_nothing_typed_is_lost(
     context.set_offline(True)
     field.fill("Typed without a network.")
     expect(page.locator("[data-draft-state]")).to_contain_text(
-        "waits for the network", timeout=PATIENT
+        "kept in this browser", timeout=PATIENT
     )
+    # What is sent now waits, and can be taken back; nothing else is asked of the network meanwhile.
     field.press("Control+Enter")
-    expect(page.locator("#notices")).to_contain_text("No connection", timeout=PATIENT)
-    expect(field).to_have_value("Typed without a network.")
+    waits = page.locator("[data-queued]")
+    expect(waits).to_contain_text("No connection", timeout=PATIENT)
+    check(page)
+    waits.get_by_role("button", name="Edit it instead").click()
+    expect(field).to_be_focused()
+    field.fill("Sent without a network.")
+    field.press("Control+Enter")
+    expect(waits).to_contain_text("No connection", timeout=PATIENT)
     context.set_offline(False)
-    expect(page.locator("[data-draft-state]")).to_have_text("draft kept", timeout=2 * PATIENT)
+    turn(page, "is writing")
+    expect(page.locator(".talk-line.own").last).to_contain_text("Sent without a network.")
+    expect(page.locator("[data-draft-state]")).to_be_hidden()
+    assert not LiveDraft.objects.exists()
+    carry(session)
+    # A reply whose acknowledgement was lost is sent again after a reload, and stored once.
+    turn(page, "Your turn")
+    field.fill("Sent once.")
+    page.route("**/reply/**", lambda route: route.abort() if route.fetch() else None)
+    field.press("Control+Enter")
+    expect(waits).to_contain_text("No connection", timeout=PATIENT)
+    page.unroute("**/reply/**")
     page.reload()
-    expect(field).to_have_value("Typed without a network.")
+    turn(page, "is writing")
+    texts = Exchange.objects.filter(role="simulator").order_by("step").values_list("text", flat=True)
+    assert list(texts) == ["Sent without a network.", "Sent once."]
+    assert page.evaluate("Object.keys(localStorage).filter(key => key.includes('draft'))") == []

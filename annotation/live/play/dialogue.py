@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import blake2s
 from itertools import chain
 from textwrap import shorten
 
@@ -83,6 +84,20 @@ def load_session_dialogue(
     for line in chain(*told, *(_heard(ask, place, system) for ask in newest)):
         lines.setdefault((line.speaker, line.text.strip(), line.turn), line)
     return _numbered(sorted(lines.values(), key=lambda line: line.turn))
+
+
+def mark_lines(lines: Sequence[DialogueLine]) -> str:
+    """Return how many lines these are, with a digest of them, for `newer_lines`."""
+    told = repr([(line.speaker, line.text, line.turn) for line in lines])
+    return f"{len(lines)}-{blake2s(told.encode(), digest_size=6).hexdigest()}"
+
+
+def newer_lines(lines: Sequence[DialogueLine], mark: str) -> Sequence[DialogueLine] | None:
+    """Return the lines after those that a page shows; None where it shows others, or none."""
+    count = int(mark.partition("-")[0]) if re.fullmatch(r"[1-9]\d{0,5}-[0-9a-f]{12}", mark) else 0
+    if not count or mark_lines(lines[:count]) != mark:
+        return None
+    return lines[count:]
 
 
 def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:

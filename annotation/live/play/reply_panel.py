@@ -109,7 +109,7 @@ def describe_reply_outcome(table: SessionState, shown: str) -> str:
         return ""
     ask = fetch_ask(table, int(shown.removeprefix("ask-")[:18]))
     if ask is None:
-        return "What stood here is not asked of you any more. What you had typed is kept below."
+        return "This reply is no longer needed. Your text is below."
     if ask.answered_at is None:
         return ""
     by_me = Exchange.objects.filter(
@@ -119,5 +119,5 @@ def describe_reply_outcome(table: SessionState, shown: str) -> str:
         answerer__kind="human",
         answerer__name=player_name(table.access.user),
     )
-    where = "in another tab or browser of yours" if by_me.exists() else "by somebody else"
-    return f"This has been answered {where}; that reply stands."
+    where = "in another tab" if by_me.exists() else "by another person"
+    return f"This was answered {where}. That reply counts."

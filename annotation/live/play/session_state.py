@@ -4,22 +4,23 @@
 once a second, so it takes few queries and reads nothing long.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from hashlib import blake2s
 
 from django.utils import timezone
 
 from annotation.live.access import SessionAccess
+from annotation.live.play.presence import places_present
 from annotation.live.turns import SessionTurn, turn_of
 from annotation.models import LivePlace, LivePlan, LiveSession
 from benchmarks.models import OpenAsk, Suggestion, Trajectory
 
-# A player who was asked and whose page has not been heard of for so long is said to be away.
-QUIET = timedelta(seconds=20)
 # After how many seconds a page asks again: while something is under way, and while nothing is.
-SOON, LATER = 1.0, 4.0
+# Pages say whose turn it is and who is there within two seconds.
+SOON, LATER = 1.0, 1.5
 # More asks than wait at once, and the last one that was answered.
 NEWEST = 16
 
@@ -53,6 +54,12 @@ class SessionState:
         return plan
 
     @cached_property
+    def present(self) -> Collection[int]:
+        """Whose players are at their page: the ids of the places, with that of whoever looks."""
+        here = places_present(self.access.places, self.now)
+        return {*here, *([self.place.pk] if self.place is not None else [])}
+
+    @cached_property
     def away(self) -> tuple[LivePlace, ...]:
         """Who is asked, and is not at their page."""
         if self.turn.standing != "asked":
@@ -61,8 +68,7 @@ class SessionState:
         return tuple(
             place
             for place in others
-            if place.player_id is not None
-            and (place.last_seen_at is None or self.now - place.last_seen_at > QUIET)
+            if place.player_id is not None and place.pk not in self.present
         )
 
     @cached_property
@@ -81,7 +87,7 @@ class SessionState:
             self.heard,
             self.suggested,
             seats,
-            [place.pk for place in self.away],
+            sorted(self.present),
         )
         return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
 

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.utils import timezone
-
-from annotation.live.play.session_state import QUIET, SessionState
+from annotation.live.play.session_state import SessionState
 from annotation.models import LiveEvent, LivePlace, LivePlan
 from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, Trajectory
@@ -41,33 +39,33 @@ def headline(table: SessionState) -> Headline:
     turn, place = table.turn, table.place
     match turn.standing:
         case "over":
-            what = "practice round" if table.session.practice else "session"
-            return Headline(f"The {what} is over", ended_text(table), tone="idle")
+            what = "Practice round" if table.session.practice else "Session"
+            return Headline(f"{what} over", ended_text(table), tone="idle")
         case "gathering":
             return _gathering(table)
         case "paused":
-            return Headline("The session is paused", _paused_by(table), turn.since, "warn")
+            return Headline("Paused", _paused_by(table), turn.since, "warn")
         case "stuck":
             return Headline(
-                f"{_at_work(table)[0]} could not be reached",
-                "Whoever runs the study has been told. What you said is stored; nothing has to be "
-                "sent again, and the session goes on from here.",
+                f"{_at_work(table)[0]} did not respond",
+                "The study’s manager can see this and continue the session. Your messages are "
+                "stored; you don’t need to send anything again.",
                 turn.since,
                 "bad",
             )
         case "background":
             who, since = _at_work(table)
-            does = "is writing" if who == _AGENT else "is at work"
+            does = "is writing" if who == _AGENT else "is working"
             return Headline(f"{who} {does}", "", since or turn.since, waits=True)
     if table.own:
         many = len(table.own)
-        title = "It is your turn" if many == 1 else f"It is your turn: {many} replies are asked"
+        title = "Your turn" if many == 1 else f"Your turn: {many} replies"
         return Headline(title, "", min(ask.opened_at for ask in table.own), "ok")
     titles = " and ".join(each.title for each in turn.places if each is not place)
-    away = f"{titles} is not at the page at the moment." if table.away else ""
+    away = f"{titles} has left the page. The session waits." if table.away else ""
     if any(each.player_id is None and not each.stand_in for each in turn.places):
-        away = "Nobody has that place at the moment."
-    return Headline(f"It is the turn of: {titles}", away, turn.since, waits=True)
+        away = f"Nobody plays the {titles.lower()} right now. The session waits for a replacement."
+    return Headline(f"{titles}’s turn", away, turn.since, waits=True)
 
 
 _AGENT = "The agent"
@@ -99,20 +97,21 @@ def _gathering(table: SessionState) -> Headline:
     missing = [place for place in table.turn.places if place is not table.place]
     ready = table.place is not None and table.place.ready_at is not None
     if not ready:
-        return Headline("The session begins when everybody is ready", tone="info")
-    titles = ", ".join(place.title for place in missing)
-    return Headline("You are ready", f"Still missing: {titles}." if titles else "", waits=True)
+        return Headline("Not started", tone="info")
+    titles = " and ".join(place.title.lower() for place in missing)
+    return Headline(f"Waiting for the {titles}" if titles else "Starting", waits=True)
 
 
 def _paused_by(table: SessionState) -> str:
     rows = table.session.events.filter(kind=LiveEvent.Kind.PAUSED).order_by("-pk")
     by = rows.values_list("by", flat=True).first()
     if table.place is not None and by == table.place.player_id:
-        who = "You paused it"
+        who = "You paused the session"
     else:
         title = next((place.title for place in table.access.places if place.player_id == by), "")
-        who = f"{title} paused it" if title and by else "Whoever runs the study paused it"
-    return f"{who}. Nothing is lost, and no time limit runs until it is resumed."
+        who = f"The {title.lower()} paused" if title and by else "The study’s manager paused"
+        who = f"{who} the session"
+    return f"{who}. Time limits stop until it is resumed."
 
 
 def ended_text(table: SessionState) -> str:
@@ -122,12 +121,12 @@ def ended_text(table: SessionState) -> str:
         ending = trajectory.termination
         unread = ending == "valid_plan" and _was_unread(trajectory)
         words = find_system(table.plan.system).people.end_message(ending, unread=unread)
-        return words or "It came to its end."
+        return words or "The session is complete."
     rows = table.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
     event = rows.only("by", "reason").first()
     # What people in charge give as a reason is for their record.
     because = f": {event.reason}" if event and event.by_id is None and event.reason else ""
-    return f"It was ended before its time{because}. What was said is stored."
+    return f"The session was ended early{because}. All messages are stored."
 
 
 def _was_unread(trajectory: Trajectory) -> bool:
@@ -140,9 +139,9 @@ def _was_unread(trajectory: Trajectory) -> bool:
 
 
 _THEN = {
-    LivePlan.Leaving.WAIT: "it is noted, and the session waits",
+    LivePlan.Leaving.WAIT: "the session waits",
     LivePlan.Leaving.HAND_OVER: "another person may take the place",
-    LivePlan.Leaving.STAND_IN: "a script or model goes on in that place",
+    LivePlan.Leaving.STAND_IN: "a script or model continues",
     LivePlan.Leaving.CANCEL: "the session ends",
 }
 
@@ -160,12 +159,12 @@ def session_deadlines(table: SessionState) -> Sequence[SessionDeadline]:
         opened = min(ask.opened_at for ask in turn.asks_of(place))
         mine = place is table.place
         if plan.reply_seconds:
-            who = "for your reply" if mine else f"for the reply of: {place.title}"
+            who = "for your reply" if mine else f"for the {place.title.lower()}’s reply"
             until = opened + timedelta(seconds=plan.reply_seconds)
             found.append(SessionDeadline(until, f"{who}; then {then}"))
         if place in table.away:
             until = max(place.last_seen_at or opened, opened) + timedelta(seconds=plan.away_seconds)
-            found.append(SessionDeadline(until, f"for {place.title} to come back; then {then}"))
+            found.append(SessionDeadline(until, f"for the {place.title.lower()} to return; then {then}"))
     if table.session.ends_by is not None:
         found.append(SessionDeadline(table.session.ends_by, "until the session ends"))
     return found
@@ -180,7 +179,7 @@ def leaving_text(plan: LivePlan) -> str:
 
 @dataclass(frozen=True)
 class PlayerStatus:
-    """A place as others at the table see it: no names, only whether somebody is there."""
+    """A place as other players see it: no names, only whether somebody is there."""
 
     title: str
     own: bool
@@ -189,18 +188,22 @@ class PlayerStatus:
 
 
 def player_statuses(table: SessionState) -> list[PlayerStatus]:
-    """Return who is there and who is ready."""
-    return [_seat(place, place is table.place) for place in table.access.places]
+    """Return who is there, and before a session starts who is ready."""
+    return [
+        PlayerStatus(place.title, place is table.place, *_presence(table, place))
+        for place in table.access.places
+    ]
 
 
-def _seat(place: LivePlace, own: bool) -> PlayerStatus:
+def _presence(table: SessionState, place: LivePlace) -> tuple[str, str]:
+    """Return whether somebody is there, in words, and the tone of the badge."""
     if place.stand_in:
-        return PlayerStatus(place.title, own, "filled by a script or model", "aside")
+        return "script or model", "aside"
     if place.player_id is None:
-        return PlayerStatus(place.title, own, "nobody yet", "idle")
-    if place.ready_at is not None:
-        return PlayerStatus(place.title, own, "ready", "ok")
-    there = place.last_seen_at is not None and timezone.now() - place.last_seen_at < QUIET
-    return PlayerStatus(
-        place.title, own, "here, not ready yet" if there else "not here yet", "warn"
-    )
+        return "nobody yet", "idle"
+    here = place.pk in table.present
+    if table.turn.standing != "gathering":
+        return ("here", "ok") if here else ("away", "idle")
+    if not here:
+        return ("ready, but away" if place.ready_at is not None else "not here"), "warn"
+    return ("ready", "ok") if place.ready_at is not None else ("here, not ready", "warn")

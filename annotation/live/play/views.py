@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -16,8 +17,9 @@ from annotation.json_bodies import read_json_body
 from annotation.live.access import SessionAccess, fetch_session
 from annotation.live.control.timeouts import leave_place
 from annotation.live.next_session import is_asked_about
-from annotation.live.play.dialogue import load_session_dialogue
+from annotation.live.play.dialogue import load_session_dialogue, mark_lines, newer_lines
 from annotation.live.play.drafts import NewerDraft, keep_draft
+from annotation.live.play.presence import note_gone, note_here
 from annotation.live.play.reply_panel import (
     ReplyPanel,
     describe_reply_outcome,
@@ -68,6 +70,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
         return redirect("annotation:session_watch", pk=pk)
     if _has_to_read_first(access):
         return redirect("annotation:next_item", pk=access.study.study.pk)
+    note_here(access.place, timezone.now())
     note_player(place=access.place)
     shown = f"ask-{request.GET.get('ask', '')}"
     return player_page(request, access, shown, as_text=request.GET.get("as") == "text")
@@ -102,51 +105,56 @@ def player_page(
     given = {"fields": fields, "errors": errors} if key == shown else {}
     desk = load_reply_panel(table, key, as_text=as_text, **given)
     wrong = (errors or {}) if key == shown else {}
-    context = {**_context(table, desk), **more, "errors": wrong, "refusal": wrong.get("", "")}
+    context = {**_whole_context(table, desk), **more}
+    context |= {"errors": wrong, "refusal": wrong.get("", "")}
     context["as_text"] = as_text
     return render(request, "annotation/session.html", context, status=status)
 
 
 def _context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
-    """Return all that the page of a player shows."""
+    """Return what a page of a player shows that changes while it is open."""
     session, place = table.session, table.place
     assert place is not None
     if table.over:
         note_end(session=session)
-    gathering = table.turn.standing == "gathering"
+    lobby = table.turn.standing == "gathering"
+    said = [] if lobby else load_session_dialogue(place, table.plan.system, over=table.over)
     context: dict[str, Any] = {
-        **_state_context(table),
-        "study": table.access.study.study,
-        "desk": desk,
-        "ask": desk.ask,
-        "own": desk.own,
-        "seats": player_statuses(table),
-        "mode": mode_of(table.plan.system, table.plan.mode),
-        "leaving": leaving_text(table.plan),
-        "said": []
-        if gathering
-        else load_session_dialogue(place, table.plan.system, over=table.over),
-    }
-    if table.over:
-        context["final"] = next((line for line in reversed(context["said"]) if line.steps), None)
-        context["rates"] = is_asked_about(session, table.access.user)
-    if gathering:
-        text = current_text(table.access.study.study, StudyText.Kind.INFORMATION)
-        context["told"] = instructions(table.plan.system, context["mode"])
-        context["plan"] = table.plan
-        context["blocks"] = text_blocks(text.text) if text is not None else []
-    return context
-
-
-def _state_context(table: SessionState) -> dict[str, Any]:
-    return {
-        "session": table.session,
-        "place": table.place,
+        "session": session,
+        "place": place,
         "table": table,
         "state": headline(table),
         "limits": session_deadlines(table),
         "key": desk_key(table),
+        "study": table.access.study.study,
+        "desk": desk,
+        "ask": desk.ask,
+        "own": desk.own,
+        "lobby": lobby,
+        "seats": player_statuses(table),
+        "leaving": leaving_text(table.plan),
+        "said": said,
+        "shown": mark_lines(said),
     }
+    if table.over:
+        context["final"] = next((line for line in reversed(said) if line.steps), None)
+        context["rates"] = is_asked_about(session, table.access.user)
+    return context
+
+
+def _whole_context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
+    """Return all that the page of a player shows."""
+    mode = mode_of(table.plan.system, table.plan.mode)
+    context = {
+        **_context(table, desk),
+        "mode": mode,
+        "told": instructions(table.plan.system, mode),
+        "plan": table.plan,
+    }
+    if context["lobby"]:
+        text = current_text(table.access.study.study, StudyText.Kind.INFORMATION)
+        context["blocks"] = text_blocks(text.text) if text is not None else []
+    return context
 
 
 # --- What changes while the page is open ----------------------------------------------------------
@@ -160,6 +168,7 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     """
     access, place = fetch_player(request, pk)
     if access.session.state not in LiveSession.OVER:
+        note_here(place, timezone.now())
         note_player(place=place)
     table = read_session_state(access)
     if request.GET.get("v") == table.token:
@@ -168,8 +177,8 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     key = desk_key(table, shown)
     response: HttpResponse
     if shown.startswith("lobby-") and not key.startswith("lobby-"):
-        # From the lobby to the table: nothing has been typed yet, and everything is new.
-        context = _context(table, load_reply_panel(table, key))
+        # The session begins: nothing has been typed yet, and everything is new.
+        context = _whole_context(table, load_reply_panel(table, key))
         response = render(request, "annotation/partials/_session.html", context)
         response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     else:
@@ -178,12 +187,16 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
         context = {
             **_context(table, ReplyPanel(key) if same else load_reply_panel(table, key)),
             "key": key,
+            "acts": request.GET.get("s") != access.session.state,
             "as_text": as_text,
             "changed": not same,
             "gone": "" if same else describe_reply_outcome(table, shown),
             "suggested": load_suggestion_panel(table, key) if same and not as_text else None,
             "ask_id": key.removeprefix("ask-"),
         }
+        context["newer"] = newer_lines(context["said"], request.GET.get("t", ""))
+        if table.turn.standing == "gathering" and not same:
+            context = {**_whole_context(table, ReplyPanel(key)), **context}
         response = render(request, "annotation/partials/_session_state.html", context)
     if table.over:
         response.status_code = STOP_POLLING
@@ -192,6 +205,17 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 # --- Being there ----------------------------------------------------------------------------------
+
+
+@require_POST
+@signed_in
+def session_away(request: HttpRequest, pk: int) -> HttpResponse:
+    """Note that a player has closed the page. Another page of theirs says within two seconds
+    that they are there.
+    """
+    _, place = fetch_player(request, pk)
+    note_gone(place)
+    return HttpResponse(status=204)
 
 
 @require_POST
@@ -244,7 +268,7 @@ def session_leave(request: HttpRequest, pk: int) -> HttpResponseBase:
         leave_place(place=place, user=access.user)
     except Refused as refused:
         return player_page(request, access, status=409, refused=refused.reason)
-    messages.success(request, "You have left the session. What you said in it stays stored.")
+    messages.success(request, "You left the session. Your messages stay stored.")
     if access.study.takes_part:
         return redirect("annotation:study", pk=access.study.study.pk)
     return redirect("annotation:home")
@@ -252,7 +276,7 @@ def session_leave(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 # Names the hints in spite of which a reply is sent.
 OVERRIDE = "override"
-GONE = "this is not asked of you any more"
+GONE = "this reply is no longer needed"
 
 
 @require_http_methods(["GET", "POST"])
@@ -286,7 +310,7 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
         if gone:
             given |= {"refused": GONE, "late": text or fields.get("text", "")}
             return player_page(request, access, shown, status=409, **given)
-        unread = {"text": f"This could not be read: {error}"}
+        unread = {"text": f"This can’t be read: {error}"}
         errors = error.errors if isinstance(error, FieldsRefused) else unread
         return player_page(request, access, shown, status=422, errors=errors, **given)
     except Refused as refused:
@@ -339,7 +363,7 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
     except FieldsRefused as refused:
         return JsonResponse({"reason": str(refused)}, status=422)
     if found.answered_at is not None:
-        return JsonResponse({"reason": "this has been answered already"}, status=409)
+        return JsonResponse({"reason": "this was answered already"}, status=409)
     note_player(place=place)
     try:
         kept = keep_draft(ask=found, user=access.user, fields=fields, version=version)

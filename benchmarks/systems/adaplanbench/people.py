@@ -447,8 +447,8 @@ def _tell(query: str, turns: Sequence[tuple[str, str]], plan: str) -> list[Utter
     return lines
 
 
-# Who plans and who is the user see all of it while they play; a judge knows the plan at hand alone.
-STORY = Story(frozenset({"agent", "simulator"}), _tell)
+# Every player sees the query and every plan while they play.
+STORY = Story(frozenset({"agent", "simulator", *_JUDGES, "rubric_judge"}), _tell)
 
 DIALOGUES: Mapping[str, Dialogue] = {
     "plan": _played,
