@@ -204,7 +204,7 @@ function beginReply(form, submitter) {
   form.dataset.replySent = "1";
   const button = submitter?.name ? { name: submitter.name, value: submitter.value } : null;
   sending.set(of, button);
-  attempt(() => localStorage.setItem(REPLIES + of, JSON.stringify({ form: all("form", here).indexOf(form), fields: read(form), button })));
+  attempt(() => localStorage.setItem(REPLIES + of, JSON.stringify({ at: location.pathname, form: all("form", here).indexOf(form), fields: read(form), button })));
 }
 function endReply(of) {
   clearTimeout(again);
@@ -216,6 +216,7 @@ function queueReply(words) {
   const here = box(), line = find("[data-queued]");
   if (!here || !line || !sending.has(here.dataset.draftOf)) return;
   line.hidden = false;
+  find("[data-draft-state]").hidden = true;
   find("[data-queued-words]").textContent = words;
   here.inert = true;
   clearTimeout(again);
@@ -233,9 +234,14 @@ function resendReply() {
 const OFFLINE = "No connection. Your reply is kept in this browser and sent when the connection is back.";
 document.addEventListener("submit", (event) => beginReply(event.target, event.submitter), true);
 for (const name of ["htmx:sendError", "htmx:timeout"]) {
+  // Before the listener that says of every other request that nothing was sent.
   document.addEventListener(name, (event) => {
-    if (event.target.closest?.("[data-reply-sent]")) queueReply(OFFLINE);
-  });
+    const polls = event.target.id === "session-poll";
+    if (polls) notice("No connection. The page reconnects by itself.", { kind: "warning", key: "network" });
+    else if (event.target.closest?.("[data-reply-sent]")) queueReply(OFFLINE);
+    else return;
+    event.stopPropagation();
+  }, true);
 }
 window.addEventListener("online", resendReply);
 window.addEventListener("focus", resendReply);
@@ -262,6 +268,22 @@ function restoreReply(here) {
   sending.set(here.dataset.draftOf, stored.button);
   queueReply("Your reply is being sent.");
   return true;
+}
+
+// Replies to asks that are not open any more were stored, or came too late: then their text is shown.
+function forgetReplies() {
+  const open = find("#session-poll")?.dataset.asks?.split(",");
+  for (const key of attempt(() => Object.keys(localStorage)) || []) {
+    const of = key.startsWith(REPLIES) && key.slice(REPLIES.length);
+    const stored = of && open && !open.includes(of) && attempt(() => JSON.parse(localStorage.getItem(key)));
+    if (!stored || stored.at !== location.pathname) continue;
+    attempt(() => localStorage.removeItem(key));
+    attempt(() => localStorage.removeItem(DRAFTS + of));
+    const text = stored.fields.text?.trim(), place = find("[data-rescued]");
+    if (!text || !place || all(".talk-line.own").some((line) => line.textContent.includes(text.split("\n")[0].slice(-40)))) continue;
+    place.hidden = false;
+    find("textarea", place).value = text;
+  }
 }
 
 // --- The page updates around the form ----------------------------------------------------------
@@ -395,6 +417,7 @@ function settle(posted) {
   if (aside) aside.tabIndex = 0;  // it scrolls by itself
   const players = find(".room-side > .room-players");
   if (players) find("#session").style.setProperty("--players", players.offsetHeight + 16 + "px");
+  forgetReplies();
   const poll = find("#session-poll");
   if (poll) document.title = (poll.dataset.mine ? "Your turn: " : "") + title;
 }

@@ -100,7 +100,7 @@ def type_over(page: Page, text: str) -> None:
     page.keyboard.type(text)
 
 
-def send_all_the_same(page: Page) -> None:
+def send_anyway(page: Page) -> None:
     """Whoever is told of a hint comes to its button by the Tab key alone."""
     expect(page.locator("#session-hints")).to_be_focused(timeout=PATIENT)
     page.keyboard.press("Tab")
@@ -110,7 +110,8 @@ def send_all_the_same(page: Page) -> None:
 def test_the_user_is_played_with_the_keyboard_alone(
     live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
 ) -> None:
-    session = make_live_session(make_live_study(session_minutes=30), [ann], max_turns=3)
+    study = make_live_study(session_minutes=30, settings={"hints": True})
+    session = make_live_session(study, [ann], max_turns=3)
     page = sit(context, live_server.url, session, "ann", complaints)
     check(page)
     page.locator("#session-ready").press("Enter")
@@ -146,7 +147,7 @@ def test_the_user_is_played_with_the_keyboard_alone(
     other.get_by_role("button", name="Keep this version").click(timeout=PATIENT)
     expect(other.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
     field.press("Control+Enter")
-    send_all_the_same(page)
+    send_anyway(page)
     turn(page, "is writing")
     expect(page.locator(".talk-line.own").last).to_contain_text("Please do it another way.")
     # The other tab is told; what is typed there is not thrown away.

@@ -298,7 +298,7 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     text = ""
     try:
         text = _text(request, found, from_fields)
-        hints = [] if gone else hints_on(found, text)
+        hints = hints_on(found, text) if table.plan.settings.get("hints") and not gone else []
         overridden = _overridden(request, hints)
         if left := [hint for hint in hints if hint not in overridden]:
             known = json.dumps([[hint.code, hint.about] for hint in hints])

@@ -56,6 +56,12 @@ class LiveForm(RolesForm):
         help_text="Players see what the script or model chosen as judge would have answered. It is "
         "kept in any case, and decides nothing.",
     )
+    hints = forms.BooleanField(
+        label="Show hints",
+        required=False,
+        help_text="Before a reply is sent, the page may point out a likely mistake. Hints compare "
+        "words only and can be wrong; players can send anyway.",
+    )
     questionnaire = forms.ChoiceField(
         label="Questionnaire after the session",
         help_text="Each player answers it about the session that has ended.",
@@ -135,6 +141,8 @@ class LiveForm(RolesForm):
             del self.fields["level"]
         if not mode.suggests:
             del self.fields["shows_suggestions"]
+        if not system.people.gives_hints:
+            del self.fields["hints"]
         known = [q for q in questionnaires_for(system.key) if q.unit == "trajectory"]
         asked = [(q.id, f"{q.title}, version {q.version}") for q in known]
         set_choices(self, "questionnaire", [*asked, (NONE, "Nothing")])
@@ -174,6 +182,7 @@ class LiveForm(RolesForm):
             blinded=given["blinded"],
             practises=given["practises"],
             shows_suggestions=given.get("shows_suggestions", False),
+            hints=given.get("hints", False),
             leaving=given["leaving"],
             away_seconds=given["away_seconds"],
             reply_seconds=given["reply_seconds"],

@@ -47,6 +47,7 @@ class SessionRequest:
     blinded: bool = True
     practises: bool = False
     shows_suggestions: bool = False
+    hints: bool = False
     leaving: str = LivePlan.Leaving.WAIT
     away_seconds: int = 300
     reply_seconds: int = 0
@@ -87,6 +88,7 @@ def store_session_request(
         session_minutes=wish.session_minutes,
         settings={
             "asks": asks,
+            "hints": wish.hints,
             "cast": {
                 "dataset": wish.dataset.pk,
                 "level": wish.level,

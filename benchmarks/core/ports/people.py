@@ -38,6 +38,11 @@ class Hint:
     about: str = ""
 
 
+def no_hints(context: Json, text: str) -> Sequence[Hint]:
+    """Return no hints: those of a form that gives none."""
+    return ()
+
+
 @dataclass(frozen=True)
 class ReplyForm:
     """A form for one kind of reply. All functions are pure and know the ask's context alone.
@@ -56,7 +61,7 @@ class ReplyForm:
     show: Callable[[Json, Fields, Mapping[str, str]], Any]
     compose: Callable[[Json, Fields], str]
     needs: frozenset[str] = frozenset()
-    hints: Callable[[Json, str], Sequence[Hint]] = lambda context, text: ()
+    hints: Callable[[Json, str], Sequence[Hint]] = no_hints
     about_hints: str = ""
 
 
@@ -135,6 +140,11 @@ class People:
     modes: tuple[Mode, ...] = ()
     dialogues: Mapping[str, Dialogue] = field(default_factory=dict)
     story: Story | None = None
+
+    @property
+    def gives_hints(self) -> bool:
+        """Whether a form gives hints on replies."""
+        return any(form.hints is not no_hints for form in self.reply_forms.values())
 
     def find_form(self, kind: str, context: Json) -> ReplyForm | None:
         """Return the form for a kind of reply, if there is one that this ask can be shown in."""
