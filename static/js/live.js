@@ -280,7 +280,7 @@ function forgetReplies() {
     attempt(() => localStorage.removeItem(key));
     attempt(() => localStorage.removeItem(DRAFTS + of));
     const text = stored.fields.text?.trim(), place = find("[data-rescued]");
-    if (!text || !place || all(".talk-line.own").some((line) => line.textContent.includes(text.split("\n")[0].slice(-40)))) continue;
+    if (!text || !place || all(".talk-line.own").some((line) => line.textContent.includes(text.split("\n")[0].replace(/^\W*\d+\W+/, "").slice(-40)))) continue;
     place.hidden = false;
     find("textarea", place).value = text;
   }
