@@ -136,7 +136,9 @@ def test_the_user_is_played_with_the_keyboard_alone(
     elsewhere.fill("Please wait.")
     expect(other.locator("[data-draft-state]")).to_have_text("Draft saved", timeout=PATIENT)
     field.fill("Please do not wait.")
-    expect(page.get_by_label("Draft in the other tab")).to_have_value("Please wait.", timeout=PATIENT)
+    expect(page.get_by_label("Draft in the other tab")).to_have_value(
+        "Please wait.", timeout=PATIENT
+    )
     check(page)
     page.get_by_role("button", name="Use the other draft").click()
     expect(field).to_have_value("Please wait.")
@@ -384,6 +386,8 @@ def test_without_a_network_nothing_typed_is_lost(
     page.unroute("**/reply/**")
     page.reload()
     turn(page, "is writing")
-    texts = Exchange.objects.filter(role="simulator").order_by("step").values_list("text", flat=True)
+    texts = (
+        Exchange.objects.filter(role="simulator").order_by("step").values_list("text", flat=True)
+    )
     assert list(texts) == ["Sent without a network.", "Sent once."]
     assert page.evaluate("Object.keys(localStorage).filter(key => key.includes('draft'))") == []

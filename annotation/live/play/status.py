@@ -164,7 +164,9 @@ def session_deadlines(table: SessionState) -> Sequence[SessionDeadline]:
             found.append(SessionDeadline(until, f"{who}; then {then}"))
         if place in table.away:
             until = max(place.last_seen_at or opened, opened) + timedelta(seconds=plan.away_seconds)
-            found.append(SessionDeadline(until, f"for the {place.title.lower()} to return; then {then}"))
+            found.append(
+                SessionDeadline(until, f"for the {place.title.lower()} to return; then {then}")
+            )
     if table.session.ends_by is not None:
         found.append(SessionDeadline(table.session.ends_by, "until the session ends"))
     return found
