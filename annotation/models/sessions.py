@@ -19,8 +19,8 @@ class LivePlan(models.Model):
     have answered. After ``away_seconds`` without a sign of a player who is asked, ``leaving`` is
     applied to their place; after ``reply_seconds`` it is too, after ``session_minutes`` the session
     ends (0 means no limit). Sessions of a study share the runs of ``experiment``. ``settings``
-    records how sessions were drawn (agents, tasks, order, seed), whether players are asked afterwards
-    (``asks``), and whether they get hints (``hints``).
+    records how sessions were drawn (agents, tasks, order, seed), whether players are asked
+    afterwards (``asks``), and whether they get hints (``hints``).
     """
 
     class Leaving(models.TextChoices):
