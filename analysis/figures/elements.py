@@ -25,6 +25,12 @@ def wrapped_label(text: str) -> str:
     return "<br>".join(map(label, wrap(text, LEGEND_WIDTH)))
 
 
+def row_label(text: str) -> str:
+    """Return the same for a row: in at most two lines, cut where these do not hold it."""
+    lines = wrap(text, LEGEND_WIDTH, max_lines=2, placeholder=" …")
+    return "<br>".join(map(label, lines))
+
+
 def number(value: float | None, unit: Unit) -> str:
     """Return a share as a percentage with one decimal, points with two, nothing as a dash."""
     if value is None:

@@ -12,6 +12,7 @@ from analysis.figures.elements import (
     interval_lines,
     label,
     points,
+    row_label,
     undefined_marks,
 )
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
@@ -24,7 +25,6 @@ LOOKS = (
     (NEUTRAL, "square-open"),
     (ACCENT, "triangle-up-open"),
 )
-LONGEST_NAME = 38
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def forest(
     for place, group in enumerate(shown):
         colour, symbol = group.look or LOOKS[place % len(LOOKS)]
         # Two rows of a category axis must not have one name; a space that is not seen parts them.
-        rows = [label(_short(name)) + "\u200b" * place for name, _ in group.rows]
+        rows = [row_label(name) + "\u200b" * place for name, _ in group.rows]
         estimates = [estimate for _, estimate in group.rows]
         names += rows
         for estimate in estimates:
@@ -113,7 +113,7 @@ def forest(
             }
         ],
         "annotations": notes,
-        "height": 130 + 24 * len(names),
+        "height": 130 + (34 if any("<br>" in name for name in names) else 24) * len(names),
     }
     return make_figure(traces, layout)
 
@@ -127,7 +127,3 @@ def _axis(names: Sequence[str], together: int) -> dict[str, Any]:
     ordered = [name for place in range(together) for name in names[place::together]]
     first = {"tickmode": "array", "tickvals": list(names[:together])}
     return {**categories(ordered, downwards=True), **first}
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

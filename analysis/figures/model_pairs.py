@@ -13,12 +13,12 @@ from analysis.figures.elements import (
     interval_lines,
     label,
     points,
+    row_label,
     undefined_marks,
 )
 from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 
-LONGEST_NAME = 46
 # Below nothing the one hue, above it the other: safe for colour-blind readers, both modes.
 DIVERGING = ((0, "var(--heat-opposite)"), (0.5, "var(--page)"), (1, "var(--heat)"))
 
@@ -140,8 +140,7 @@ def _row_names(names: Sequence[str]) -> list[str]:
     """Shorten names to fit; equal ones are kept apart by an invisible space."""
     found: list[str] = []
     for name in names:
-        short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-        row = label(short)
+        row = row_label(name)
         while row in found:
             row += "\u200b"
         found.append(row)
