@@ -30,22 +30,30 @@ register = template.Library()
 
 
 @register.simple_tag
-def listed_rows(rows: Iterable[ListedRow], columns: TrajectoryColumns, query: str) -> SafeString:
-    """Return the rows of the list; ``query`` is the choice that links carry on."""
-    compare = reverse("analysis:compare")
-    return format_html_join("\n", "{}", ((_row(row, columns, query, compare),) for row in rows))
+def listed_rows(
+    rows: Iterable[ListedRow], columns: TrajectoryColumns, query: str, tokens: object
+) -> SafeString:
+    """Return the rows of the list; ``query`` is the choice that links carry on.
+
+    ``tokens`` says whether the list has a column of tokens.
+    """
+    shown = (_row(row, columns, query, bool(tokens)) for row in rows)
+    return format_html_join("\n", "{}", ((row,) for row in shown))
 
 
-def _row(row: ListedRow, columns: TrajectoryColumns, query: str, compare: str) -> SafeString:
+def _row(row: ListedRow, columns: TrajectoryColumns, query: str, with_tokens: bool) -> SafeString:
     one = row.trajectory
     run, found = one.run, ""
     if row.snippet is not None:
         context = {"snippet": row.snippet, "t": one, "query": query}
         found = render_to_string("analysis/_snippet.html", context)
-    tokens = undefined("no call says how many tokens it took")
+    tokens = ""
+    if with_tokens:
+        unknown = undefined("no call says how many tokens it took")
+        taken = unknown if row.tokens is None else f"{row.tokens:,}"
+        tokens = format_html('<td class="num">{}</td>', taken)
     return format_html(
-        "<tr>\n{head}\n<td>{agent}{level}{condition}</td>\n{outcome}\n{measures}\n{judged}\n"
-        '<td class="num">{tokens}</td>\n'
+        "<tr>\n{head}\n<td>{agent}{level}{condition}</td>\n{outcome}\n{measures}\n{judged}\n{tokens}\n"
         '<td class="actions"><a class="button quiet compact" href="{compare}?t={pk}" '
         'data-compare="{pk}" data-compare-name="{agent}, {task}"><span>Compare</span></a></td>'
         "\n</tr>",
@@ -56,8 +64,8 @@ def _row(row: ListedRow, columns: TrajectoryColumns, query: str, compare: str) -
         outcome=outcome(row),
         measures=measures(row),
         judged=_judged(row) if columns.scored else "",
-        tokens=tokens if row.tokens is None else f"{row.tokens:,}",
-        compare=compare,
+        tokens=tokens,
+        compare=reverse("analysis:compare"),
         pk=one.pk,
         task=one.task.external_id,
     )

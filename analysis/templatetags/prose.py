@@ -13,7 +13,7 @@ from analysis.stats.results import Estimate, Interval
 register = template.Library()
 
 # Around the sign between a letter and its value.
-SPACE_IN_NUMBER = re.compile(r"(?<=\b\w) (?=[=<] [\d−])|(?<=\b\w [=<]) (?=[\d−])")
+SPACE_IN_NUMBER = re.compile(r"(?<=\b\w) (?=[=<] [\d−])|(?<=\b\w [=<]) (?=[\d−])|(?<=\d) (?=%)")
 
 
 @register.filter

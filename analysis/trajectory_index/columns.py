@@ -17,7 +17,7 @@ from analysis.stats.columns import Codes, Floats
 from benchmarks.models import Trajectory
 
 # Part of every version: raise it when the same data give other columns.
-FORMAT = 3
+FORMAT = 4
 STATES: tuple[str, ...] = tuple(str(status) for status in Trajectory.Status)
 # A number that does not exist.
 NONE = -1
@@ -31,8 +31,8 @@ class IndexColumns:
     Codes point into the names beside them: ``state`` into `STATES`, ``end`` into ``ends``,
     ``failure`` into ``failures`` (`NONE` where there is none). ``valid`` and ``accurate`` are 1, 0
     or `NONE`, which is undefined; measures are NaN where they are undefined, counts `NONE`.
-    ``headline`` is the measure by which its system ranks agents, as a share of its largest value
-    where it has one.
+    ``headline`` is the measure by which its system's trajectories are sorted, as a share of its
+    largest value where it has one.
 
     ``mean`` is over all scores of the last turn, ``dimension`` the mean of each dimension there
     (a column for each of ``dimensions``), ``passes`` whether it reaches the run's threshold,

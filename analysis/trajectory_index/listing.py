@@ -190,6 +190,11 @@ class Listing:
         return int(self.rows.sum())
 
     @cached_property
+    def knows_tokens(self) -> bool:
+        """Whether it is known of any of the rows how many tokens its calls took."""
+        return bool((self.index.columns.tokens[self.rows] >= 0).any())
+
+    @cached_property
     def total(self) -> int:
         """How many rows there are without any filter."""
         return int(self.begun.sum())

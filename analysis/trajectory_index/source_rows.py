@@ -122,9 +122,9 @@ class RowPositions:
 
 
 def _headline(system: str) -> tuple[str, float]:
-    """Return the measure by which a system ranks agents, and its largest value (else 1)."""
+    """Return the measure by which a system's trajectories are sorted, and its largest value."""
     labels = find_system(system).labels
-    name = next(iter(labels.headlines), "")
+    name = labels.list_order
     return name, (labels.measures[name].most or 1.0) if name else 1.0
 
 

@@ -83,7 +83,7 @@ def outcome(row: TrajectoryLine) -> SafeString:
     """Return how it ended, the reward that its file states, and after how many turns."""
     reward = row.trajectory.metrics.get("reward")
     stated = ""
-    if reward is not None:
+    if reward is not None and not row.metrics:  # else it has a column of its own
         stated = format_html('<span class="sub">reward {}</span>', number(reward))
     return format_html(
         '<td>{}{}</td>\n<td class="num">{}</td>',

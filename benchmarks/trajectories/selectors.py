@@ -186,7 +186,8 @@ class TrajectoryLine:
 class TrajectoryColumns:
     """The columns of a list of trajectories.
 
-    ``headline`` is the metric by which all of their systems rank agents, if it is the same.
+    ``headline`` is the metric by which the trajectories of all their systems are sorted, if it is
+    the same.
     """
 
     verdicts: Mapping[str, str]
@@ -207,7 +208,7 @@ def list_columns(systems: Iterable[str]) -> TrajectoryColumns:
         for name, title in find_system(system).labels.verdicts.items():
             titles.setdefault(name, {})[title] = None
     verdicts = {name: " / ".join(words) for name, words in titles.items()}
-    headlines = {next(iter(find_system(system).labels.headlines), "") for system in found}
+    headlines = {find_system(system).labels.list_order for system in found}
     return TrajectoryColumns(
         dict(sorted(verdicts.items(), reverse=True)),  # valid, then accurate
         find_system(found[0]).labels.column_measures if len(found) == 1 else {},

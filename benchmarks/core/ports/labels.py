@@ -120,6 +120,13 @@ class Labels:
         return known if known[:1] == self.headline[:1] else ()
 
     @property
+    def list_order(self) -> str:
+        """Return the measure by which lists of trajectories are sorted: that by which agents are
+        ranked, else the first that lists show.
+        """
+        return next(iter((*self.headlines, *self.columns)), "")
+
+    @property
     def column_measures(self) -> dict[str, Measure]:
         """Return the measures that lists of trajectories show."""
         return {name: self.measures[name] for name in self.columns}

@@ -53,6 +53,8 @@ def _capital(words: str) -> str:
 LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
+    verdicts={},
+    columns=("reward",),
     explain=explain,
     not_judged=MISSING,
     no_verdict=NO_VERDICT,

@@ -46,6 +46,22 @@ class TestList:
             half.pk, given_up.pk, pending.pk,
         ]  # fmt: skip
 
+    def test_imported_trajectories_have_the_columns_that_their_files_fill(
+        self, researcher: Client
+    ) -> None:
+        run = RunFactory(dataset__system="external")
+        poor, rich = (
+            TrajectoryFactory(run=run, status=S.DONE, metrics={"reward": reward}, turn_count=1)
+            for reward in (0.25, 1.0)
+        )
+        page = researcher.get(LIST).content.decode()
+        head = page[page.index("<thead>") : page.index("</thead>")]
+        assert "Reward" in head
+        for empty in ("Valid", "Passes", "Violations", "Mean score", "Tokens"):
+            assert empty not in head
+        assert shown(researcher, order="worst") == [poor.pk, rich.pk]
+        assert shown(researcher, order="best") == [rich.pk, poor.pk]
+
     def test_filters_of_runs_and_tasks(self, researcher: Client) -> None:
         run = RunFactory(level="mid", condition="tracking=True")
         wanted = TrajectoryFactory(run=run, task__prompt="How do I cool a melon?")
