@@ -87,7 +87,7 @@ def test_the_page_says_what_fails_alike_and_of_whom(
     shown = make(reader, query)
     # 16 failed of 17; power has 2 + 8 = 10 of them
     assert "16 of 17 trajectories of this list failed" in shown
-    assert "2 topics, the largest (62.5 %, n\u00a0=\u00a010)" in shown
+    assert "2 topics, the largest (62.5\u00a0%, n\u00a0=\u00a010)" in shown
     assert "seed 7" in shown
     power, water = table(reader, "groups", query)
     assert (power["trajectories"], water["trajectories"]) == ("10", "6")

@@ -78,4 +78,4 @@ def test_a_number_stays_in_one_line_with_its_letter() -> None:
     shown = unbroken("With ε = 0.1, n = 32 of 80 % (p < 0.001); rate = 3, 5 of 6").replace(
         "\u00a0", "_"
     )
-    assert shown == "With ε_=_0.1, n_=_32 of 80 % (p_<_0.001); rate = 3, 5 of 6"
+    assert shown == "With ε_=_0.1, n_=_32 of 80_% (p_<_0.001); rate = 3, 5 of 6"

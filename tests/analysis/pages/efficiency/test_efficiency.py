@@ -81,5 +81,5 @@ def test_filters_name_conditions_as_their_system_does() -> None:
     offered = {one.value: one.label for one in select_runs(Filters()).options["condition"]}
     assert offered["standard"] == "Planner: SDA-Planner"
     assert offered["planner=tree"] == "Planner: Tree Planner"
-    # A setting without a name of its own leaves the condition as it is.
-    assert offered["planner=tree, max_steps=9"].startswith("planner=tree, max_steps=9")
+    # A setting without a title keeps its name.
+    assert offered["planner=tree, max_steps=9"].startswith("Planner: Tree Planner, max_steps=9")

@@ -103,6 +103,7 @@ def test_disagreements_with_texts_and_links(reader: User, study: Study, client: 
         client.get(reverse("analysis:filter-check"), {"details": "open"})
         .content.decode()
         .replace("&#x27;", "'")
+        .replace("\u00a0", " ")
     )
     task = Task.objects.get(external_id="t1")
     assert f'href="/tasks/{task.pk}/"' in page and "Candidate c2 of 1" in page

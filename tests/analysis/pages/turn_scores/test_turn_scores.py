@@ -119,7 +119,12 @@ def test_changes_and_agreement_match_a_hand_computation(
     # On turn 1 one of six is equal, on turn 2 four of six.
     assert (by_turn[1][4], by_turn[2][4]) == (round(1 / 6, 6), round(4 / 6, 6))
     client.force_login(reader)
-    page = client.get(reverse("analysis:turn-scores")).content.decode().replace("&#x27;", "'")
+    page = (
+        client.get(reverse("analysis:turn-scores"))
+        .content.decode()
+        .replace("&#x27;", "'")
+        .replace("\u00a0", " ")
+    )
     assert "score on 91.7 % of 12 answers and equal on 41.7 %" in page
     assert "change by −1.50" in page
 

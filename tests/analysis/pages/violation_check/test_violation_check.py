@@ -142,6 +142,7 @@ def test_differences_lead_to_the_turn(reader: User, study: Study, client: Client
     assert table.rows[0][0].url == f"/trajectories/{second.pk}/#turn-1"
     client.force_login(reader)
     page = client.get(reverse("analysis:violation-check"), {"details": "open"}).content.decode()
+    page = page.replace("\u00a0", " ")
     assert f'<a href="/trajectories/{second.pk}/#turn-2">' in page
     assert (
         "The judges found exactly the violations that the majority of 3 people marked on 50.0 % "
