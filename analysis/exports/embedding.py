@@ -5,6 +5,7 @@ policy allows the scripts and styles that it holds, by their digests, and no add
 """
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
@@ -28,6 +29,17 @@ def static_text(name: str) -> str:
     folder = Path(settings.STATICFILES_DIRS[0])
     (path,) = folder.glob(name)
     return path.read_text(encoding="utf-8")
+
+
+@cache
+def typeface() -> str:
+    """Return the stylesheet of the typeface with its files within, as data."""
+    fonts = Path(settings.STATICFILES_DIRS[0]) / "fonts"
+
+    def as_data(found: re.Match[str]) -> str:
+        return f"url(data:font/woff2;base64,{b64encode((fonts / found[1]).read_bytes()).decode()})"
+
+    return re.sub(r'url\("../fonts/([\w-]+\.woff2)"\)', as_data, static_text("css/fonts.css"))
 
 
 def module_text(*names: str) -> str:
@@ -73,7 +85,7 @@ def data_tag(value: object, name: str) -> SafeString:
 
 
 def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """Return the page's content policy: only what the file itself holds, and images from data.
+    """Return the page's content policy: only what the file itself holds, images and fonts as data.
 
     The drawing library sets styles on its elements, which is allowed for attributes alone.
     """
@@ -81,7 +93,7 @@ def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
     look = " ".join(map(digest, styles)) or "'none'"
     return (
         f"default-src 'none'; script-src {run}; style-src {look}; "
-        f"style-src-elem {look}; style-src-attr 'unsafe-inline'; img-src data:; "
+        f"style-src-elem {look}; style-src-attr 'unsafe-inline'; img-src data:; font-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 

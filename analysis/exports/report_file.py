@@ -22,6 +22,7 @@ from analysis.exports.embedding import (
     script_tag,
     static_text,
     style_tag,
+    typeface,
 )
 from analysis.exports.notes import TableNotes, counts_note, hidden_note
 from analysis.reports.content import Banner, Cell, Column, FigureSpec, Report, Table
@@ -108,7 +109,7 @@ def render_file(made: ReportFile) -> str:
     """Return the file. Its policy allows what it holds and no address."""
     plotly = static_text(PLOTLY)
     drawing = module_text("js/figure-look.js", "js/report-file.js")
-    styles = [static_text("css/tokens.css"), static_text("css/report-file.css")]
+    styles = [typeface(), *map(static_text, ("css/tokens.css", "css/report-file.css"))]
     shown = [
         {
             "section": section,

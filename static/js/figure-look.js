@@ -122,7 +122,8 @@ function addHatches(data) {
 export function fitToPaper(spec, name, box) {
   const mm = MILLIMETRES[name];
   if (!mm) {
-    const figure = dress(spec, spec.layout || {}, { scheme: "light", forFile: true });
+    // A picture cannot hold the page's typeface: a file names those that every machine has.
+    const figure = dress(spec, spec.layout || {}, { scheme: "light", forFile: true, font: PRINT_FONT });
     const width = box ? box.clientWidth : 900;
     return { ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false };
   }

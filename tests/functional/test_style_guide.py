@@ -3,11 +3,27 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.functional.axe import violations
 
 GUIDE = ("/guide/parts/", "/guide/desk/")
+
+COUNT_SHIFTS = """
+window.shifts = 0;
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) window.shifts += entry.value;
+}).observe({type: 'layout-shift', buffered: true});
+"""
+WIDTHS = """async () => {
+  await document.fonts.load('16px "PlanJury Sans"');
+  const pen = document.createElement('canvas').getContext('2d');
+  pen.font = '16px "PlanJury Sans"';
+  return {
+    face: document.fonts.check('16px "PlanJury Sans"'),
+    digits: [...'0123456789'].map(one => pen.measureText(one).width),
+  };
+}"""
 
 pytestmark = [
     pytest.mark.browser,
@@ -109,3 +125,26 @@ def test_dialog_opens_and_closes_by_its_buttons(live_server: Any, page: Page) ->
     assert violations(page) == []
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_be_hidden()
+
+
+def test_figures_have_one_width_and_a_late_typeface_moves_nothing(
+    live_server: Any, browser: Browser
+) -> None:
+    late: list[Route] = []
+    with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
+        page = context.new_page()
+        page.add_init_script(COUNT_SHIFTS)
+        page.route("**/planjury-sans*.woff2", lambda route: late.append(route))
+        page.goto(live_server.url + "/guide/parts/", wait_until="domcontentloaded")
+        page.wait_for_function("performance.now() > 500")
+        for route in late:
+            route.continue_()
+        page.evaluate("document.fonts.ready")
+        assert late
+        assert page.evaluate("window.shifts") == 0
+
+        page.unroute_all()
+        page.goto(live_server.url + "/guide/parts/")
+        widths = page.evaluate(WIDTHS)
+        assert widths["face"]
+        assert len(set(widths["digits"])) == 1
