@@ -187,7 +187,9 @@ def change_assignment_state(
     assignment.submitted_at = now if state == State.SUBMITTED else None
     leased = state == State.OPEN and assignment.study.dealing == Study.Dealing.POOL
     assignment.leased_until = lease_end(assignment.study) if leased else None
-    assignment.save(update_fields=["state", "skip_reason", "submitted_at", "leased_until"])
+    assignment.save(
+        update_fields=["state", "skip_reason", "submitted_at", "leased_until", "pattern"]
+    )
     if assignment.part == Part.MAIN:
         more = {name: int(state == s) - int(before == s) for s, name in COUNTERS.items()}
         more["active_ms"] = done * assignment.active_ms

@@ -13,7 +13,9 @@ from annotation.assignments.services import (
 )
 from annotation.desk.presence import note_active, questionnaire_of
 from annotation.errors import Incomplete, Refused
-from annotation.models import Aspect, Assignment, Participant, Rating
+from annotation.models import Aspect, Assignment, Item, Participant, Rating
+from annotation.quality.services import note_gold
+from annotation.quality.signs import answer_pattern
 from annotation.questionnaires import Slot
 from annotation.steps.training import judge_training, tells_expected
 
@@ -27,16 +29,25 @@ def slots_of(assignment: Assignment) -> list[Slot]:
     return list(questionnaire.slots(item.asked, item.subjects, assignment.rotation))
 
 
-def missing_slots(assignment: Assignment) -> list[Slot]:
-    """Return the required places that have no answer, in the order in which they are asked."""
+# What was answered at the places of an item: question and subject → the number, None of others.
+Answered = dict[tuple[str, str], int | None]
+
+
+def _answered(assignment: Assignment) -> Answered:
     answers = Rating.objects.filter(assignment=assignment, aspect=Aspect.ANSWER)
-    answered = {
-        (question, subject)
+    return {
+        (question, subject): value
         for question, subject, value, chosen, text in answers.values_list(
             "question", "subject", "value", "chosen", "text"
         )
         if value is not None or chosen is not None or text
     }
+
+
+def missing_slots(assignment: Assignment, answered: Answered | None = None) -> list[Slot]:
+    """Return the required places that have no answer, in the order in which they are asked."""
+    if answered is None:
+        answered = _answered(assignment)
     return [
         slot
         for slot in slots_of(assignment)
@@ -60,17 +71,23 @@ def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -
         if item.state == State.SUBMITTED:
             return
         refuse_unless_working(item.study, participant, item.part)
-        missing = missing_slots(item)
+        answered = _answered(item)
+        missing = missing_slots(item, answered)
         if missing:
             raise Incomplete([slot.name for slot in missing], [_title(slot) for slot in missing])
         if item.state != State.OPEN:
             change_assignment_state(item, State.OPEN, by=by)
         note_active(assignment=item, active_ms=active_ms)
+        # By the names of their places: the order of the questions may differ from item to item.
+        values = [value for _, value in sorted(answered.items()) if value is not None]
+        item.pattern = answer_pattern(values)
         change_assignment_state(item, State.SUBMITTED, by=by)
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=True)
         elif item.part == Part.TRAINING:
             judge_training(study=item.study, participant=participant)
+        elif item.item.use == Item.Use.GOLD:
+            note_gold(study=item.study, participant=participant)
 
     return _change(assignment, by, submit)
 

@@ -75,7 +75,11 @@ class Participant(models.Model):
 
     Others know them by ``number``. ``consent_version`` is the version of the consent text that they
     agreed to last. The counters are of seats in the main part (items that count, gold among them)
-    and change in the same transaction as the assignments; ``active_ms`` is of submitted items.
+    and change in the same transaction as the assignments; ``active_ms`` is of submitted items, and
+    ``returned`` counts voided seats too. ``gold_right`` of ``gold_asked`` known answers were right
+    since ``gold_since`` (since the beginning where that is null). ``sent_back`` counts how often
+    they were sent back to the training, ``refilled`` the seats that were opened for others after
+    they left.
     ``cursor`` is the rank up to which the pool was looked through for them. ``unblinded_at``: later
     answers are marked.
     """
@@ -110,6 +114,11 @@ class Participant(models.Model):
     skipped = models.PositiveIntegerField(default=0)
     returned = models.PositiveIntegerField(default=0)
     active_ms = models.PositiveBigIntegerField(default=0)
+    gold_right = models.PositiveIntegerField(default=0, db_default=0)
+    gold_asked = models.PositiveIntegerField(default=0, db_default=0)
+    gold_since = models.DateTimeField(null=True, blank=True)
+    sent_back = models.PositiveSmallIntegerField(default=0, db_default=0)
+    refilled = models.PositiveIntegerField(default=0, db_default=0)
     cursor = models.PositiveIntegerField(default=0)
     break_since = models.DateTimeField(null=True, blank=True)
     unblinded_at = models.DateTimeField(null=True, blank=True)
@@ -135,7 +144,9 @@ class Assignment(models.Model):
     without idling. Positions count within a ``part``, which is all that a page tells of an item.
     ``verdicts`` and ``rotation`` are fixed when it is first opened: which of the judges' verdicts
     the page shows (as in `Study.verdicts`; empty where the questionnaire shows none), and by how
-    many places each section's questions are rotated.
+    many places each section's questions are rotated. ``note`` is what a manager wrote who sent it back;
+    ``pattern`` holds the scores and choices that were submitted, so that items with the same
+    answers are found. A voided seat was submitted once; its answers are kept and count no more.
     """
 
     class State(models.TextChoices):
@@ -143,6 +154,7 @@ class Assignment(models.Model):
         SUBMITTED = "submitted", "Submitted"
         SKIPPED = "skipped", "Skipped"
         RETURNED = "returned", "Returned"
+        VOIDED = "voided", "Voided"
 
     class Part(models.TextChoices):
         MAIN = "main", "Main"
@@ -164,6 +176,8 @@ class Assignment(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     leased_until = models.DateTimeField(null=True, blank=True)
     skip_reason = models.TextField(blank=True)
+    note = models.TextField(blank=True, db_default="")
+    pattern = models.CharField(max_length=80, blank=True, db_default="")
     active_ms = models.PositiveBigIntegerField(default=0)
     opened_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)

@@ -15,6 +15,7 @@ from annotation.assignments.services import (
 )
 from annotation.errors import Refused
 from annotation.models import Assignment, Participant, Study, StudyEvent
+from annotation.quality.services import forget_known_answers
 from annotation.record.events import record_event
 from annotation.studies.services import checked_reason
 
@@ -49,6 +50,8 @@ def _change_standing(
             word = person.get_state_display().lower()
             raise Refused("conflict", f"this person is {word} and takes no part any more")
         Participant.objects.filter(pk=person.pk).update(state=after)
+        if not pausing:
+            forget_known_answers(person)
         record_event(
             study=study, kind=Kind.PAUSED, by=by, about=user, reason=reason,
             detail={"before": before, "after": after},

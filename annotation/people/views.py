@@ -1,5 +1,6 @@
 """Pages for members, invitations and messages, and the page of one annotator."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -35,6 +36,8 @@ from annotation.people.services import (
     return_open_items,
 )
 from annotation.people.withdrawal import remove_member
+from annotation.quality.rule import TRAIN, WARN
+from annotation.quality.services import act_on_work
 from annotation.steps.training import release_training
 from annotation.studies.progress import annotator_progress, study_progress
 from annotation.studies.setup import add_member
@@ -179,10 +182,13 @@ def _annotator(
     message: MessageForm | None = None,
 ) -> HttpResponse:
     seats = _open_seats(access, found)
+    row = annotator_progress(access.study, found)
+    if found.user_id == access.user.pk and access.blind:
+        row = replace(row, signs=())
     context = {
         **study_context(access, "people"),
         "found": found,
-        "row": annotator_progress(access.study, found),
+        "row": row,
         "seats": seats,
         "now": timezone.now(),
     }
@@ -231,6 +237,8 @@ def annotator_change(request: HttpRequest, pk: int, number: int) -> HttpResponse
         return _message(request, access, found)
     reason = storable(request.POST.get("reason", ""))
     attempt(request, lambda: _act(access, found, action, reason))
+    if request.POST.get("back") == "study":
+        return redirect("annotation:study", pk=pk)
     return redirect("annotation:annotator", pk=pk, number=number)
 
 
@@ -244,6 +252,12 @@ def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> s
         case "resume":
             resume_annotator(study=study, user=user, by=by, reason=reason)
             return f"{name} can go on."
+        case "warn":
+            act_on_work(study=study, user=user, action=WARN, by=by, reason=reason)
+            return f"{name} is warned by a message."
+        case "train":
+            act_on_work(study=study, user=user, action=TRAIN, by=by, reason=reason)
+            return f"{name} goes through the training again before they continue."
         case "return":
             count = return_open_items(study=study, user=user, by=by, reason=reason)
             return f"{count} item{'s' if count > 1 else ''} came back, and {name} is paused."

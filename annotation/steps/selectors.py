@@ -193,9 +193,9 @@ UNASKED = AnnotatorStep(
 PAUSED = AnnotatorStep(
     "waiting",
     title="Your part is paused",
-    text="A manager of the study has paused your part in it. What you have answered is kept, and "
-    "you can go on when they resume it.",
-    reason="a manager has paused your part in this study",
+    text="The people who run this study have paused your part in it. What you have answered is "
+    "kept, and you can go on when they resume it.",
+    reason="your part in this study is paused",
 )
 LEFT = AnnotatorStep(
     "waiting",

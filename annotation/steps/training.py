@@ -140,19 +140,26 @@ def latest_round(study: Study, user: User) -> TrainingRound:
     for row in rows.order_by("position"):
         latest[row.item_id] = row
         taken[row.item_id] = taken.get(row.item_id, 0) + 1
-    answers = _answers(latest.values())
-    rights = [
-        right
-        for row in latest.values()
-        for _, right in _matches(study, row.item, answers.get(row.pk, {}))
-    ]
+    matched, expected = count_right(study, latest.values())
+    sent_back = Participant.objects.filter(study=study, user=user).values_list("sent_back")
     return TrainingRound(
-        matched=sum(rights),
-        expected=len(rights),
+        matched=matched,
+        expected=expected,
         taken=max(taken.values(), default=0),
-        allowed=rounds_allowed(study),
+        # Whoever is sent back may go through it once more, however often they did before.
+        allowed=rounds_allowed(study) + sum(sent_back.first() or ()),
         open=sum(row.state == Assignment.State.OPEN for row in latest.values()),
     )
+
+
+def count_right(study: Study, assignments: Iterable[Assignment]) -> tuple[int, int]:
+    """Return how many expected answers to these items were given, and how many there are."""
+    rows = list(assignments)
+    answers = _answers(rows)
+    rights = [
+        right for row in rows for _, right in _matches(study, row.item, answers.get(row.pk, {}))
+    ]
+    return sum(rights), len(rights)
 
 
 def tells_expected(assignment: Assignment) -> bool:

@@ -1,6 +1,6 @@
 """The settings of a study, and the field for a reason."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -8,6 +8,17 @@ from django.conf import settings
 from annotation.models import Study
 from annotation.planning.forms import SettledField
 from annotation.planning.plans import BOUNDS
+from annotation.quality.rule import (
+    ACTIONS,
+    GOLD_RULE,
+    LEAST_SECONDS,
+    MOST_ANSWERS,
+    MOST_SECONDS,
+    TRAIN,
+    GoldRule,
+    gold_rule,
+    least_seconds,
+)
 from annotation.studies.services import ERASURE, LONGEST_REASON, SCORES_TOO, WORDS_ALONE
 
 MOMENT = "%Y-%m-%dT%H:%M"
@@ -54,6 +65,28 @@ class SettingsForm(forms.Form):
         max_value=BOUNDS["break_minutes"][1],
         help_text="Minutes of work without a break. 0: never.",
     )
+    gold_action = SettledField(
+        label="When somebody misses known answers",
+        choices=list(ACTIONS.items()),
+        help_text="Known answers are those of gold items. Managers see an alert in any case.",
+    )
+    gold_answers = forms.IntegerField(
+        label="… from so many known answers on",
+        min_value=1,
+        max_value=MOST_ANSWERS,
+        help_text="A gold item has one for each question with an expected answer. After a warning, "
+        "training or pause the count begins anew.",
+    )
+    gold_percent = forms.IntegerField(
+        label="… when less than this share is right (%)", min_value=1, max_value=100
+    )
+    least_seconds = forms.IntegerField(
+        label="Too fast: less than (seconds per item)",
+        min_value=0,
+        max_value=MOST_SECONDS,
+        help_text="Managers see an alert when the median active time of somebody’s latest items is "
+        "shorter. 0: never.",
+    )
     erasure = SettledField(
         label="When a person is erased",
         choices=[
@@ -70,11 +103,31 @@ class SettingsForm(forms.Form):
     def __init__(self, data: Any = None, *, study: Study) -> None:
         names = ("name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes")
         stored = {name: getattr(study, name) for name in names}
-        super().__init__(data, initial=stored | {ERASURE: study.settings.get(ERASURE, WORDS_ALONE)})
+        rule = gold_rule(study)
+        quality = {
+            "gold_action": rule.action,
+            "gold_answers": rule.answers,
+            "gold_percent": round(100 * rule.share),
+            LEAST_SECONDS: least_seconds(study),
+        }
+        erasure = {ERASURE: study.settings.get(ERASURE, WORDS_ALONE)}
+        super().__init__(data, initial=stored | quality | erasure)
+        if not study.trains:
+            actions = [choice for choice in ACTIONS.items() if choice[0] != TRAIN]
+            cast(SettledField, self.fields["gold_action"]).choices = actions
         if study.dealing == Study.Dealing.NAMED:
             del self.fields["lease_minutes"]
 
     @property
     def wishes(self) -> dict[str, Any]:
         """What was changed; the rest stays as it is stored, to the second."""
-        return {name: self.cleaned_data[name] for name in self.changed_data if name != "reason"}
+        given = self.cleaned_data
+        changed = {name for name in self.changed_data if name != "reason"}
+        gold = {name for name in changed if name.startswith("gold_")}
+        wishes = {name: given[name] for name in changed - gold}
+        if gold:
+            rule = GoldRule(
+                given["gold_action"], given["gold_answers"], given["gold_percent"] / 100
+            )
+            wishes[GOLD_RULE] = rule.stored
+        return wishes

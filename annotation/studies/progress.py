@@ -5,12 +5,12 @@ Only the median time reads items, and of each person only the latest ones.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from statistics import median
 
+from django.contrib.auth.models import User
 from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
@@ -18,6 +18,8 @@ from annotation.assignments.gold import count_gold_assignments
 from annotation.assignments.selectors import has_free_item
 from annotation.live.next_session import is_live
 from annotation.models import Assignment, Item, Participant, Study
+from annotation.quality.rule import gold_rule, least_seconds
+from annotation.quality.signs import SubmittedWork, median_seconds, work_signs
 from annotation.steps.selectors import step_before
 from annotation.studies.selectors import ItemCounts, study_sizes
 
@@ -44,6 +46,7 @@ STAGES = {
 class AnnotatorProgress:
     """Where one annotator stands. ``seconds`` is the median active time of their latest items,
     ``pace`` items per hour of active time; None where nothing was submitted from the desk.
+    ``warnings`` say what hinders them, ``signs`` what is striking about their work.
     """
 
     number: int
@@ -56,6 +59,8 @@ class AnnotatorProgress:
     last_seen: datetime | None
     break_since: datetime | None
     warnings: tuple[str, ...]
+    signs: tuple[str, ...] = ()
+    trained: bool = False
     seconds: float | None = None
 
     @property
@@ -100,9 +105,9 @@ class StudyProgress:
         return sum(row.is_simulated and not row.gone for row in self.people)
 
     @property
-    def attention(self) -> list[tuple[AnnotatorProgress, str]]:
-        """What a manager should look at, person by person."""
-        return [(row, words) for row in self.people for words in row.warnings]
+    def attention(self) -> list[AnnotatorProgress]:
+        """Whom a manager should look at."""
+        return [row for row in self.people if row.warnings or row.signs]
 
 
 def study_mark(study: Study) -> str:
@@ -110,14 +115,21 @@ def study_mark(study: Study) -> str:
     rows = _participants(study).values_list(
         "number", "state", "training", "consent_version", "told_background", "assigned",
         "submitted", "skipped", "returned", "active_ms", "break_since", "last_seen_at",
+        "gold_right", "gold_asked",
         "unblinded_at",
     )  # fmt: skip
-    said = (study.status, study.closes_at, study.consent_version, study.trains, list(rows))
+    said = (
+        study.status, study.closes_at, study.consent_version, study.trains, gold_rule(study),
+        least_seconds(study), list(rows),
+    )  # fmt: skip
     return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
-def study_progress(study: Study) -> StudyProgress:
-    """Return how far everybody is, people before simulated ones; six queries at any size."""
+def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
+    """Return how far everybody is, people before simulated ones; six queries at any size.
+
+    A ``blind`` reader is not told about their own known answers, speed and equal answers.
+    """
     now = timezone.now()
     people = list(_participants(study).select_related("user__annotator"))
     size = study_sizes([study])[study.pk]
@@ -125,11 +137,15 @@ def study_progress(study: Study) -> StudyProgress:
     taken = sum(p.assigned - p.returned - p.skipped for p in people)
     gold = count_gold_assignments([study])[study.pk] if pool else 0
     free = max(0, size.wanted + gold - taken) if pool else count_unassigned(study)
-    seconds, begun = _medians(study, people), _begun(study, people)
+    work, begun = _latest_work(study, people), _begun(study, people)
     rows = [
-        _row(study, person, seconds.get(person.user_id), pool and free > 0, begun, now)
+        _row(study, person, work.get(person.user_id, ()), pool and free > 0, begun, now)
         for person in people
     ]
+    if blind is not None:
+        rows = [
+            replace(row, signs=()) if row.username == blind.get_username() else row for row in rows
+        ]
     counted = [row.counts for row in rows]
     return StudyProgress(
         people=sorted(rows, key=lambda row: (row.gone, row.is_simulated, row.number)),
@@ -151,8 +167,8 @@ def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
     """Return how far one annotator is."""
     pool = study.dealing == Study.Dealing.POOL
     free = pool and has_free_item(study, person.user)
-    seconds = _medians(study, [person]).get(person.user_id)
-    return _row(study, person, seconds, free, _begun(study, [person]), timezone.now())
+    work = _latest_work(study, [person]).get(person.user_id, ())
+    return _row(study, person, work, free, _begun(study, [person]), timezone.now())
 
 
 def count_unassigned(study: Study) -> int:
@@ -162,9 +178,9 @@ def count_unassigned(study: Study) -> int:
     return free
 
 
-def _medians(study: Study, people: Sequence[Participant]) -> dict[int, float]:
-    """Return the median active time of each person's latest items, in seconds."""
-    times: dict[int, list[int]] = {}
+def _latest_work(study: Study, people: Sequence[Participant]) -> dict[int, list[SubmittedWork]]:
+    """Return each person's latest submitted items by their positions."""
+    found: dict[int, list[SubmittedWork]] = {}
     for start in range(0, len(people), PEOPLE):
         # Person by person and by position alone: so the index of a person's seats finds the few.
         # By state the database would look at every submitted seat of the study.
@@ -176,16 +192,17 @@ def _medians(study: Study, people: Sequence[Participant]) -> dict[int, float]:
             for person in people[start : start + PEOPLE]
         ]  # fmt: skip
         rows = Assignment.objects.filter(reduce(or_, latest)).order_by()
-        for user, state, active_ms in rows.values_list("annotator", "state", "active_ms"):
-            if state == State.SUBMITTED and active_ms:
-                times.setdefault(user, []).append(active_ms)
-    return {user: median(found) / 1000 for user, found in times.items()}
+        fields = ("annotator", "position", "state", "active_ms", "pattern")
+        for user, _, state, active_ms, pattern in sorted(rows.values_list(*fields)):
+            if state == State.SUBMITTED:
+                found.setdefault(user, []).append(SubmittedWork(active_ms, pattern))
+    return found
 
 
 def _row(
     study: Study,
     person: Participant,
-    seconds: float | None,
+    work: Sequence[SubmittedWork],
     free: bool,
     begun: set[int],
     now: datetime,
@@ -204,7 +221,9 @@ def _row(
         last_seen=person.last_seen_at,
         break_since=person.break_since,
         warnings=tuple(_warnings(study, person, counts, now)),
-        seconds=seconds,
+        signs=tuple(_signs(study, person, work)),
+        trained=study.trains and person.training == Training.PASSED,
+        seconds=median_seconds(work),
     )
 
 
@@ -237,6 +256,15 @@ def _stage(
     if counts.total:
         return "finished"
     return "playing sessions" if is_live(study) else "no items yet"
+
+
+def _signs(study: Study, person: Participant, work: Sequence[SubmittedWork]) -> list[str]:
+    if person.state in Participant.GONE:
+        return []
+    return work_signs(
+        work, right=person.gold_right, asked=person.gold_asked, rule=gold_rule(study),
+        least_seconds=least_seconds(study),
+    )  # fmt: skip
 
 
 def _warnings(study: Study, person: Participant, counts: ItemCounts, now: datetime) -> list[str]:

@@ -1,6 +1,6 @@
 """Open, change and close studies, and name the roles behind their items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,16 @@ from annotation.errors import Refused
 from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.planning.plans import BOUNDS
 from annotation.planning.storage import is_stored, mark_removed, remove_study
+from annotation.quality.rule import (
+    ACTIONS,
+    GOLD_RULE,
+    LEAST_SECONDS,
+    MOST_ANSWERS,
+    MOST_SECONDS,
+    TRAIN,
+    gold_rule,
+    least_seconds,
+)
 from annotation.record.events import record_event
 from benchmarks.models import Run
 from benchmarks.visibility import role_changes_in
@@ -30,7 +40,13 @@ TIMES: Mapping[str, str] = {
 }
 # What goes when a person is erased, kept among the settings: their words alone, or scores too.
 ERASURE, WORDS_ALONE, SCORES_TOO = "erasure", "words", "scores"
-CHANGEABLE = frozenset({"name", "closes_at", ERASURE, *TIMES})
+# What is kept among the settings rather than in a column, and how it is read.
+KEPT: Mapping[str, Callable[[Study], Any]] = {
+    ERASURE: lambda study: study.settings.get(ERASURE, WORDS_ALONE),
+    GOLD_RULE: lambda study: gold_rule(study).stored,
+    LEAST_SECONDS: least_seconds,
+}
+CHANGEABLE = frozenset({"name", "closes_at", *KEPT, *TIMES})
 
 
 def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
@@ -106,7 +122,8 @@ def close_ended_studies() -> int:
 
 
 def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> list[str]:
-    """Change name, closing date, times or erasure of a study; returns the names of what changed.
+    """Change what may change of a running study: name, closing date, times, erasure, gold rule and
+    least time per item; returns the names of what changed.
 
     Leases that are running keep their end; the next ones are as long as is said here.
     """
@@ -121,6 +138,7 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
             raise Refused("invalid", f"{words}: from {least:,} to {most:,} is expected")
     if wishes.get(ERASURE, WORDS_ALONE) not in (WORDS_ALONE, SCORES_TOO):
         raise Refused("invalid", f"erasing takes {WORDS_ALONE} alone, or {SCORES_TOO} too")
+    _check_quality(study, wishes)
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         detail = {
@@ -133,8 +151,9 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
             raise Refused("invalid", "the closing date must lie in the future; or close the study")
         if detail:
             changes = {name: wishes[name] for name in detail}
-            if ERASURE in changes:
-                changes["settings"] = {**fresh.settings, ERASURE: changes.pop(ERASURE)}
+            kept = {name: changes.pop(name) for name in KEPT if name in changes}
+            if kept:
+                changes["settings"] = {**fresh.settings, **kept}
             Study.objects.filter(pk=study.pk).update(**changes)
             record_event(
                 study=study, kind=StudyEvent.Kind.CHANGED, by=by, reason=checked_reason(reason),
@@ -142,6 +161,20 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
             )  # fmt: skip
     study.refresh_from_db()
     return list(detail)
+
+
+def _check_quality(study: Study, wishes: Mapping[str, Any]) -> None:
+    if GOLD_RULE in wishes:
+        rule = wishes[GOLD_RULE]
+        if rule["action"] not in ACTIONS:
+            raise Refused("invalid", f"the gold rule takes {', '.join(ACTIONS)}")
+        if rule["action"] == TRAIN and not study.trains:
+            raise Refused("invalid", "this study has no training to send anybody back to")
+        if not 1 <= rule["answers"] <= MOST_ANSWERS or not 0 < rule["share"] <= 1:
+            words = f"the gold rule needs 1 to {MOST_ANSWERS:,} answers and a share up to 100 %"
+            raise Refused("invalid", words)
+    if not 0 <= wishes.get(LEAST_SECONDS, 0) <= MOST_SECONDS:
+        raise Refused("invalid", f"least seconds per item: from 0 to {MOST_SECONDS:,} is expected")
 
 
 def delete_draft(*, study: Study) -> None:
@@ -177,7 +210,7 @@ def checked_reason(reason: str, *, why: str = "") -> str:
 
 
 def _setting(study: Study, name: str) -> Any:
-    return study.settings.get(ERASURE, WORDS_ALONE) if name == ERASURE else getattr(study, name)
+    return KEPT[name](study) if name in KEPT else getattr(study, name)
 
 
 def _plain(value: Any) -> Any:

@@ -88,7 +88,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
         }
     if access.oversees:
         context |= {
-            "progress": study_progress(access.study),
+            "progress": study_progress(access.study, blind=blind_reader(access)),
             "design": study_design(access.study),
             "left_out": questions_left_out(access.study, context["questionnaire"]),
         }
@@ -157,8 +157,14 @@ def progress(request: HttpRequest, pk: int) -> HttpResponseBase:
     mark = study_mark(access.study)
     if access.study.status in OVER or request.GET.get("v") == mark:
         return live(request, access, "", {}, mark)
-    context = {"study": access.study, "access": access, "progress": study_progress(access.study)}
+    found = study_progress(access.study, blind=blind_reader(access))
+    context = {"study": access.study, "access": access, "progress": found}
     return live(request, access, "annotation/partials/_study_progress.html", context, mark)
+
+
+def blind_reader(access: StudyAccess) -> User | None:
+    """Return the reader where they annotate the study blind."""
+    return access.user if access.annotates and access.blind else None
 
 
 def _storing(request: HttpRequest, access: StudyAccess) -> HttpResponse:

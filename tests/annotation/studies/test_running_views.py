@@ -273,7 +273,10 @@ def test_messages_tell_who_has_read_them(
 def test_settings_are_stored_or_refused_beside_the_field(
     client: Client, url: str, study: Study
 ) -> None:
-    form = {"name": "Better name", "closes_at": "", "idle_seconds": "90", "break_minutes": "45"}
+    form = {
+        "name": "Better name", "closes_at": "", "idle_seconds": "90", "break_minutes": "45",
+        "gold_answers": "10", "gold_percent": "60", "least_seconds": "10",
+    }  # fmt: skip
     assert "The settings are stored" in said(client, f"{url}settings/", form)
     study.refresh_from_db()
     assert (study.name, study.idle_seconds) == ("Better name", 90)
@@ -288,6 +291,13 @@ def test_settings_are_stored_or_refused_beside_the_field(
     assert change.detail == {"erasure": {"before": "words", "after": "scores"}}
     assert "Select a valid choice" in said(
         client, f"{url}settings/", {**form, "erasure": "everything"}, 422
+    )
+    pausing = {**form, "erasure": "scores", "gold_action": "pause", "gold_answers": "4"}
+    said(client, f"{url}settings/", pausing)
+    study.refresh_from_db()
+    assert study.settings["gold_rule"] == {"action": "pause", "answers": 4, "share": 0.6}
+    assert "Select a valid choice" in said(
+        client, f"{url}settings/", {**pausing, "gold_action": "train"}, 422
     )
     past = {**form, "closes_at": "2020-01-01T00:00"}
     assert "must lie in the future" in said(client, f"{url}settings/", past, 422)
@@ -330,3 +340,19 @@ def test_archived_studies_and_drafts_have_lists_of_their_own(
     assert "Pilot" not in text_of(other, "/studies/?show=mine")
     Study.objects.update(status="draft")
     assert "is deleted" in said(client, f"/studies/{study.pk}/delete/", {})
+
+
+def test_striking_work_is_acted_on_with_one_click(client: Client, url: str, study: Study) -> None:
+    study.participants.filter(number=1).update(gold_right=1, gold_asked=10)
+    page = client.get(url).content.decode()
+    assert "gave 1 of 10 known answers right; 60% are asked for" in page
+    assert "Send back to the training" not in page
+    reason = "gave 1 of 10 known answers right; 60% are asked for"
+    page = said(
+        client, f"{url}people/1/change/", {"action": "pause", "reason": reason, "back": "study"}
+    )
+    assert "Resume ann" in page
+    page = said(client, f"{url}people/1/change/", {"action": "resume", "reason": ""})
+    assert "known answers" not in page
+    said(client, f"{url}people/1/change/", {"action": "warn", "reason": reason})
+    assert study.events.filter(kind="quality", reason=reason).count() == 1

@@ -1,0 +1,1 @@
+"""Consequences of careless work: a rule on known answers, and signs of speed and equal answers."""

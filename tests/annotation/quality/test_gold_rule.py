@@ -1,0 +1,158 @@
+"""What the gold rule of a study does to somebody who misses known answers."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.desk.services import reopen_assignment
+from annotation.errors import Refused
+from annotation.models import Participant, Study
+from annotation.people.services import resume_annotator
+from annotation.quality.rule import GOLD_RULE, GoldRule, gold_rule, least_seconds
+from annotation.quality.services import act_on_work
+from annotation.quality.signs import SubmittedWork, answer_pattern, work_signs
+from annotation.steps.training import begin_training_round
+from annotation.studies.progress import study_progress
+from annotation.studies.services import change_study
+from annotation.studies.setup import NewItem, store_study
+from benchmarks.models import Trajectory
+from tests.annotation.entered import answer, place, train
+from tests.annotation.rows import make_runs
+
+RIGHT = {"safety": {"values": [4, 5], "why": "Glue is harmless here."}}
+
+
+@pytest.fixture
+def gold(ann: User, manager: User) -> Study:
+    """A training item, three gold items and an item, one question each."""
+    make_runs(tasks=3)
+    rows = list(Trajectory.objects.order_by("pk").values_list("pk", flat=True))
+    study = store_study(
+        study=Study(name="Gold", questionnaire="ten_questions@1", status=Study.Status.OPEN),
+        items=[
+            NewItem(trajectory=rows[0], use="training", expected=RIGHT),
+            *[NewItem(trajectory=pk, use="gold", expected=RIGHT) for pk in rows[1:4]],
+            NewItem(trajectory=rows[4], wanted=2),
+        ],
+        people=[ann],
+        dealt={ann.pk: [1, 2, 3, 4]},
+        by=manager,
+    )
+    study.items.update(asked=["safety"])
+    train(study, ann, 4)
+    return study
+
+
+def set_rule(study: Study, manager: User, action: str, *, answers: int = 2) -> None:
+    rule = GoldRule(action, answers, 0.6).stored
+    change_study(study=study, by=manager, gold_rule=rule)
+
+
+def test_without_a_rule_managers_are_told_and_nothing_else_happens(gold: Study, ann: User) -> None:
+    gold.settings[GOLD_RULE] = GoldRule(answers=3).stored
+    gold.save()
+    for position in (1, 2, 3):
+        answer(gold, ann, "main", position, safety=1)
+    (row,) = study_progress(gold).attention
+    assert row.signs == ("gave 0 of 3 known answers right; 60% are asked for",)
+    assert (row.state, ann.study_messages.count()) == ("active", 0)
+    assert study_progress(gold, blind=ann).attention == []
+
+
+def test_a_warning_is_a_message_and_the_count_begins_anew(
+    gold: Study, ann: User, manager: User
+) -> None:
+    set_rule(gold, manager, "warn")
+    answer(gold, ann, "main", 1, safety=1)
+    assert ann.study_messages.count() == 0
+    answer(gold, ann, "main", 2, safety=1)
+    answer(gold, ann, "main", 3, safety=1)
+    assert "take more time" in ann.study_messages.get().text
+    event = gold.events.get(kind="quality")
+    assert (event.by, event.about, event.detail) == (None, ann, {"action": "warn", "by_rule": True})
+    assert "0 of 2" in event.reason
+    found = place(gold, ann)
+    assert (found.gold_right, found.gold_asked, found.state) == (0, 1, "active")
+
+
+def test_a_reopened_gold_item_counts_once(gold: Study, ann: User, manager: User) -> None:
+    set_rule(gold, manager, "pause")
+    answer(gold, ann, "main", 1, safety=1)
+    reopen_assignment(assignment=gold.assignments.get(part="main", position=1), by=ann)
+    answer(gold, ann, "main", 1, safety=5)
+    found = place(gold, ann)
+    assert (found.gold_right, found.gold_asked, found.state) == (1, 1, "active")
+
+
+def test_somebody_is_sent_back_to_the_training_and_goes_on_after_it(
+    gold: Study, ann: User, manager: User
+) -> None:
+    set_rule(gold, manager, "train")
+    answer(gold, ann, "main", 1, safety=1)
+    answer(gold, ann, "main", 2, safety=1)
+    with pytest.raises(Refused, match="finish the training first"):
+        answer(gold, ann, "main", 3, safety=4)
+    begin_training_round(study=gold, user=ann)
+    train(gold, ann, 4, first=2)
+    assert place(gold, ann).training == Participant.Training.PASSED
+    answer(gold, ann, "main", 3, safety=4)
+    found = place(gold, ann)
+    assert (found.gold_right, found.gold_asked, found.sent_back) == (1, 1, 1)
+
+
+def test_somebody_is_paused_until_a_manager_resumes_them(
+    gold: Study, ann: User, manager: User
+) -> None:
+    set_rule(gold, manager, "pause")
+    answer(gold, ann, "main", 1, safety=1)
+    answer(gold, ann, "main", 2, safety=1)
+    with pytest.raises(Refused, match="is paused"):
+        answer(gold, ann, "main", 3, safety=4)
+    (row,) = study_progress(gold).attention
+    assert (row.state, len(row.signs)) == ("paused", 1)
+    resume_annotator(study=gold, user=ann, by=manager)
+    assert study_progress(gold).attention == []
+    answer(gold, ann, "main", 3, safety=1)
+    assert place(gold, ann).state == "active"
+
+
+def test_managers_act_by_hand_and_bad_rules_are_refused(
+    gold: Study, ann: User, manager: User
+) -> None:
+    with pytest.raises(Refused, match="why"):
+        act_on_work(study=gold, user=ann, action="warn", by=manager, reason=" ")
+    act_on_work(study=gold, user=ann, action="train", by=manager, reason="Too fast.")
+    with pytest.raises(Refused, match="has not passed"):
+        act_on_work(study=gold, user=ann, action="train", by=manager, reason="Too fast.")
+    before = gold_rule(gold)
+    for rule in (GoldRule("shout"), GoldRule("warn", 0), GoldRule("warn", 5, 1.5)):
+        with pytest.raises(Refused):
+            change_study(study=gold, by=manager, gold_rule=rule.stored)
+    Study.objects.filter(pk=gold.pk).update(trains=False)
+    gold.refresh_from_db()
+    with pytest.raises(Refused, match="no training"):
+        set_rule(gold, manager, "train")
+    assert gold_rule(gold) == before
+    assert least_seconds(gold) == 10
+    change_study(study=gold, by=manager, least_seconds=0)
+    assert least_seconds(gold) == 0
+
+
+def test_speed_and_equal_answers_need_nobody_else() -> None:
+    def signs(work: list[SubmittedWork]) -> list[str]:
+        return work_signs(work, right=0, asked=0, rule=GoldRule(), least_seconds=10)
+
+    flat = answer_pattern([1] * 10)
+    varied = [answer_pattern([1, 2, 3, 4, n]) for n in range(12)]
+    assert signs([SubmittedWork(1_000, flat)] * 9) == []
+    fast, flat_words, same = signs([SubmittedWork(1_000, flat)] * 12)
+    assert fast.startswith("takes 1.0 s for an item (median of 12)")
+    assert flat_words == "gave one answer to all questions in 12 of 12 items"
+    assert same == "gave the same answers to 12 items in a row, 12 items in all"
+    assert signs([SubmittedWork(60_000, pattern) for pattern in varied]) == []
+    # Two answers an item are alike too often by chance.
+    assert signs([SubmittedWork(0, answer_pattern([1, 1]))] * 12) == []
+    zigzag = [SubmittedWork(0, answer_pattern([1, 2, 1, 2]))] * 6
+    others = [SubmittedWork(0, pattern) for pattern in varied]
+    assert signs([*zigzag, *others]) == ["gave the same answers to 6 items in a row, 6 items in all"]
+    assert answer_pattern([5] * 100) == "5,5,5,5"
+    assert answer_pattern([1, 2] * 50) == answer_pattern([1, 2] * 50) != answer_pattern([2, 1] * 50)
