@@ -144,8 +144,8 @@ class Assignment(models.Model):
     without idling. Positions count within a ``part``, which is all that a page tells of an item.
     ``verdicts`` and ``rotation`` are fixed when it is first opened: which of the judges' verdicts
     the page shows (as in `Study.verdicts`; empty where the questionnaire shows none), and by how
-    many places each section's questions are rotated. ``note`` is what a manager wrote who sent it back;
-    ``pattern`` holds the scores and choices that were submitted, so that items with the same
+    many places each section's questions are rotated. ``note`` is what a manager wrote who sent it
+    back; ``pattern`` holds the scores and choices that were submitted, so that items with the same
     answers are found. A voided seat was submitted once; its answers are kept and count no more.
     """
 

@@ -153,6 +153,8 @@ def test_speed_and_equal_answers_need_nobody_else() -> None:
     assert signs([SubmittedWork(0, answer_pattern([1, 1]))] * 12) == []
     zigzag = [SubmittedWork(0, answer_pattern([1, 2, 1, 2]))] * 6
     others = [SubmittedWork(0, pattern) for pattern in varied]
-    assert signs([*zigzag, *others]) == ["gave the same answers to 6 items in a row, 6 items in all"]
+    assert signs([*zigzag, *others]) == [
+        "gave the same answers to 6 items in a row, 6 items in all"
+    ]
     assert answer_pattern([5] * 100) == "5,5,5,5"
     assert answer_pattern([1, 2] * 50) == answer_pattern([1, 2] * 50) != answer_pattern([2, 1] * 50)
