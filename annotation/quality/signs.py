@@ -57,7 +57,7 @@ def work_signs(
     times = [one.active_ms / 1000 for one in work if one.active_ms]
     if least_seconds and len(times) >= ENOUGH and median(times) < least_seconds:
         found.append(
-            f"takes {median(times):.1f} s for an item (median of {len(times)}); "
+            f"{median(times):.1f} s for an item (median of {len(times)}); "
             f"less than {least_seconds} s is too fast to read one"
         )
     patterns = [one.pattern for one in work if one.pattern.count(",") + 1 >= ENOUGH_ANSWERS]
@@ -68,16 +68,16 @@ def work_signs(
 
 def gold_words(right: int, asked: int, rule: GoldRule) -> str:
     """Return how many known answers were right, beside what the rule asks for."""
-    return f"gave {right} of {asked} known answers right; {rule.share:.0%} are asked for"
+    return f"{right} of {asked} known answers right; {100 * rule.share:.0f} % are asked for"
 
 
 def _equal_answers(patterns: Sequence[str]) -> list[str]:
     found = []
     flat = sum(len(set(pattern.split(","))) == 1 for pattern in patterns if "," in pattern)
     if flat > MOST_EQUAL * len(patterns):
-        found.append(f"gave one answer to all questions in {flat} of {len(patterns)} items")
+        found.append(f"one answer to all questions in {flat} of {len(patterns)} items")
     run = max(len(list(group)) for _, group in groupby(patterns))
     _, same = Counter(patterns).most_common(1)[0]
     if run >= LONGEST_RUN:
-        found.append(f"gave the same answers to {run} items in a row, {same} items in all")
+        found.append(f"the same answers to {run} items in a row, {same} items in all")
     return found

@@ -66,22 +66,22 @@ class SettingsForm(forms.Form):
         help_text="Minutes of work without a break. 0: never.",
     )
     gold_action = SettledField(
-        label="When somebody misses known answers",
+        label="Gold rule: when known answers are missed",
         choices=list(ACTIONS.items()),
         help_text="Known answers are those of gold items. Managers see an alert in any case.",
     )
     gold_answers = forms.IntegerField(
-        label="… from so many known answers on",
+        label="Known answers to wait for",
         min_value=1,
         max_value=MOST_ANSWERS,
         help_text="A gold item has one for each question with an expected answer. After a warning, "
         "training or pause the count begins anew.",
     )
     gold_percent = forms.IntegerField(
-        label="… when less than this share is right (%)", min_value=1, max_value=100
+        label="Least share of them right (%)", min_value=1, max_value=100
     )
     least_seconds = forms.IntegerField(
-        label="Too fast: less than (seconds per item)",
+        label="Least active time per item (seconds)",
         min_value=0,
         max_value=MOST_SECONDS,
         help_text="Managers see an alert when the median active time of somebody’s latest items is "
