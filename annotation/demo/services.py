@@ -32,7 +32,7 @@ from benchmarks.demo import (
     start_demo_runs,
 )
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
-from benchmarks.models import Dataset, Job, Run, Trajectory
+from benchmarks.models import ApiToken, Dataset, Job, Run, Trajectory
 from benchmarks.runs.worker import WORKABLE, work_on_run
 
 KIND = "demo"
@@ -69,6 +69,23 @@ def ensure_demo() -> list[tuple[str, str, str]]:
             enqueue_job(kind=KIND, title="Loading the demo")
         known = {name for name, *_ in PEOPLE}
     return [(name, PASSWORD, role) for name, _, role in PEOPLE if name in known]
+
+
+def open_demo_accounts() -> list[User]:
+    """Return the demo's accounts that can be signed in to with the password that everyone knows."""
+    marked = User.objects.filter(groups__name=ACCOUNTS, is_active=True).order_by("username")
+    return [user for user in marked if user.check_password(PASSWORD)]
+
+
+def close_demo_accounts() -> list[str]:
+    """Close these accounts and their tokens; return their names. What they did stays."""
+    closed = open_demo_accounts()
+    for user in closed:
+        user.set_unusable_password()
+        user.is_active = user.is_staff = user.is_superuser = False
+        user.save()
+        ApiToken.objects.filter(user=user).delete()
+    return [user.username for user in closed]
 
 
 def ensure_groups() -> dict[str, Group]:

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from django.core.management import call_command
@@ -66,6 +66,15 @@ def write_backup(path: Path, *, force: bool = False, as_sqlite: bool = False) ->
         refuse_existing(path, force=force)
         put_in_place(draft, path)
     return Backup(path, engine, path.stat().st_size, time.monotonic() - started)
+
+
+def delete_older(folder: Path, age: timedelta) -> list[Path]:
+    """Delete the backups in a folder that were named by a time longer ago; return them."""
+    limit = f"planjury-{datetime.now(UTC) - age:%Y%m%d-%H%M%S}.zip"
+    found = [path for path in folder.glob("planjury-????????-??????.zip") if path.name < limit]
+    for path in found:
+        path.unlink()
+    return found
 
 
 def applied_migrations(connection: BaseDatabaseWrapper) -> dict[str, list[str]]:

@@ -66,7 +66,7 @@ def restore_backup(
         there = _has_database(connection)
         if there:
             _refuse_newer(applied_migrations(connection), "The database")
-        old = _count_data(connection) if there else {}
+        old = count_data(connection) if there else {}
         if old and not replace:
             raise BackupError(_would_be_lost(old))
 
@@ -111,7 +111,7 @@ def _has_database(connection: BaseDatabaseWrapper) -> bool:
     return connection.vendor != "sqlite" or Path(connection.settings_dict["NAME"]).exists()
 
 
-def _count_data(connection: BaseDatabaseWrapper) -> dict[str, int]:
+def count_data(connection: BaseDatabaseWrapper) -> dict[str, int]:
     """Count what people would miss, by a name that they know; most first."""
     tables = set(connection.introspection.table_names())
     found = []

@@ -1,13 +1,13 @@
 """``manage.py backup FILE``: everything in the database in one file, while others work."""
 
 from argparse import ArgumentParser
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
-from config.backups.backup import write_backup
+from config.backups.backup import delete_older, write_backup
 from config.backups.errors import report_errors
 
 
@@ -30,9 +30,19 @@ class Command(BaseCommand):
             help="on PostgreSQL: write an SQLite database, to move the data to one",
         )
 
+        parser.add_argument(
+            "--keep-days",
+            type=int,
+            metavar="DAYS",
+            help="where a folder is given: then delete its backups that are older than this",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Back up, and say where it is."""
         path: Path = options["file"]
+        folder, days = path, options["keep_days"]
+        if days is not None and (not folder.is_dir() or days < 1):
+            raise CommandError("--keep-days needs a folder and at least 1 day. No backup was made.")
         if path.is_dir():
             path /= f"planjury-{datetime.now(UTC):%Y%m%d-%H%M%S}.zip"
         with report_errors("No backup was made."):
@@ -40,3 +50,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"The backup is {done.path}: {done.size / 1e6:,.1f} MB in {done.seconds:.1f} s."
         )
+        if days is not None:
+            with report_errors("The backup was made."):
+                old = delete_older(folder, timedelta(days=days))
+            self.stdout.write(f"{len(old)} older backups were deleted.")

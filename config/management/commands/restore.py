@@ -1,11 +1,14 @@
 """``manage.py restore FILE``: replace everything in the database by what a backup holds."""
 
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from annotation.demo.services import close_demo_accounts, open_demo_accounts
 from config.backups.errors import report_errors
 from config.backups.restore import restore_backup
 
@@ -24,6 +27,13 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--no-safety-copy", action="store_true", help="with --replace: make no such backup"
+        )
+
+        parser.add_argument(
+            "--demo-accounts",
+            choices=["close", "keep"],
+            help="what to do with accounts of the demo whose passwords are known; without it the "
+            "command asks, and closes them where nobody can be asked",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,4 +55,23 @@ class Command(BaseCommand):
         self.stdout.write(
             "Runs and jobs that were under way go on by themselves. Whoever signed in after the "
             "backup was made has to sign in again."
+        )
+        self._settle_demo_accounts(options["demo_accounts"])
+
+    def _settle_demo_accounts(self, choice: str | None) -> None:
+        """Let no known password travel to a server for others unasked."""
+        found = open_demo_accounts()
+        if not found or (settings.DEMO and choice is None):
+            return
+        names = ", ".join(user.username for user in found)
+        if choice is None and sys.stdin.isatty():
+            question = f"Close the demo's accounts, whose passwords are known ({names})? [Y/n] "
+            choice = "keep" if input(question).strip().lower().startswith("n") else "close"
+        if choice == "keep":
+            self.stdout.write(f"Accounts of the demo stay open: {names}.")
+            return
+        close_demo_accounts()
+        self.stdout.write(
+            f"Closed the demo's accounts: {names}. Make an administrator with "
+            "manage.py create_admin NAME."
         )

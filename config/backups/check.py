@@ -1,0 +1,88 @@
+"""Whether a backup can be restored: it is restored into a database that is thrown away."""
+
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import DEFAULT_DB_ALIAS, load_backend
+
+from config.backups import postgresql, sqlite
+from config.backups.archive import Manifest, extract_database, read_manifest
+from config.backups.backup import is_behind
+from config.backups.errors import BackupError
+from config.backups.restore import count_data
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A backup that was restored, and how many rows of what it holds."""
+
+    path: Path
+    manifest: Manifest
+    counts: dict[str, int]
+
+
+def newest_backup(folder: Path) -> Path:
+    """Return the newest backup that ``manage.py backup FOLDER`` made."""
+    # Their names are their times.
+    found = sorted(folder.glob("planjury-*.zip"))
+    if not found:
+        raise BackupError(f"There is no backup in {folder}.")
+    return found[-1]
+
+
+def check_backup(path: Path) -> Checked:
+    """Restore a backup aside, bring it up to date, and count its rows."""
+    manifest = read_manifest(path)
+    with tempfile.TemporaryDirectory(prefix="checking-", dir=settings.DATA_DIR) as folder:
+        database = Path(folder) / "database"
+        extract_database(path, manifest, database)
+        if manifest.engine == "sqlite":
+            sqlite.check_database(database)
+            with sqlite.open_aside(database) as aside:
+                return Checked(path, manifest, _bring_up_to_date(aside))
+        with _scratch_database() as aside:
+            with transaction.atomic():
+                postgresql.restore_dump(aside, database)
+            return Checked(path, manifest, _bring_up_to_date(aside))
+
+
+def _bring_up_to_date(aside: BaseDatabaseWrapper) -> dict[str, int]:
+    if is_behind(aside):
+        call_command("migrate", interactive=False, verbosity=0)
+    return count_data(aside)
+
+
+@contextmanager
+def _scratch_database() -> Iterator[BaseDatabaseWrapper]:
+    """An empty database beside the live one, which is the default one within the block."""
+    live = connections[DEFAULT_DB_ALIAS]
+    if live.vendor != "postgresql":
+        raise BackupError("The backup was made on PostgreSQL; check it where DATABASE_URL is one.")
+    name = f"{live.settings_dict['NAME']}_check_{secrets.token_hex(4)}"
+    quoted = live.ops.quote_name(name)
+    with live.cursor() as cursor:
+        cursor.execute("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user")
+        if cursor.fetchone() != (True,):
+            raise BackupError(
+                "The backup cannot be checked: its user of PostgreSQL may not create databases. "
+                "Allow it (ALTER ROLE … CREATEDB), or check the backup on another server."
+            )
+        cursor.execute(f"CREATE DATABASE {quoted} TEMPLATE template0")
+    backend = load_backend(live.settings_dict["ENGINE"])
+    aside = backend.DatabaseWrapper({**live.settings_dict, "NAME": name}, DEFAULT_DB_ALIAS)
+    connections[DEFAULT_DB_ALIAS] = aside
+    try:
+        yield aside
+    finally:
+        aside.close()
+        connections[DEFAULT_DB_ALIAS] = live
+        with live.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {quoted} WITH (FORCE)")

@@ -1,0 +1,159 @@
+"""Commands for the first start of a server, for upgrades, and the samples in ``deploy/``."""
+
+import io
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from django.conf import settings as project
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import migrations, models
+from django.test import Client
+from pytest_django import Settings
+
+from annotation.demo import services as demo
+from benchmarks.models import Endpoint
+from config.operations import upgrades
+
+pytestmark = pytest.mark.django_db
+DEPLOY = Path(project.BASE_DIR) / "deploy"
+
+
+def run(*command: str, **options: object) -> str:
+    said = io.StringIO()
+    call_command(*command, stdout=said, stderr=said, **options)
+    return said.getvalue()
+
+
+@pytest.mark.either
+def test_the_first_administrator(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("12345678\n"))
+    with pytest.raises(CommandError, match="too common"):
+        run("create_admin", "root", "--stdin")
+    assert not User.objects.exists()
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+    assert "root may sign in" in run("create_admin", "root", "--stdin")
+    assert client.login(username="root", password="correct horse battery")
+    assert client.get("/server/").status_code == 200
+    with pytest.raises(CommandError, match="already exists"):
+        run("create_admin", "root", "--stdin")
+
+
+@pytest.mark.either
+def test_an_endpoint_from_the_terminal() -> None:
+    where = ("--base-url", "http://127.0.0.1:8399/v1", "--model", "fake")
+    made = run(
+        "add_endpoint", "--title", "Example 70B", *where, "--price-in", "1.5", "--timeout", "30",
+        "--parameters", '{"max_tokens": 400}',
+    )  # fmt: skip
+    assert "endpoint:example-70b" in made
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.timeout, endpoint.price_in, endpoint.concurrency) == (30.0, 1.5, 32)
+    assert endpoint.parameters == {"max_tokens": 400}
+    with pytest.raises(CommandError, match=r"--base-url: .*example\.org") as refused:
+        run("add_endpoint", "--title", "B", "--base-url", "https://example.org/v1", "--model", "m")
+    assert str(refused.value).startswith("Nothing was stored.")
+    assert Endpoint.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_known_password_travels_with_a_move(
+    tmp_path: Path, settings: Settings, client: Client
+) -> None:
+    settings.DATA_DIR = tmp_path
+    demo._create_accounts()
+    User.objects.filter(username="observer").update(is_active=False)
+    backup = tmp_path / "planjury-20200101-000000.zip"
+    run("backup", str(backup))
+    settings.DEMO = True
+    assert "Closed" not in run("restore", str(backup), "--replace", "--no-safety-copy")
+    settings.DEMO = False
+    kept = run("restore", str(backup), "--replace", "--no-safety-copy", "--demo-accounts", "keep")
+    assert "stay open: admin, annotator, manager, researcher" in kept
+    # Nobody can be asked here, so they are closed.
+    said = run("restore", str(backup), "--replace", "--no-safety-copy")
+    assert "Closed the demo's accounts: admin, annotator, manager, researcher." in said
+    assert not client.login(username="admin", password=demo.PASSWORD)
+    assert run("close_demo_accounts") == "No demo account is open.\n"
+
+    made = run("backup", str(tmp_path), keep_days=30)
+    assert "1 older backups were deleted" in made
+    assert not backup.exists()
+    (newest,) = tmp_path.glob("planjury-*.zip")
+    assert re.search(r"can be restored: .*5 users", run("check_backup", str(tmp_path)))
+    assert User.objects.count() == 5
+    newest.write_bytes(newest.read_bytes()[:-200])
+    with pytest.raises(CommandError, match="not restored"):
+        run("check_backup", str(newest))
+
+
+@pytest.mark.either
+def test_which_migrations_the_previous_release_tolerates(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "No migration is missing" in run("check_upgrade")
+    plain = models.IntegerField()
+    found = list(
+        upgrades._hindrances(
+            [
+                migrations.CreateModel("New", [("n", plain)]),
+                migrations.AddField("Run", "a", models.IntegerField(null=True)),
+                migrations.AddField("Run", "b", models.IntegerField(db_default=0)),
+                migrations.AddField("Run", "c", models.IntegerField(default=0)),
+                migrations.SeparateDatabaseAndState([migrations.RemoveField("Run", "d")]),
+                migrations.RunPython(migrations.RunPython.noop),
+            ]
+        )
+    )
+    assert len(found) == 3
+    assert found[0].startswith("Run.c is new and has no default")
+    assert found[1].startswith("Remove field d")
+    planned = [upgrades.PlannedMigration("x.0001", (found[0],))]
+    monkeypatch.setattr(
+        "config.management.commands.check_upgrade.planned_migrations", lambda: planned
+    )
+    with pytest.raises(SystemExit):
+        run("check_upgrade")
+
+
+def program(name: str) -> str:
+    found = shutil.which(name, path="/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin")
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+@pytest.mark.either
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+    tool = program("systemd-analyze")
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to("/bin/true")
+    for unit in (DEPLOY / "systemd").iterdir():
+        text = unit.read_text().replace("/srv/planjury", str(tmp_path))
+        # Which user there is says nothing about the unit.
+        (tmp_path / unit.name.replace("@.", "@8001.")).write_text(
+            re.sub(r"^(User|Group)=planjury$", r"\1=root", text, flags=re.M)
+        )
+    units = [str(path) for path in tmp_path.iterdir() if path.is_file()]
+    assert len(units) == 4
+    done = subprocess.run([tool, "verify", "--man=no", *units], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.either
+def test_the_stop_limits_lie_above_those_of_the_product() -> None:
+    worker = (DEPLOY / "systemd" / "planjury-worker@.service").read_text()
+    drain = int(re.search(r"PLANJURY_DRAIN_SECONDS=(\d+)", worker)[1])
+    assert drain >= Endpoint._meta.get_field("timeout").default + 10
+    assert int(re.search(r"TimeoutStopSec=(\d+)", worker)[1]) >= drain + 15
+    web = (DEPLOY / "systemd" / "planjury-web@.service").read_text()
+    assert int(re.search(r"TimeoutStopSec=(\d+)", web)[1]) > project.WEB_DRAIN_SECONDS + 10
+
+
+@pytest.mark.either
+def test_caddy_accepts_its_sample() -> None:
+    command = [program("caddy"), "adapt", "--validate", "--config", str(DEPLOY / "Caddyfile")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
