@@ -23,7 +23,7 @@ class Command(BaseCommand):
             if isinstance(field, forms.BooleanField):
                 parser.add_argument(option, action="store_true", help=about)
             elif isinstance(field, forms.ChoiceField):
-                choices = [str(value) for value, _ in field.choices]  # type: ignore[misc]
+                choices = [str(value) for value, _ in field.choices]  # type: ignore[misc, union-attr]
                 parser.add_argument(option, choices=choices, default=field.initial, help=about)
             else:
                 needed = field.required and field.initial is None
