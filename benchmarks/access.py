@@ -18,6 +18,8 @@ START = "benchmarks.start_runs"
 ANSWER = "benchmarks.answer_asks"
 # No role includes this permission; administrators have it because they have all.
 ENDPOINTS = "benchmarks.change_endpoint"
+# Granted by administrators to people who may add endpoints of their own, under the rules for them.
+OWN_ENDPOINTS = "benchmarks.add_endpoint"
 
 M = TypeVar("M", bound=Model)
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])

@@ -16,6 +16,8 @@ from annotation.live.control.monitor import needing_rows
 from annotation.live.lists import waiting_rows
 from annotation.people.messages import unread_messages
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
+from benchmarks.endpoints.rules import may_add
+from benchmarks.models import Endpoint
 
 STOP_POLLING = 286
 
@@ -43,6 +45,8 @@ def home(request: HttpRequest) -> HttpResponseBase:
             "sees_results": sees_results,
             "may_start": user.has_perm(START),
             "experiments": newest_experiments(visibility(request)) if sees_results else [],
+            "first_steps": (user.has_perm(START) or may_add(user))
+            and not Endpoint.objects.filter(retired=False).exists(),
             "demo": demo_progress(),
             "unread": unread_messages(user),
         },

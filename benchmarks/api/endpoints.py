@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from benchmarks.access import ENDPOINTS, VIEW, allow, fetch, visibility
+from benchmarks.access import ENDPOINTS, OWN_ENDPOINTS, VIEW, allow, fetch, visibility
 from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
@@ -87,10 +87,11 @@ def get_endpoint(request: HttpRequest, endpoint_id: int) -> dict[str, Any]:
 )
 def create_one_endpoint(request: HttpRequest, wanted: NewEndpoint) -> Status[Any]:
     """Make an endpoint and the agent of its name, with the checks of the page."""
-    allow(request, ENDPOINTS)
+    allow(request, ENDPOINTS, OWN_ENDPOINTS)
 
     def act() -> Answer:
-        form = EndpointForm({**wanted.model_dump(), "parameters": json.dumps(wanted.parameters)})
+        given = {**wanted.model_dump(), "parameters": json.dumps(wanted.parameters)}
+        form = EndpointForm(given, by=user_of(request))
         if not form.is_valid():
             field, faults = next(iter(form.errors.items()))
             raise ApiError(422, " ".join(map(str, faults)), "" if field == "__all__" else field)

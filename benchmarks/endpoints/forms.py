@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.validators import RegexValidator
 from django.utils.html import format_html
 from django.utils.text import slugify
@@ -14,12 +14,13 @@ from django.utils.text import slugify
 from benchmarks.core.digests import storable
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.problems import json_fault
+from benchmarks.endpoints.presets import PRESETS, EndpointPreset
+from benchmarks.endpoints.rules import EndpointRules, is_delegate
 from benchmarks.endpoints.services import LOCKED
 from benchmarks.llm.config import RESERVED, EndpointConfig, check_parameters
 from benchmarks.llm.security import (
     KEY_PREFIX,
     EndpointRefused,
-    check_host,
     check_key_variable,
     read_address,
     read_key,
@@ -50,6 +51,11 @@ class ParametersField(forms.CharField):
         except SettingError as error:
             raise forms.ValidationError(in_words(error)) from None
         return found
+
+
+def preset_of(name: str) -> EndpointPreset | None:
+    """Return the preset of an address; None if there is none of this name."""
+    return next((preset for preset in PRESETS if preset.key == name), None)
 
 
 def read_parameters(text: str) -> dict[str, Any]:
@@ -212,32 +218,63 @@ class EndpointForm(forms.Form):
         endpoint: Endpoint | None = None,
         locked: bool = False,
         copied: Endpoint | None = None,
+        preset: EndpointPreset | None = None,
+        by: User | None = None,
     ) -> None:
+        """``by`` makes or changes the endpoint; None is the terminal."""
         source = endpoint or copied
         initial = {name: getattr(source, name) for name in self.base_fields} if source else {}
+        if preset is not None:
+            initial |= preset.initial
         if copied is not None:
             initial |= {"title": "", "name": ""}
         super().__init__(data, initial=initial or None)
         self.endpoint = endpoint
-        hosts = ", ".join(settings.PLANJURY_ENDPOINT_HOSTS) or "none"
+        self.rules = EndpointRules.load()
+        self.delegated = endpoint.delegated if endpoint is not None else is_delegate(by)
+        self.maker = endpoint.created_by_id if endpoint is not None else by and by.pk
         self.fields["base_url"].help_text = format_html(
             "Up to and with <code>/v1</code>; plain http for this machine alone. Allowed hosts: "
-            "{}. To allow another, add it to <code>PLANJURY_ENDPOINT_HOSTS</code> and start "
-            "PlanJury again.",
-            hosts,
+            "{}. {}",
+            ", ".join(self.rules.hosts) or "none",
+            "An administrator can allow others."
+            if is_delegate(by)
+            else "You can allow others under Hosts and keys.",
         )
-        self.fields["key_variable"].help_text = format_html(
-            "The name of the environment variable, which must start with <code>{}</code>, never "
-            "the key itself. Empty for endpoints without one. {}",
-            KEY_PREFIX,
-            _told_of_key((self.data if self.is_bound else self.initial).get("key_variable", "")),
-        )
+        if by is not None and self.delegated:
+            self._offer_keys(by)
+        else:
+            self.fields["key_variable"].help_text = format_html(
+                "The name of the environment variable, which must start with <code>{}</code>, "
+                "never the key itself. Empty for endpoints without one. {}",
+                KEY_PREFIX,
+                _told_of_key(
+                    (self.data if self.is_bound else self.initial).get("key_variable", "")
+                ),
+            )
         if endpoint is not None:
             self.fields["name"].disabled = True
         if locked:
             names = [*LOCKED, "simulated"] if endpoint and endpoint.simulated else LOCKED
             for name in names:
                 self.fields[name].disabled = True
+
+    def _offer_keys(self, by: User) -> None:
+        """Offer the keys that the maker was granted, each with its host."""
+        granted = self.rules.granted_to(by)
+        now = self.initial.get("key_variable", "")
+        choices = [("", "No key"), *((name, f"{name}, for {granted[name]}") for name in granted)]
+        if now and now not in granted:
+            choices.append((now, f"{now} (not granted to you)"))
+        help_text = (
+            "Keys that an administrator granted you, each for its host."
+            if granted
+            else "No key was granted to you yet. An administrator can do so; a server on this "
+            "machine needs none."
+        )
+        self.fields["key_variable"] = forms.ChoiceField(
+            label="Key", choices=choices, required=False, help_text=help_text
+        )
 
     @property
     def locked_names(self) -> list[str]:
@@ -249,7 +286,7 @@ class EndpointForm(forms.Form):
     def clean_base_url(self) -> str:
         url = str(self.cleaned_data["base_url"]).strip().rstrip("/")
         try:
-            check_host(read_address(url), settings.PLANJURY_ENDPOINT_HOSTS)
+            self.rules.check_address(read_address(url), delegated=self.delegated)
         except EndpointRefused as error:
             raise forms.ValidationError(_sentence(error)) from None
         return url
@@ -267,6 +304,16 @@ class EndpointForm(forms.Form):
         if self.endpoint is None and "title" in found and "name" not in self.errors:
             found["name"] = found.get("name") or slugify(found["title"])[:60].strip("-")
             self._check_name(found["name"])
+        if "base_url" in found and found.get("key_variable"):
+            try:
+                self.rules.check_key(
+                    found["key_variable"],
+                    read_address(found["base_url"]),
+                    self.delegated,
+                    self.maker,
+                )
+            except EndpointRefused as error:
+                self.add_error("key_variable", _sentence(error))
         if not self.errors:
             values = {name: value for name, value in found.items() if name not in _NOT_ASKED}
             try:

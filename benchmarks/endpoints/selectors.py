@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from django.conf import settings
 from django.db.models import (
     Count,
     F,
@@ -23,8 +22,9 @@ from django.db.models import (
 from django.db.models.functions import Cast, RowNumber, TruncDate
 
 from benchmarks.core.errors import CoreError
+from benchmarks.endpoints.rules import EndpointRules
 from benchmarks.llm.config import EndpointConfig
-from benchmarks.llm.security import KEY_PREFIX, check_host, check_key_variable
+from benchmarks.llm.security import KEY_PREFIX, EndpointRefused, check_key_variable
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import AnswererVersion, Endpoint, EndpointTrial, Exchange, Job, Run
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -201,14 +201,21 @@ class EndpointRow:
 def endpoint_rows(
     endpoints: Sequence[Endpoint], seen: Visibility = EVERYTHING
 ) -> list[EndpointRow]:
-    """Return list rows of endpoints with their use, in three queries."""
-    use = endpoint_use(seen=seen)
-    return [endpoint_row(e, use.get(e.name, EndpointUse(currency=e.currency))) for e in endpoints]
+    """Return list rows of endpoints with their use, in six queries."""
+    use, rules = endpoint_use(seen=seen), EndpointRules.load()
+    return [
+        endpoint_row(e, use.get(e.name, EndpointUse(currency=e.currency)), rules=rules)
+        for e in endpoints
+    ]
 
 
 def endpoint_row(
-    endpoint: Endpoint, use: EndpointUse | None = None, seen: Visibility = EVERYTHING
+    endpoint: Endpoint,
+    use: EndpointUse | None = None,
+    seen: Visibility = EVERYTHING,
+    rules: EndpointRules | None = None,
 ) -> EndpointRow:
+    """Return one row with what hinders the endpoint, by ``rules`` or those of now."""
     if use is None:
         found = endpoint_use(endpoint.name, seen=seen)
         use = found.get(endpoint.name, EndpointUse(currency=endpoint.currency))
@@ -219,10 +226,18 @@ def endpoint_row(
         return EndpointRow(endpoint, use, "", False, told, (str(error),))
     assert config is not None
     hindrances, details = [], []
+    rules = rules or EndpointRules.load()
     try:
-        check_host(config.address, settings.PLANJURY_ENDPOINT_HOSTS)
-    except CoreError as error:
+        rules.check_address(config.address, delegated=endpoint.delegated)
+    except EndpointRefused as error:
         hindrances.append("its host is not allowed")
+        details.append(str(error))
+    try:
+        rules.check_key(
+            endpoint.key_variable, config.address, endpoint.delegated, endpoint.created_by_id
+        )
+    except EndpointRefused as error:
+        hindrances.append("it may not use its key")
         details.append(str(error))
     if endpoint.key_variable and not key_is_set(endpoint.key_variable):
         hindrances.append("its key is not set")

@@ -1,10 +1,10 @@
 """Create and change endpoints, build their answerers, and check cost caps."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -12,10 +12,11 @@ from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import AnswererFailed, CoreError, UnknownName
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import find_system
+from benchmarks.endpoints.rules import EndpointRules, is_delegate
 from benchmarks.endpoints.selectors import agent_title, endpoint_used
-from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.config import EndpointConfig, SchemaBuilder
 from benchmarks.llm.endpoint import EndpointAnswerer
-from benchmarks.llm.security import check_host
+from benchmarks.llm.security import EndpointRefused
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run
 from benchmarks.roles.assignments import Roles, all_assignments
@@ -35,9 +36,14 @@ class EndpointError(CoreError):
 def create_endpoint(
     *, name: str, title: str, created_by: User | None = None, **values: Any
 ) -> Endpoint:
-    """Create an endpoint, and the agent of the same name that asks it in runs of any system."""
+    """Create an endpoint, and the agent of the same name that asks it in runs of any system.
+
+    ``created_by`` is None at the terminal. An endpoint of somebody who is no administrator is
+    delegated, unless ``delegated`` is given: then it is a copy of one that is there already.
+    """
+    values.setdefault("delegated", is_delegate(created_by))
     endpoint = Endpoint(name=name, title=title, created_by=created_by, **values)
-    _check(endpoint)
+    EndpointRules.load().check(endpoint)
     with transaction.atomic():
         if Endpoint.objects.filter(name=name).exists() or Agent.objects.filter(name=name).exists():
             raise EndpointError(f"the name {name!r} is taken by another endpoint or agent")
@@ -64,7 +70,7 @@ def change_endpoint(*, endpoint: Endpoint, **values: Any) -> Endpoint:
         for name, value in values.items():
             setattr(row, name, value)
         if not values.keys() <= _UNCHECKED:
-            _check(row)
+            EndpointRules.load().check(row)
         row.save()
         row.agents.update(title=agent_title(row))
         if found_out:
@@ -88,10 +94,6 @@ def _label_runs(endpoint: Endpoint) -> None:
             run.save(update_fields=["roles", "data_version"])
 
 
-def _check(endpoint: Endpoint) -> None:
-    check_host(endpoint_config(endpoint).address, settings.PLANJURY_ENDPOINT_HOSTS)
-
-
 def answerer_at(system: str) -> Callable[[str, str], Answerer]:
     """Return a function from an endpoint's name and version to its answerer, with a cache."""
 
@@ -106,11 +108,38 @@ def answerer_at(system: str) -> Callable[[str, str], Answerer]:
                 f"endpoint {name!r} is not what it was when the run was started: "
                 "its address, model or parameters were changed"
             )
-        return EndpointAnswerer(
-            config, find_system(system).reply_schemas, settings.PLANJURY_ENDPOINT_HOSTS
-        )
+        try:
+            return endpoint_answerer(endpoint, find_system(system).reply_schemas)
+        except EndpointRefused as error:
+            raise AnswererFailed(f"endpoint {name!r}: {error}") from None
 
     return build
+
+
+def endpoint_answerer(
+    endpoint: Endpoint,
+    schemas: Mapping[str, SchemaBuilder],
+    *,
+    timeout: float | None = None,
+    **more: Any,
+) -> EndpointAnswerer:
+    """Return what asks an endpoint, under the rules as they are now.
+
+    ``timeout`` shortens the seconds for one try; ``more`` are fields of `EndpointAnswerer`. Raises
+    ``EndpointRefused`` where the rules do not allow the endpoint, or no longer.
+    """
+    rules, config = EndpointRules.load(), endpoint_config(endpoint)
+    rules.check(endpoint, config)
+    if timeout is not None:
+        config = replace(config, timeout=min(config.timeout, timeout))
+    return EndpointAnswerer(config, schemas, rules.hosts, **more)
+
+
+def check_use(endpoints: Iterable[Endpoint], user: User | None) -> None:
+    """Refuse to start something with endpoints whose keys are kept for other people."""
+    asked = [endpoint for endpoint in endpoints if endpoint.key_variable]
+    if asked:
+        EndpointRules.load().check_use(asked, user)
 
 
 def endpoints_in(fillers: Roles) -> list[Endpoint]:

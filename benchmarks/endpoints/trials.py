@@ -3,10 +3,8 @@
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -15,7 +13,7 @@ from benchmarks.core.answerers import Answer
 from benchmarks.core.digests import storable
 from benchmarks.core.errors import AnswererFailed, CoreError, UnreadableReply
 from benchmarks.core.types import Ask, Expect, Json, Message
-from benchmarks.endpoints.services import EndpointError, change_endpoint
+from benchmarks.endpoints.services import EndpointError, change_endpoint, endpoint_answerer
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.endpoint import EndpointAnswerer
@@ -101,21 +99,16 @@ def perform_trial(job: Job, progress: Progress) -> None:
     endpoint = Endpoint.objects.get(pk=job.payload["endpoint"])
     waiting = EndpointTrial.objects.filter(job=job, ok=None).order_by("pk")
     try:
-        config = endpoint_config(endpoint)
+        answerer = endpoint_answerer(
+            endpoint, _SCHEMAS, timeout=LONGEST, policy=_POLICY, quotes=True
+        )
     except CoreError as error:  # the rules have become stricter since it was made
         waiting.update(ok=False, problem=str(error))
         return
-    answerer = EndpointAnswerer(
-        replace(config, timeout=min(config.timeout, LONGEST)),
-        _SCHEMAS,
-        settings.PLANJURY_ENDPOINT_HOSTS,
-        policy=_POLICY,
-        quotes=True,
-    )
     for done, trial in enumerate(list(waiting), 1):
         _fill(trial, _put(answerer, trial.question, progress))
         progress.report(done=done)
-    if config.address.loopback and not endpoint.simulated and _poses(answerer.config):
+    if answerer.config.address.loopback and not endpoint.simulated and _poses(answerer):
         change_endpoint(endpoint=endpoint, simulated=True)
 
 
@@ -189,12 +182,12 @@ def _fault(question: str, answer: Answer) -> str:
     return "" if answer.text.strip() else "The reply is empty."
 
 
-def _poses(config: EndpointConfig) -> bool:
+def _poses(answerer: EndpointAnswerer) -> bool:
     """Return whether this is PlanJury's own fake endpoint, by its list of models."""
     from benchmarks.llm.transport import timeouts
 
     try:
-        client = open_line(config, settings.PLANJURY_ENDPOINT_HOSTS).client
+        client = open_line(answerer.config, answerer.hosts).client
         listed = client.models.with_raw_response.list(timeout=timeouts(5.0)).http_response.json()
         return {row["id"]: row["about"] for row in listed["data"]} == {
             name: model.about for name, model in MODELS.items()

@@ -4,15 +4,27 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.access import ENDPOINTS, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.access import (
+    ENDPOINTS,
+    OWN_ENDPOINTS,
+    START,
+    VIEW,
+    allow,
+    fetch,
+    signed_in,
+    visibility,
+)
 from benchmarks.core.errors import CoreError
 from benchmarks.endpoints import selectors as endpoints
-from benchmarks.endpoints.forms import EndpointForm
+from benchmarks.endpoints.forms import EndpointForm, preset_of
+from benchmarks.endpoints.presets import PRESETS
+from benchmarks.endpoints.rules import may_add, may_change
 from benchmarks.endpoints.services import change_endpoint, create_endpoint
 from benchmarks.endpoints.trials import QUESTIONS, start_trial
 from benchmarks.mappers import endpoint_config
@@ -31,7 +43,9 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
     context = {
         "rows": [row for row in rows if not row.endpoint.retired],
         "retired": [row for row in rows if row.endpoint.retired],
-        "may_change": request.user.has_perm(ENDPOINTS),
+        "may_add": may_add(request.user),
+        "sees_hosts": request.user.has_perm(ENDPOINTS),
+        "may_start": request.user.has_perm(START),
     }
     return render(request, "benchmarks/endpoints/endpoint_list.html", context)
 
@@ -40,16 +54,17 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     found = fetch(request, Endpoint.objects.select_related("created_by"), pk=endpoint_id)
-    may_change, seen = request.user.has_perm(ENDPOINTS), visibility(request)
+    changes, seen = may_change(request.user, found), visibility(request)
     context = {
         "endpoint": found,
         "row": endpoints.endpoint_row(found, seen=seen),
         "by_run": endpoints.use_by_run(found, seen),
         "by_day": endpoints.use_by_day(found, seen),
-        "may_change": may_change,
+        "may_change": changes,
+        "may_start": request.user.has_perm(START),
         "agent": found.agents.first(),
     }
-    if may_change:
+    if changes:
         context |= _trials(found) | {"key_is_set": endpoints.key_is_set(found.key_variable)}
     return render(request, "benchmarks/endpoints/endpoint.html", context)
 
@@ -66,11 +81,26 @@ def _trials(found: Endpoint) -> dict[str, Any]:
     }
 
 
+def _own(request: HttpRequest, endpoint_id: int) -> Endpoint:
+    """Return an endpoint that the user may change: any as administrator, else their own."""
+    allow(request, ENDPOINTS, OWN_ENDPOINTS)
+    allow(request, ENDPOINTS, VIEW)
+    found = fetch(
+        request,
+        Endpoint.objects.all(),
+        ENDPOINTS if request.user.has_perm(ENDPOINTS) else VIEW,
+        pk=endpoint_id,
+    )
+    if not may_change(request.user, found):
+        raise PermissionDenied("Only its maker and administrators can change this endpoint.")
+    return found
+
+
 @signed_in
 @require_safe
 def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Return the fragment of trials, polled every second while one is under way."""
-    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    found = _own(request, endpoint_id)
     context = _trials(found)
     if context["trying"] and request.GET.get("v") == context["version"]:
         return HttpResponse(status=204)
@@ -83,7 +113,7 @@ def endpoint_trials(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 @signed_in
 @require_POST
 def endpoint_try(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    found = _own(request, endpoint_id)
     try:
         start_trial(endpoint=found, asked_by=_person(request))
     except CoreError as error:
@@ -94,11 +124,12 @@ def endpoint_try(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def endpoint_new(request: HttpRequest) -> HttpResponse:
-    """Show the form of a new endpoint, empty or copied from another one (``?copy=ID``)."""
-    allow(request, ENDPOINTS)
-    copied = _copied(request)
+    """Show the form of a new endpoint: empty, of a kind (``?preset=``) or a copy (``?copy=ID``)."""
+    allow(request, ENDPOINTS, OWN_ENDPOINTS)
+    copied, by = _copied(request), _person(request)
+    preset = preset_of(request.GET.get("preset", ""))
     if request.method == "POST":
-        form = EndpointForm(request.POST)
+        form = EndpointForm(request.POST, by=by)
         if form.is_valid():
             try:
                 made = create_endpoint(created_by=_person(request), **form.cleaned_data)
@@ -113,8 +144,9 @@ def endpoint_new(request: HttpRequest) -> HttpResponse:
                     messages.success(request, f"{made.title} is there. Try it before a run does.")
                 return HttpResponseRedirect(_url(made))
     else:
-        form = EndpointForm(copied=copied)
-    context = {"form": form, "copied": copied}
+        form = EndpointForm(copied=copied, preset=preset, by=by)
+    context = {"form": form, "copied": copied, "preset": preset, "presets": PRESETS}
+    context["sees_hosts"] = request.user.has_perm(ENDPOINTS)
     status = 422 if form.errors else 200
     return render(request, "benchmarks/endpoints/endpoint_form.html", context, status=status)
 
@@ -123,16 +155,16 @@ def _copied(request: HttpRequest) -> Endpoint | None:
     wanted = request.GET.get("copy", "")
     if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 19):
         return None
-    return fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=int(wanted))
+    return _own(request, int(wanted))
 
 
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
-    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    found = _own(request, endpoint_id)
     locked = endpoints.endpoint_used(found)
     given = request.POST if request.method == "POST" else None
-    form = EndpointForm(given, endpoint=found, locked=locked)
+    form = EndpointForm(given, endpoint=found, locked=locked, by=_person(request))
     if form.is_bound and form.is_valid():
         values = {name: form.cleaned_data[name] for name in form.fields if name != "name"}
         try:
@@ -151,7 +183,7 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 @require_POST
 def endpoint_retire(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Take an endpoint out of use, or (``retired=0``) bring it back."""
-    found = fetch(request, Endpoint.objects.all(), ENDPOINTS, pk=endpoint_id)
+    found = _own(request, endpoint_id)
     retired = request.POST.get("retired") != "0"
     try:
         change_endpoint(endpoint=found, retired=retired)

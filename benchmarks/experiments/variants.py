@@ -71,7 +71,10 @@ def find_variant(agent: Agent, changes: Mapping[str, float]) -> Agent | None:
         return next((one for one in alike.order_by("pk") if one.parameters == wanted), None)
     same = {name: getattr(endpoint, name) for name in _SAME}
     wanted = {**endpoint.parameters, **changes}
-    others = Endpoint.objects.filter(**same, simulated=endpoint.simulated, retired=False)
+    same |= {"simulated": endpoint.simulated, "delegated": endpoint.delegated, "retired": False}
+    if endpoint.delegated:
+        same["created_by"] = endpoint.created_by
+    others = Endpoint.objects.filter(**same)
     found = next((one for one in others.order_by("pk") if one.parameters == wanted), None)
     return found.agents.order_by("pk").first() if found is not None else None
 
@@ -101,7 +104,9 @@ def ensure_variant(
     made = create_endpoint(
         name=name,
         title=endpoint.title[: _LONGEST_TITLE - len(told)] + told,
-        created_by=created_by,
+        # The variant keeps its maker and their rights: only parameters are others.
+        created_by=endpoint.created_by if endpoint.delegated else created_by,
+        delegated=endpoint.delegated,
         parameters={**endpoint.parameters, **changes},
         simulated=endpoint.simulated,
         **{name: getattr(endpoint, name) for name in _SAME},

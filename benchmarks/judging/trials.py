@@ -16,7 +16,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.log import Call
 from benchmarks.core.registry import NotRejudgeable
 from benchmarks.core.types import Ask
-from benchmarks.endpoints.services import answerer_at, currency_of, endpoints_in
+from benchmarks.endpoints.services import answerer_at, check_use, currency_of, endpoints_in
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.judging.judges import TRIAL
 from benchmarks.judging.services import ChosenPanel, read_panel
@@ -43,6 +43,8 @@ def try_judge(
     filler = assign_by_name(panel.rejudging, role, judge)
     if filler["kind"] == "human":
         raise NotRejudgeable("people judge through their own pages; try a script or a model")
+    paid = endpoints_in({role: [filler]})
+    check_use(paid, asked_by)
     payload = {
         "trajectory": trajectory.pk,
         "turn": index,
@@ -51,7 +53,7 @@ def try_judge(
         "settings": {k: v for k, v in panel.settings.items() if k in (settings or {})},
         "seed": seed,
         "filler": filler,
-        "currency": currency_of(endpoints_in({role: [filler]})),
+        "currency": currency_of(paid),
         "messages": [{"speaker": m.speaker, "text": m.text} for m in ask.messages],
     }
     title = f"Try a judge on turn {index} of trajectory {trajectory.pk}"

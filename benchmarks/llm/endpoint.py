@@ -15,11 +15,12 @@ from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
 from benchmarks.core.types import Ask
 from benchmarks.llm.chat import MalformedReply, read_completion, request_body
 from benchmarks.llm.config import EndpointConfig, SchemaBuilder
+from benchmarks.llm.hosts import LOOPBACK
 from benchmarks.llm.limits import CallPermit, NoPlace
 from benchmarks.llm.line import EndpointConnection, open_line
 from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
 from benchmarks.llm.scoring import NOT_SERVED, REQUIRED, read_scores, scoring_body, wants_scores
-from benchmarks.llm.security import LOOPBACK, EndpointRefused, Redactor, ReplyRefused
+from benchmarks.llm.security import EndpointRefused, Redactor, ReplyRefused
 
 # --- Prices ---------------------------------------------------------------------------------------
 
@@ -250,6 +251,9 @@ def _breakdown(error: "openai.APIConnectionError", seconds: float) -> Trouble:
     causes = list(_causes(error))
     kinds = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
     unsent = any(isinstance(cause, kinds) for cause in causes)
+    for refused in causes:
+        if isinstance(refused, EndpointRefused):
+            return Trouble(str(refused), again=False, billed=isinstance(refused, ReplyRefused))
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return Trouble("its certificate cannot be verified", again=False)
     if unsent:

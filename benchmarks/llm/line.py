@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.hosts import AddressGate, check_host
 from benchmarks.llm.limits import Limiter
-from benchmarks.llm.security import Redactor, Secret, check_host, read_key
+from benchmarks.llm.security import Redactor, Secret, read_key
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -25,6 +26,7 @@ class EndpointConnection:
     client: "OpenAI"
     limiter: Limiter
     redactor: Redactor
+    gate: AddressGate
 
 
 _lines: dict[tuple[int, str], EndpointConnection] = {}
@@ -44,7 +46,11 @@ def open_line(
             secret = read_key(config.key_variable, environ)
             limiter = Limiter(config.concurrency, config.requests_per_minute)
             limiter.share(_shares.get(key, 1.0))
-            _lines[key] = EndpointConnection(_client(config, secret), limiter, Redactor(secret))
+            gate = AddressGate(config.address, hosts)
+            client = _client(config, secret, gate)
+            _lines[key] = EndpointConnection(client, limiter, Redactor(secret), gate)
+        # Connections that are opened from now on go by the list of this call.
+        _lines[key].gate.hosts = hosts
         return _lines[key]
 
 
@@ -80,7 +86,7 @@ def load_client() -> None:
     from benchmarks.llm import transport  # noqa: F401
 
 
-def _client(config: EndpointConfig, secret: Secret | None) -> "OpenAI":
+def _client(config: EndpointConfig, secret: Secret | None, gate: AddressGate) -> "OpenAI":
     """The SDK's client behind our gate. Imported here, because that takes most of a second."""
     import openai
 
@@ -94,5 +100,5 @@ def _client(config: EndpointConfig, secret: Secret | None) -> "OpenAI":
         api_key="none",
         admin_api_key="none",
         max_retries=0,
-        http_client=open_client(config.address, secret, config.concurrency),
+        http_client=open_client(gate, secret, config.concurrency),
     )

@@ -3,6 +3,7 @@
 Imports httpx2, so it is itself imported only when a line to an endpoint is opened.
 """
 
+import socket
 import ssl
 import threading
 import time
@@ -12,6 +13,7 @@ from typing import Any
 import httpcore2
 import httpx2
 
+from benchmarks.llm.hosts import AddressGate
 from benchmarks.llm.security import Address, EndpointRefused, ReplyRefused, Secret
 
 # --- Deadlines ------------------------------------------------------------------------------------
@@ -64,11 +66,15 @@ class DeadlineStream(httpcore2.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
-class DeadlineBackend(httpcore2.NetworkBackend):
-    """Opens connections that keep the deadline."""
+class GuardedBackend(httpcore2.NetworkBackend):
+    """Opens connections to checked addresses alone, which keep the deadline.
 
-    def __init__(self, deadline: Deadline) -> None:
-        self._inner, self._deadline = httpcore2.SyncBackend(), deadline
+    The name is resolved here, once, and the connection goes to what was checked: a second look-up
+    could lead elsewhere. Certificates are still those of the name.
+    """
+
+    def __init__(self, deadline: Deadline, gate: AddressGate) -> None:
+        self._inner, self._deadline, self._gate = httpcore2.SyncBackend(), deadline, gate
 
     def connect_tcp(
         self,
@@ -78,9 +84,27 @@ class DeadlineBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        left = self._deadline.within(timeout)
-        inner = self._inner.connect_tcp(host, port, left, local_address, socket_options)
-        return DeadlineStream(inner, self._deadline)
+        failure: Exception = httpcore2.ConnectError("the host has no address")
+        for found in self._addresses(host, port):
+            left = self._deadline.within(timeout)
+            try:
+                inner = self._inner.connect_tcp(found, port, left, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+            else:
+                return DeadlineStream(inner, self._deadline)
+        raise failure
+
+    def _addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host; one that is not allowed refuses all of them."""
+        try:
+            rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise httpcore2.ConnectError("the host cannot be resolved") from error
+        addresses = list(dict.fromkeys(str(row[4][0]) for row in rows))
+        for found in addresses:
+            self._gate.check(found)
+        return addresses
 
 
 LONGEST_REPLY = 8 * 1024 * 1024
@@ -161,7 +185,7 @@ class _Bounded(httpx2.SyncByteStream):
         self._stream.close()
 
 
-def open_client(address: Address, secret: Secret | None, connections: int) -> httpx2.Client:
+def open_client(gate: AddressGate, secret: Secret | None, connections: int) -> httpx2.Client:
     """A client for one address: no redirects, no proxies, no cookies, verified certificates."""
     deadline = Deadline()
     # SSL_CERT_FILE is honoured, because private endpoints have private authorities.
@@ -174,10 +198,10 @@ def open_client(address: Address, secret: Secret | None, connections: int) -> ht
         max_connections=connections,
         max_keepalive_connections=connections,
         keepalive_expiry=KEEP_ALIVE,
-        network_backend=DeadlineBackend(deadline),
+        network_backend=GuardedBackend(deadline, gate),
     )
     return httpx2.Client(
-        transport=GuardedTransport(address, secret, inner, deadline),
+        transport=GuardedTransport(gate.address, secret, inner, deadline),
         trust_env=False,
         follow_redirects=False,
     )

@@ -1,7 +1,13 @@
 """Stored tasks, runs, trajectories, exchanges and scores."""
 
 from benchmarks.models.datasets import Candidate, Constraint, Dataset, Profile, SharedData, Task
-from benchmarks.models.endpoints import Agent, Endpoint, EndpointTrial
+from benchmarks.models.endpoints import (
+    Agent,
+    AllowedHost,
+    Endpoint,
+    EndpointKey,
+    EndpointTrial,
+)
 from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
 from benchmarks.models.judging import JudgeScore, Judging
 from benchmarks.models.log import AnswererVersion, Exchange, OpenAsk, StoredMessage, Suggestion
@@ -13,12 +19,14 @@ from benchmarks.models.trajectories import Trajectory, Turn, Violation
 __all__ = [
     "COUNTED",
     "Agent",
+    "AllowedHost",
     "AnswererVersion",
     "ApiToken",
     "Candidate",
     "Constraint",
     "Dataset",
     "Endpoint",
+    "EndpointKey",
     "EndpointTrial",
     "Exchange",
     "Experiment",

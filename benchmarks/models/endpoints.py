@@ -12,7 +12,8 @@ class Endpoint(models.Model):
     It stores the name of the environment variable with the key, never the key. Once the endpoint
     has been asked, the fields that shape replies (address, model, parameters, structure, tools)
     cannot change, because a resumed run must ask the same endpoint. ``simulated`` means that a
-    program makes up the replies; all results from them are labelled so.
+    program makes up the replies; all results from them are labelled so. A ``delegated`` endpoint was
+    made by somebody who is no administrator, so it may use only keys that its maker was granted.
     """
 
     class Structured(models.TextChoices):
@@ -38,6 +39,7 @@ class Endpoint(models.Model):
     native_tools = models.BooleanField(default=False)
     simulated = models.BooleanField(default=False)
     retired = models.BooleanField(default=False)
+    delegated = models.BooleanField(default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
@@ -48,6 +50,50 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class AllowedHost(models.Model):
+    """A host, pattern, address or range where endpoints may be, beside those of the environment.
+
+    ``entry`` is in the spelling of ``benchmarks.llm.hosts.read_host_rule``.
+    """
+
+    entry = models.CharField(max_length=261, unique=True)
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    added_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["entry"]
+
+    def __str__(self) -> str:
+        return self.entry
+
+
+class EndpointKey(models.Model):
+    """What a key of the environment may be used for: one host, and the people who may use it.
+
+    The key itself is in the environment variable; it is never stored. ``host`` is the host of base
+    URLs, with the port if it is not that of https. ``users`` may use the key in endpoints that they
+    make, and start runs with endpoints that use it; if it is ``shared``, everybody who may start
+    runs can do the latter.
+    """
+
+    variable = models.CharField(max_length=80, unique=True)
+    host = models.CharField(max_length=261)
+    shared = models.BooleanField(default=False)
+    users = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+")
+    bound_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    bound_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["variable"]
+
+    def __str__(self) -> str:
+        return self.variable
 
 
 class EndpointTrial(models.Model):

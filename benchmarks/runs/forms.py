@@ -173,6 +173,28 @@ class NewRunForm(StartForm):
         else:
             del self.fields["levels"]
 
+    def prefill(self, agent: str, first: int | None = None) -> None:
+        """Choose an agent, judges that can read what it writes, and the first tasks if asked."""
+        chosen = [one for one in self.all_agents if one.name == agent]
+        if not chosen:
+            return
+        self.initial["agents"] = [agent]
+        levels = self.fields["levels"].initial if "levels" in self.fields else ()
+        usual: dict[str, list[str]] = {}
+        for name in self.role_names:
+            role = name.removeprefix("role_").rpartition("_")[0]
+            usual.setdefault(role, []).append(self.fields[name].initial)
+        names = fitting_names(
+            self.system, self.dataset, levels, chosen, usual, list(self.endpoints)
+        )
+        for name in self.role_names:
+            role, _, seat = name.removeprefix("role_").rpartition("_")
+            if wanted := names.get(role):
+                self.initial[name] = wanted[(int(seat) - 1) % len(wanted)]
+        if first:
+            tasks = self.dataset.tasks.order_by("pk").values_list("external_id", flat=True)[:first]
+            self.initial["tasks"] = "\n".join(tasks)
+
     @cached_property
     def misfits(self) -> list[JudgeMisfit]:
         """Return the judges that cannot read a chosen agent; none while roles are invalid."""

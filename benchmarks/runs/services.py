@@ -14,7 +14,7 @@ from benchmarks.core.digests import derive_seed, digest_text
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import System, read_settings
-from benchmarks.endpoints.services import check_cap, currency_of, endpoints_in
+from benchmarks.endpoints.services import check_cap, check_use, currency_of, endpoints_in
 from benchmarks.jobs import wake_up
 from benchmarks.locks import lock_run, lock_trajectories_of
 from benchmarks.mappers import system_of_run
@@ -193,8 +193,12 @@ def create_empty_run(
     cost_cap: float | None,
     kind: str = Run.Kind.MADE,
 ) -> Run:
-    """Create a run without trajectories, within a transaction; ``settings`` must be complete."""
+    """Create a run without trajectories, within a transaction; ``settings`` must be complete.
+
+    It is created for the person who made the experiment, who must be allowed to use its keys.
+    """
     paid = endpoints_in(fillers)
+    check_use(paid, experiment.created_by)
     check_cap(cost_cap, paid)
     run = Run.objects.create(
         experiment=experiment,

@@ -291,6 +291,8 @@ def run_new(request: HttpRequest) -> HttpResponse:
     form = NewRunForm(
         (request.POST or request.GET) if asked else None, dataset=chosen, system=system, seen=seen
     )
+    if not asked and request.GET.get("agent"):
+        form.prefill(request.GET["agent"], paging.as_id(request.GET.get("first", "")))
     context = {"datasets": datasets, "dataset": chosen, "form": form, "size": _size(form)}
     if request.method != "POST":
         return respond(

@@ -142,6 +142,9 @@ benchmarks:agent_list             GET  login    403      403      403      403  
 benchmarks:endpoint_list          GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:endpoint_new           GET  login    403      403      403      403      403      403      403      403      ok
 benchmarks:endpoint_new           POST login    403      403      403      403      403      403      403      403      422
+benchmarks:endpoint_rules         GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:endpoint_rules         POST login    403      403      403      403      403      403      403      403      moved
+benchmarks:endpoint_guide         GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:endpoint               GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:endpoint_edit          GET  login    403      403      403      403      403      403      403      403      ok
 benchmarks:endpoint_edit          POST login    403      403      403      403      403      403      403      403      422

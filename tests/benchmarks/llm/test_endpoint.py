@@ -11,7 +11,7 @@ import pytest
 from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
 from benchmarks.llm.line import open_line
 from benchmarks.llm.retries import RetryPolicy
-from benchmarks.llm.security import LOOPBACK
+from benchmarks.llm.hosts import LOOPBACK
 from tests.benchmarks.llm.stage import KEY, LOOKUP, QUICK, VARIABLE, Clock, answerer, ask
 
 PRICED = {"price_in": 1.0, "price_out": 2.0}
