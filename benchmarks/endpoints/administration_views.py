@@ -40,8 +40,9 @@ class HostForm(forms.Form):
         label="Host",
         max_length=261,
         widget=forms.TextInput(attrs={**_PLAIN, "placeholder": "api.example.org"}),
-        help_text="A host, with or without a port; a pattern such as <code>*.example.org</code> for "
-        "all hosts below a domain; a private address, or a range such as <code>10.1.0.0/16</code>.",
+        help_text="A host, with or without a port; a pattern such as <code>*.example.org</code> "
+        "for all hosts below a domain; a private address, or a range such as "
+        "<code>10.1.0.0/16</code>.",
     )
 
 

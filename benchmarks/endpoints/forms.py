@@ -232,7 +232,8 @@ class EndpointForm(forms.Form):
         self.endpoint = endpoint
         self.rules = EndpointRules.load()
         self.delegated = endpoint.delegated if endpoint is not None else is_delegate(by)
-        self.maker = endpoint.created_by_id if endpoint is not None else by and by.pk
+        maker = endpoint.created_by if endpoint is not None else by
+        self.maker = maker.pk if maker is not None else None
         self.fields["base_url"].help_text = format_html(
             "Up to and with <code>/v1</code>; plain http for this machine alone. Allowed hosts: "
             "{}. {}",

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_safe
 
 from benchmarks.access import ENDPOINTS, OWN_ENDPOINTS, START, VIEW, allow, signed_in, visibility
 from benchmarks.core.registry import find_system
-
 from benchmarks.endpoints.administration import set_variables
 from benchmarks.endpoints.presets import PRESETS, EndpointPreset
 from benchmarks.endpoints.rules import EndpointRules, may_add

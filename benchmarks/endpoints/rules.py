@@ -1,8 +1,8 @@
 """What endpoints may: where they may be, which keys they may use, and who may use them.
 
-The list of allowed hosts in the environment (``PLANJURY_ENDPOINT_HOSTS``) is the base; administrators
-add to it on a page. They bind keys to a host and to people there, too. A key that nobody bound may
-be used by administrators' endpoints on every allowed host.
+The list of allowed hosts in the environment (``PLANJURY_ENDPOINT_HOSTS``) is the base, to which
+administrators add on a page. There they bind keys to a host and to people, too. A key that nobody
+bound may be used by administrators' endpoints on every allowed host.
 """
 
 from collections.abc import Iterable, Mapping
@@ -55,9 +55,7 @@ class EndpointRules:
         """Refuse an endpoint that may not be where it is, or not use its key."""
         address = (config or endpoint_config(endpoint)).address
         self.check_address(address, delegated=endpoint.delegated)
-        self.check_key(
-            endpoint.key_variable, address, endpoint.delegated, endpoint.created_by_id
-        )
+        self.check_key(endpoint.key_variable, address, endpoint.delegated, endpoint.created_by_id)
 
     def check_address(self, address: Address, *, delegated: bool) -> None:
         """Refuse a host that is not allowed; of this machine, delegated endpoints need the port."""

@@ -145,8 +145,13 @@ def endpoint_new(request: HttpRequest) -> HttpResponse:
                 return HttpResponseRedirect(_url(made))
     else:
         form = EndpointForm(copied=copied, preset=preset, by=by)
-    context = {"form": form, "copied": copied, "preset": preset, "presets": PRESETS}
-    context["sees_hosts"] = request.user.has_perm(ENDPOINTS)
+    context = {
+        "form": form,
+        "copied": copied,
+        "preset": preset,
+        "presets": PRESETS,
+        "sees_hosts": request.user.has_perm(ENDPOINTS),
+    }
     status = 422 if form.errors else 200
     return render(request, "benchmarks/endpoints/endpoint_form.html", context, status=status)
 

@@ -2,9 +2,9 @@
 
 The rules (docs/endpoints.md): a key is named by a variable that starts with
 ``PLANJURY_KEY_``; the host stands in a list (``hosts``); plain http goes to this machine alone; no
-user names or query strings in addresses; redirects are not followed; the environment's proxies are not used.
-``transport`` applies them to each request once more. Redaction is the last line of defence: nothing
-should reach it.
+user names or query strings in addresses; redirects are not followed; the environment's proxies are
+not used. ``transport`` applies them to each request once more. Redaction is the last line of
+defence: nothing should reach it.
 """
 
 import base64

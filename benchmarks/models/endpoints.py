@@ -12,8 +12,9 @@ class Endpoint(models.Model):
     It stores the name of the environment variable with the key, never the key. Once the endpoint
     has been asked, the fields that shape replies (address, model, parameters, structure, tools)
     cannot change, because a resumed run must ask the same endpoint. ``simulated`` means that a
-    program makes up the replies; all results from them are labelled so. A ``delegated`` endpoint was
-    made by somebody who is no administrator, so it may use only keys that its maker was granted.
+    program makes up the replies; all results from them are labelled so. A ``delegated`` endpoint
+    was made by somebody who is no administrator, so it may use only keys that its maker was
+    granted.
     """
 
     class Structured(models.TextChoices):

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
+from benchmarks.llm.hosts import LOOPBACK
 from benchmarks.llm.line import open_line
 from benchmarks.llm.retries import RetryPolicy
-from benchmarks.llm.hosts import LOOPBACK
 from tests.benchmarks.llm.stage import KEY, LOOKUP, QUICK, VARIABLE, Clock, answerer, ask
 
 PRICED = {"price_in": 1.0, "price_out": 2.0}

@@ -52,7 +52,8 @@ class TestHosts:
 
     @pytest.mark.parametrize(
         "host",
-        ["evil-example.org", "example.org.evil", "example.org.evil.net", "example.org", "xexample.org",
+        ["evil-example.org", "example.org.evil", "example.org.evil.net", "example.org",
+         "xexample.org",
          "a.example.org.evil", "10.1.2.3", "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]",
          "[::ffff:a01:203]"],
     )  # fmt: skip
@@ -94,8 +95,10 @@ class TestHosts:
          ("api.example.org:http", "port"), ("a..b", "no host name"), ("user@host.org", "no host"),
          ("8.8.8.0/24", "must be private"), ("127.0.0.0/8", "must be private"),
          ("169.254.0.0/16", "must be private"), ("0.0.0.0/0", "must be private"),
-         ("10.1.2.3/16", "a range is written"), ("::/0", "must be private"), ("fe80::1%eth0", "IPv6"),
-         ("::ffff:0:0/96", "must be private"), ("xn--a b.org", "no host name"), ("é.org", "no host")],
+         ("10.1.2.3/16", "a range is written"), ("::/0", "must be private"),
+         ("fe80::1%eth0", "IPv6"),
+         ("::ffff:0:0/96", "must be private"),
+         ("xn--a b.org", "no host name"), ("é.org", "no host")],
     )  # fmt: skip
     def test_entries_that_the_list_does_not_take(self, entry, reason):
         with pytest.raises(HostRuleError, match=reason):
