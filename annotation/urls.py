@@ -19,6 +19,7 @@ from annotation.questionnaires import views as questionnaires
 from annotation.record import views as record
 from annotation.steps import views as steps
 from annotation.studies import views as studies
+from annotation.submissions import views as submissions
 from annotation.texts import views as texts
 
 app_name = "annotation"
@@ -53,6 +54,11 @@ _study: list[URLPattern | URLResolver] = [
     path("people/", people.people, name="study_people"),
     path("people/remove/", people.member_remove, name="member_remove"),
     path("people/<int:number>/", people.annotator, name="annotator"),
+    path(
+        "people/<int:number>/items/<int:position>/",
+        submissions.submission,
+        name="submission",
+    ),
     path(
         "people/<int:number>/change/",
         people.annotator_change,

@@ -15,6 +15,7 @@ from annotation.access import OVERSEERS
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire, load_questionnaire
+from annotation.ratings.selectors import left_out
 from benchmarks.models import Candidate, Dataset, Run
 from benchmarks.visibility import Visibility
 
@@ -77,6 +78,8 @@ def selection_of_study(
         else SIMULATED[0 if study.is_demo else 1],
         unblinded=filters.unblinded if filters.unblinded in {o.value for o in unblinded} else "",
     )
+    if out := left_out(study).words:
+        notes = [*notes, f"Left out of “{study.name}”: {out}."]
     selection = narrow(words, rows, notes, one_each=False)
     return replace(
         selection,

@@ -47,7 +47,7 @@ class AssignmentOut(Schema):
 
     part: PartName
     position: int = Field(description="Its place among your items of this part, from 1.")
-    state: Literal["open", "submitted", "skipped", "returned"]
+    state: Literal["open", "submitted", "skipped", "returned", "voided"]
     skip_reason: str
     opened_at: datetime | None
     submitted_at: datetime | None
@@ -239,7 +239,7 @@ class AssignmentQuery(Paged):
     """Which of your assignments."""
 
     part: PartName = "main"
-    state: Literal["open", "submitted", "skipped", "returned"] | None = None
+    state: Literal["open", "submitted", "skipped", "returned", "voided"] | None = None
 
 
 router = Router(tags=["Ratings"])

@@ -9,6 +9,7 @@ Code that locks several rows locks them in this order, to avoid deadlocks: the s
 participant, the assignment, the item.
 """
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -41,11 +42,13 @@ EVENTS = {
     State.SKIPPED: Kind.SKIPPED,
     State.OPEN: Kind.REOPENED,
     State.RETURNED: Kind.RETURNED,
+    State.VOIDED: Kind.VOIDED,
 }
 COUNTERS = {
     State.SUBMITTED: "submitted",
     State.SKIPPED: "skipped",
     State.RETURNED: "returned",
+    State.VOIDED: "returned",
 }
 # A request returns at most this many expired assignments of a study.
 MOST_EXPIRED = 100
@@ -174,6 +177,8 @@ def change_assignment_state(
     done = int(state == State.SUBMITTED) - int(before == State.SUBMITTED)
     if before == State.RETURNED and kind != Kind.ASSIGNED and was_taken_back(assignment):
         raise Refused("gone", "a manager has taken this item back; they can give it to you again")
+    if before == State.VOIDED and kind != Kind.VOIDED:
+        raise Refused("gone", "a manager has voided this submission; it cannot be answered again")
     if holds and not held and not _claim_slot(assignment.item_id):
         raise Refused("gone", "somebody else has taken this item meanwhile")
     given = -1 if held and not holds else 0
@@ -184,15 +189,17 @@ def change_assignment_state(
     now = timezone.now()
     assignment.state = state
     assignment.skip_reason = reason if state == State.SKIPPED else ""
-    assignment.submitted_at = now if state == State.SUBMITTED else None
+    if State.VOIDED not in (state, before):  # a voided submission keeps its time
+        assignment.submitted_at = now if state == State.SUBMITTED else None
     leased = state == State.OPEN and assignment.study.dealing == Study.Dealing.POOL
     assignment.leased_until = lease_end(assignment.study) if leased else None
     assignment.save(
         update_fields=["state", "skip_reason", "submitted_at", "leased_until", "pattern"]
     )
     if assignment.part == Part.MAIN:
-        more = {name: int(state == s) - int(before == s) for s, name in COUNTERS.items()}
-        more["active_ms"] = done * assignment.active_ms
+        more = Counter({"active_ms": done * assignment.active_ms})
+        for counted, name in COUNTERS.items():
+            more[name] += int(state == counted) - int(before == counted)
         Participant.objects.filter(study=assignment.study_id, user=assignment.annotator_id).update(
             **{name: F(name) + count for name, count in more.items() if count}
         )
@@ -204,6 +211,8 @@ def change_assignment_state(
 
 def was_taken_back(assignment: Assignment) -> bool:
     """Say whether a manager took this item from its annotator, who then cannot reclaim it."""
+    if assignment.state == State.VOIDED:
+        return True
     if assignment.state != State.RETURNED:
         return False
     return taken_back(Assignment.objects.filter(pk=assignment.pk)).exists()

@@ -60,6 +60,7 @@ class ExportedAssignment:
     position: int
     state: str
     skip_reason: str
+    note: str
     active_ms: int
     opened_at: datetime | None
     submitted_at: datetime | None
@@ -93,7 +94,7 @@ class ExportedAssignment:
 
 
 _FIELDS = (
-    "pk", "item", "part", "position", "state", "skip_reason", "active_ms", "opened_at",
+    "pk", "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
     "submitted_at", "verdicts", "rotation", "item__rank", "item__use", "item__task__external_id",
     "item__task__dataset__name", "item__task__dataset__version", "trajectory",
     "trajectory__attempt", "trajectory__run__level", "trajectory__run__condition",

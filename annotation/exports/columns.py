@@ -62,8 +62,14 @@ _RATER = (
     ExportColumn("simulated", "truth", "whether the rater is a program"),
     ExportColumn("part", "text", "main, training or background"),
     ExportColumn("position", "whole", "place among this rater's items, within the part"),
-    ExportColumn("state", "text", "open, submitted, skipped or returned"),
+    ExportColumn(
+        "state",
+        "text",
+        "open, submitted, skipped, returned, or voided: submitted once, and voided by a manager; "
+        "analyses take submitted items alone",
+    ),
     ExportColumn("skip_reason", "text", "why it was skipped"),
+    ExportColumn("note", "text", "what a manager wrote who sent the submission back"),
     ExportColumn("submitted_at", "time", "when it was submitted"),
     ExportColumn("active_ms", "whole", "time at work on the whole item, in milliseconds"),
     ExportColumn(

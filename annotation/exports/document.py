@@ -25,8 +25,8 @@ from annotation.exports.writing import dumped, json_written, members
 from annotation.models import Adjudication, StudyEvent
 
 SEAT_FIELDS = (
-    "item", "part", "position", "state", "skip_reason", "active_ms", "opened_at", "submitted_at",
-    "verdicts", "rotation",
+    "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
+    "submitted_at", "verdicts", "rotation",
 )  # fmt: skip
 
 

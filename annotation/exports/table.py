@@ -149,6 +149,7 @@ class AssignmentTables:
             "position": seat.position,
             "state": seat.state,
             "skip_reason": seat.skip_reason,
+            "note": seat.note,
             "submitted_at": seat.submitted_at,
             "active_ms": seat.active_ms,
             "verdicts": seat.verdicts,

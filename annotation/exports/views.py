@@ -13,6 +13,7 @@ from annotation.errors import Refused
 from annotation.exports.scope import Scope, scope_of
 from annotation.exports.services import FORMATS, ExportRequest, export_stream, unavailable
 from annotation.exports.table import rating_columns
+from annotation.ratings.selectors import left_out
 from annotation.studies.selectors import study_banner
 from benchmarks.access import signed_in
 
@@ -117,6 +118,7 @@ def _page(
         "scope": scope,
         "people": len(scope.people),
         "left_out": None if scope.blind else scope.left_out,
+        "voided": 0 if scope.blind else left_out(access.study).voided,
         "columns": rating_columns(scope),
     }
     return render(request, "annotation/study_export.html", context, status=status)

@@ -177,6 +177,7 @@ class AssignmentIn(StrictDocument):
     position: int = Count
     state: Literal[tuple(Assignment.State.values)]  # type: ignore[valid-type]
     skip_reason: str
+    note: str = ""
     active_ms: int = Field(ge=0, le=2**63 - 1)
     opened_at: Moment | None
     submitted_at: Moment | None

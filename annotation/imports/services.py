@@ -38,7 +38,12 @@ from benchmarks.locks import named_lock
 
 BATCH = 500
 State, Part = Assignment.State, Assignment.Part
-COUNTED = {State.SUBMITTED: "submitted", State.SKIPPED: "skipped", State.RETURNED: "returned"}
+COUNTED = {
+    State.SUBMITTED: "submitted",
+    State.SKIPPED: "skipped",
+    State.RETURNED: "returned",
+    State.VOIDED: "returned",
+}
 HOLDS = (State.OPEN, State.SUBMITTED)
 NAMESPACE = uuid.UUID("2d0a4c0e-3f0b-5a53-9d34-6b8f5f6f1f11")
 M = TypeVar("M", bound=models.Model)
@@ -219,6 +224,7 @@ class _Storing:
             position=seat.position,
             state=seat.state,
             skip_reason=seat.skip_reason,
+            note=seat.note,
             active_ms=seat.active_ms,
             opened_at=seat.opened_at,
             submitted_at=seat.submitted_at,

@@ -211,3 +211,8 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.part} item {self.position}"
+
+    @property
+    def active_seconds(self) -> float:
+        """The time at work in seconds."""
+        return self.active_ms / 1000

@@ -184,6 +184,7 @@ def _blank_answers(user: User) -> None:
     """Words and quotes go, and what people said of themselves; scores where the study asks so."""
     seats = Assignment.objects.filter(annotator=user)
     seats.exclude(skip_reason="").update(skip_reason=ERASED)
+    seats.exclude(note="").update(note=ERASED)
     edits, ratings = RatingEdit.objects.filter(by=user), Rating.objects.filter(assignment__in=seats)
     edits.erase_words(text="", client_time=None)
     ratings.update(text="")

@@ -96,16 +96,22 @@ class MessageForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    """Why something is done; it is kept in the record."""
+    """Why something is done, kept in the record, and a choice where the page offers one."""
 
     reason = forms.CharField(
         label="Reason", max_length=1000, widget=forms.Textarea(attrs={"rows": 3}),
         error_messages={"required": "Enter a reason."},
     )  # fmt: skip
 
-    def __init__(self, data: Any = None, *, required: bool = True) -> None:
+    def __init__(
+        self, data: Any = None, *, required: bool = True, choice: str = "", choice_help: str = ""
+    ) -> None:
         super().__init__(data)
         self.fields["reason"].required = required
+        if choice:
+            self.fields["choice"] = forms.BooleanField(
+                required=False, label=choice, help_text=choice_help
+            )
 
 
 class EraseForm(forms.Form):

@@ -21,6 +21,7 @@ from annotation.people.erasure import erase_person, stored_data_of, tombstone
 from annotation.people.forms import EraseForm, ReasonForm
 from annotation.people.services import unblind_annotator, unblind_study
 from annotation.people.withdrawal import restore_annotator, withdraw_annotator
+from annotation.submissions.services import submitted_seats
 from benchmarks.access import signed_in
 
 
@@ -32,10 +33,13 @@ class Confirmation:
     points: Sequence[str]
     button: str
     done: str
-    do: Callable[[str], None]
+    do: Callable[[str, bool], None]
     back: str
     danger: bool = True
     needs_reason: bool = True
+    # A choice beside the reason: its label and what it means; empty where there is none.
+    choice: str = ""
+    choice_help: str = ""
 
 
 @require_http_methods(["GET", "POST"])
@@ -59,7 +63,9 @@ def leave(request: HttpRequest, pk: int) -> HttpResponseBase:
         ],
         button="Withdraw from the study",
         done=f"You have withdrawn from “{study.name}”. Thank you for your time.",
-        do=lambda reason: withdraw_annotator(study=study, user=user, by=user, reason=reason),
+        do=lambda reason, chosen: withdraw_annotator(
+            study=study, user=user, by=user, reason=reason
+        ),
         back=reverse("annotation:study", args=[pk]),
         needs_reason=False,
     )
@@ -84,7 +90,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
             ],
             button="Readmit",
             done=f"{name} is readmitted to the study.",
-            do=lambda reason: restore_annotator(
+            do=lambda reason, chosen: restore_annotator(
                 study=study, user=user, by=access.user, reason=reason
             ),
             back=_people(access),
@@ -93,6 +99,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
     else:
         seats = study.assignments.filter(annotator=user)
         still = seats.filter(state=Assignment.State.OPEN).count()
+        refills = len(submitted_seats(study, user))
         act = Confirmation(
             title=f"Withdraw {name}",
             points=[
@@ -102,10 +109,17 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
                 f"Their {found.submitted} submitted items stay stored, outside analyses.",
                 "They no longer see the study. You can readmit them later.",
             ],
+            choice=f"Let others judge {_seats(refills)} again" if refills else "",
+            choice_help="Each of these items then wants one annotator more. "
+            + (
+                "The pool gives them out."
+                if study.dealing == study.Dealing.POOL
+                else "They become unassigned; assign them under Items → More to judge."
+            ),
             button=f"Withdraw {name}",
             done=f"{name} is withdrawn.",
-            do=lambda reason: withdraw_annotator(
-                study=study, user=user, by=access.user, reason=reason
+            do=lambda reason, chosen: withdraw_annotator(
+                study=study, user=user, by=access.user, reason=reason, refill=chosen
             ),
             back=_people(access),
         )
@@ -130,7 +144,9 @@ def annotator_unblind(request: HttpRequest, pk: int, number: int) -> HttpRespons
         ],
         button="Lift the blinding",
         done=f"The blinding is lifted for {name}.",
-        do=lambda reason: unblind_annotator(study=study, user=user, by=access.user, reason=reason),
+        do=lambda reason, chosen: unblind_annotator(
+            study=study, user=user, by=access.user, reason=reason
+        ),
         back=_people(access),
     )
     return _ask(request, access, act)
@@ -154,7 +170,7 @@ def study_unblind(request: HttpRequest, pk: int) -> HttpResponseBase:
         ],
         button="Lift the blinding",
         done="The study is no longer blinded.",
-        do=lambda reason: unblind_study(study=study, by=access.user, reason=reason),
+        do=lambda reason, chosen: unblind_study(study=study, by=access.user, reason=reason),
         back=reverse("annotation:study", args=[pk]),
     )
     return _ask(request, access, act)
@@ -163,14 +179,16 @@ def study_unblind(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _ask(
     request: HttpRequest, access: StudyAccess, act: Confirmation, *, after: str = ""
 ) -> HttpResponseBase:
-    form = ReasonForm(request.POST or None, required=act.needs_reason)
+    posted = request.POST if request.method == "POST" else None
+    form = ReasonForm(
+        posted, required=act.needs_reason, choice=act.choice, choice_help=act.choice_help
+    )
     status = 200
     if request.method == "POST":
-        form = ReasonForm(request.POST, required=act.needs_reason)
         status = 422
         if form.is_valid():
             try:
-                act.do(form.cleaned_data["reason"])
+                act.do(form.cleaned_data["reason"], form.cleaned_data.get("choice", False))
             except Refused as refused:
                 form.add_error(None, f"Nothing was changed: {refused.reason}.")
             else:
@@ -178,6 +196,10 @@ def _ask(
                 return redirect(after or act.back)
     context = {"access": access, "study": access.study, "act": act, "form": form}
     return render(request, "annotation/act.html", context, status=status)
+
+
+def _seats(count: int) -> str:
+    return "the one item that they submitted" if count == 1 else f"the {count} items they submitted"
 
 
 def _annotator(access: StudyAccess, number: int) -> Participant:

@@ -42,6 +42,8 @@ from annotation.steps.training import release_training
 from annotation.studies.progress import annotator_progress, study_progress
 from annotation.studies.setup import add_member
 from annotation.studies.views import attempt, study_context
+from annotation.submissions.selectors import submissions_of
+from annotation.submissions.services import refill_seats, submitted_seats
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 
@@ -190,8 +192,11 @@ def _annotator(
         "found": found,
         "row": row,
         "seats": seats,
+        "submissions": [] if access.blind else submissions_of(access.study, found),
         "now": timezone.now(),
     }
+    if found.state == Participant.State.WITHDRAWN and not found.refilled:
+        context["refills"] = len(submitted_seats(access.study, found.user))
     if access.manages:
         context |= {
             "message": message or MessageForm(people=[found], initial={"to": str(found.number)}),
@@ -258,6 +263,9 @@ def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> s
         case "train":
             act_on_work(study=study, user=user, action=TRAIN, by=by, reason=reason)
             return f"{name} goes through the training again before they continue."
+        case "refill":
+            count = refill_seats(study=study, user=user, by=by, reason=reason)
+            return f"{count} item{'s' if count > 1 else ''} can be judged by others."
         case "return":
             count = return_open_items(study=study, user=user, by=by, reason=reason)
             return f"{count} item{'s' if count > 1 else ''} came back, and {name} is paused."

@@ -14,6 +14,7 @@ from annotation.models import Assignment, Membership, Participant, Study, StudyE
 from annotation.record.events import record_event
 from annotation.studies.services import checked_reason
 from annotation.studies.setup import add_member, deal_for_all
+from annotation.submissions.services import refill_seats, withdraw_refill
 
 Role, Kind = Membership.Role, StudyEvent.Kind
 PState, AState = Participant.State, Assignment.State
@@ -37,10 +38,13 @@ def remove_member(
         _take_role(study, user, role, by, reason)
 
 
-def withdraw_annotator(*, study: Study, user: User, by: User | None, reason: str = "") -> None:
+def withdraw_annotator(
+    *, study: Study, user: User, by: User | None, reason: str = "", refill: bool = False
+) -> None:
     """Let an annotator leave, of their own accord or by a manager who says why.
 
-    Open items go back to the pool, or wait to be given to somebody else. Again it does nothing.
+    Open items go back to the pool, or wait to be given to somebody else. With ``refill`` others
+    judge what this person has submitted, too. Again it does nothing.
     """
     reason = checked_reason(reason, why="" if by == user else "this person is withdrawn")
     with transaction.atomic():
@@ -57,12 +61,15 @@ def withdraw_annotator(*, study: Study, user: User, by: User | None, reason: str
             study=study, kind=Kind.WITHDRAWN, by=by, about=user, reason=reason,
             detail={"before": before, "after": PState.WITHDRAWN, "returned": returned},
         )  # fmt: skip
+        if refill:
+            refill_seats(study=study, user=user, by=by, reason=reason)
 
 
 def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> None:
     """Take back an annotator who was withdrawn; their answers count again.
 
-    Items that they had open when they left come back to them, as far as nobody has them now.
+    Items that they had open when they left come back to them, as far as nobody has them now. Seats
+    that were opened for others in their place are closed, unless somebody has taken them.
     """
     reason = checked_reason(reason, why="this person comes back")
     with transaction.atomic():
@@ -73,6 +80,7 @@ def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> Non
         if person.state != PState.WITHDRAWN:
             return
         Participant.objects.filter(pk=person.pk).update(state=PState.ACTIVE)
+        withdraw_refill(study=study, user=user, by=by)
         add_member(study=study, user=user, role=Role.ANNOTATOR, by=by)
         taken = 0
         rows = study.assignments.select_for_update(of=("self",), no_key=True)

@@ -123,21 +123,39 @@ def _gone(study: str, user: str) -> QuerySet[Participant]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What analyses leave out of a study because its annotators withdrew: people, items, answers.
+    """What analyses leave out of a study: submissions of people who left, and voided ones.
 
-    Answers are scores and marks of submitted items that would count otherwise.
+    ``items`` and ``answers`` are those of ``people`` who left; answers are scores and marks of
+    submitted items that would count otherwise. ``voided`` are submissions of those who stay.
     """
 
     people: int = 0
     items: int = 0
     answers: int = 0
+    voided: int = 0
+
+    @property
+    def words(self) -> str:
+        """What is left out, in words; empty where nothing is."""
+        said = []
+        if self.items:
+            people = "person" if self.people == 1 else "people"
+            said.append(f"{_submissions(self.items)} of {self.people} {people} who left")
+        if self.voided:
+            said.append(f"{_submissions(self.voided)} that a manager voided")
+        return " and ".join(said)
+
+
+def _submissions(count: int) -> str:
+    return f"{count:,} submission{'' if count == 1 else 's'}"
 
 
 def left_out(study: Study) -> LeftOut:
-    """Return how much does not count because somebody withdrew, in two queries."""
+    """Return how much of a study does not count, in three queries."""
     people = count_gone(study).total()
+    voided = _voided(study)
     if not people:
-        return LeftOut()
+        return LeftOut(voided=voided)
     rows = Rating.objects.filter(
         Exists(_gone("assignment__study", "assignment__annotator")),
         assignment__study=study,
@@ -146,7 +164,14 @@ def left_out(study: Study) -> LeftOut:
         aspect=Aspect.ANSWER,
     ).order_by()
     found = rows.aggregate(items=Count("assignment", distinct=True), answers=Count("pk"))
-    return LeftOut(people, found["items"], found["answers"])
+    return LeftOut(people, found["items"], found["answers"], voided)
+
+
+def _voided(study: Study) -> int:
+    rows = Assignment.objects.filter(
+        study=study, state=Assignment.State.VOIDED, item__use=Item.Use.MAIN
+    )
+    return rows.exclude(Exists(_gone("study", "annotator"))).order_by().count()
 
 
 def _dimensions() -> dict[tuple[int, str], str]:

@@ -233,6 +233,9 @@ def _refuse_unless_open(assignment: Assignment, participant: Participant | None)
         raise Refused("not_yours", "you are not an annotator of this study")
     refuse_unless_working(assignment.study, participant, assignment.part)
     if assignment.state not in (State.OPEN, State.RETURNED):
+        if assignment.state == State.VOIDED:
+            words = "a manager has voided this submission; it cannot be answered again"
+            raise Refused("gone", words)
         word = assignment.get_state_display().lower()
         raise Refused("not_open", f"this item is {word}; reopen it to change an answer")
 

@@ -178,7 +178,7 @@ def compare_item(assignment: Assignment) -> list[TrainingComparison]:
     """Return what was answered to an item beside what was expected, place by place."""
     item, study = assignment.item, assignment.study
     answers = _answers([assignment]).get(assignment.pk, {})
-    names = _names(item)
+    names = condition_texts(item)
     return [
         _compared(slot, item.expected[slot.name], answers.get(slot.name), right, names)
         for slot, right in _matches(study, item, answers)
@@ -257,7 +257,7 @@ def _listed(keys: Sequence[str], names: Mapping[str, str]) -> str:
     return "; ".join(names.get(key, key) for key in keys) or NOTHING
 
 
-def _names(item: Item) -> dict[str, str]:
+def condition_texts(item: Item) -> dict[str, str]:
     """Return the wording of conditions and candidates by their keys."""
     if item.trajectory_id is not None:
         rows = Constraint.objects.filter(profile__trajectory=item.trajectory_id)

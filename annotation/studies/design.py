@@ -125,7 +125,9 @@ def _seats(
     for name in study.participants.order_by("number").values_list("user__username", flat=True):
         lists[name] = defaultdict(list)
     rows = Assignment.objects.filter(study=study).exclude(part=Assignment.Part.BACKGROUND)
-    rows = rows.exclude(state=Assignment.State.RETURNED).order_by("annotator", "part", "position")
+    rows = rows.exclude(state__in=(Assignment.State.RETURNED, Assignment.State.VOIDED)).order_by(
+        "annotator", "part", "position"
+    )
     seen: set[tuple[str, int]] = set()
     for name, item, part in rows.values_list("annotator__username", "item", "part").iterator():
         if item in items and (name, item) not in seen:  # a training may be repeated

@@ -272,6 +272,8 @@ annotation:study_people           POST login    404      403      404      403  
 annotation:member_remove          POST login    404      403      404      403      moved    403      404      404      moved
 annotation:annotator              GET  login    404      403      404      ok       ok       ok       404      404      ok
 annotation:annotator_change       POST login    404      403      404      403      moved    403      404      404      moved
+annotation:submission             GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:submission             POST login    404      403      404      403      moved    403      404      404      moved
 annotation:invite_make            POST login    404      403      404      403      422      403      404      404      422
 annotation:invite_revoke          POST login    404      403      404      403      moved    403      404      404      moved
 annotation:study_items            GET  login    404      403      404      ok       ok       ok       404      404      ok

@@ -177,4 +177,4 @@ def test_who_withdrew_is_not_counted(browser: Client, study: Study, people: list
     page = read(browser, url(study))
     assert "Scores from 4 to 5" in page and "Glue is hot." not in page
     queue = read(browser, reverse("annotation:study_adjudication", args=[study.pk]))
-    assert "Left out: 1 submitted item of 1 annotator who withdrew." in queue
+    assert "Left out: 1 submission of 1 person who left." in queue
