@@ -64,14 +64,26 @@ class Player:
     def reply(self, session: int, ask: int, text: str) -> Reply:
         """Send a text; where the page hints at something, send it all the same."""
         path, fields = f"/sessions/{session}/reply/{ask}/", {"text": text}
-        self.sent_at = time.time()
-        reply = self.person.post(path, fields)
+        reply = self._send(session, path, fields)
         found = OVERRIDE.search(reply.text) if reply.status == 422 else None
         if found is not None:
-            self.sent_at = time.time()
-            reply = self.person.post(path, {**fields, "override": html.unescape(found.group(1))})
+            override = html.unescape(found.group(1))
+            reply = self._send(session, path, {**fields, "override": override})
         if reply.status in STORED:
             self.sent[ask] = text
+        return reply
+
+    def _send(self, session: int, path: str, fields: dict[str, str]) -> Reply:
+        """Send a form with what the page shows, and read what is new from the answer."""
+        person, before = self.person, self.person.headers
+        shown = self.looks_at.get(session, "").partition("?")[2]
+        self.sent_at = time.time()
+        person.headers = {**before, "HX-Request": "true", "X-Session-Shown": shown}
+        try:
+            reply = person.post(path, fields)
+        finally:
+            person.headers = before
+        self._learn(session, reply)
         return reply
 
 

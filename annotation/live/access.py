@@ -1,12 +1,17 @@
 """Decide who may do what in a live session. Every view of a session begins with `fetch_session`."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest
 
 from annotation.access import LARGEST, StudyAccess, person, roles_in
 from annotation.models import LivePlace, LiveSession
+
+
+# What pages of sessions do not need of a trajectory.
+_LONG = ("metrics", "undefined", "payload")
 
 
 @dataclass(frozen=True)
@@ -17,13 +22,15 @@ class SessionAccess:
     """
 
     session: LiveSession
-    study: StudyAccess
+    user: User
     places: tuple[LivePlace, ...]
     place: LivePlace | None
 
-    @property
-    def user(self) -> User:
-        return self.study.user
+    @cached_property
+    def study(self) -> StudyAccess:
+        """What they may do in its study, read when first asked for: polls of players never do."""
+        roles = roles_in(self.session.study_id, self.user.pk)
+        return StudyAccess(self.session.study, self.user, roles)
 
     @property
     def oversees(self) -> bool:
@@ -34,8 +41,11 @@ class SessionAccess:
 
     @property
     def manages(self) -> bool:
-        """Whether they may change who plays, hand over and end."""
-        return self.study.manages
+        """Whether they may change who plays, hand over and end: managers of the study, and the
+        researcher who made the session.
+        """
+        made = self.session.created_by_id == self.user.pk and self.study.oversees
+        return self.study.manages or made
 
 
 def fetch_session(request: HttpRequest, pk: int) -> SessionAccess:
@@ -43,15 +53,17 @@ def fetch_session(request: HttpRequest, pk: int) -> SessionAccess:
     for others it does not exist.
     """
     user = person(request)
-    sessions = LiveSession.objects.select_related("study__live")
-    session = sessions.filter(pk=pk).first() if pk <= LARGEST else None
-    if session is None:
+    # One query for all of it, since every open page asks about once a second.
+    rows = LivePlace.objects.select_related("session__study__live", "session__trajectory")
+    rows = rows.defer(*(f"session__trajectory__{name}" for name in _LONG)).filter(session=pk)
+    places = tuple(rows.order_by("number")) if pk <= LARGEST else ()
+    if not places:
         raise Http404
-    places = tuple(LivePlace.objects.filter(session=pk).order_by("number"))
-    place = next((place for place in places if place.player_id == user.pk), None)
-    study = StudyAccess(session.study, user, roles_in(session.study_id, user.pk))
-    if place is None and not study.oversees:
-        raise Http404
+    session = places[0].session
     for each in places:
         each.session = session
-    return SessionAccess(session, study, places, place)
+    place = next((place for place in places if place.player_id == user.pk), None)
+    access = SessionAccess(session, user, places, place)
+    if place is None and not access.study.oversees:
+        raise Http404
+    return access

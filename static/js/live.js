@@ -192,7 +192,7 @@ function restore(posted) {
 // server's answer to it comes first.
 const REPLIES = DRAFTS + "reply.", PAUSES = [1000, 2000, 4000, 8000];
 const sending = new Map();
-let again = 0, tries = 0;
+let again = 0, tries = 0, underWay = false;
 const replyForm = (of) => box()?.dataset.draftOf === of && find("[data-reply-sent]", box());
 function beginReply(form, submitter) {
   const here = box();
@@ -224,7 +224,7 @@ function queueReply(words) {
 }
 function resendReply() {
   const of = box()?.dataset.draftOf, form = of && sending.has(of) && replyForm(of);
-  if (!form) return;
+  if (!form || underWay) return;
   box().inert = false;
   const button = sending.get(of);
   const by = button && Array.from(form.elements).find((one) => one.type === "submit" && one.name === button.name && one.value === button.value);
@@ -254,6 +254,14 @@ document.addEventListener("click", (event) => {
   delete form.dataset.replySent;
   note(form);
   find("textarea, input:not([type=hidden])", form)?.focus();
+});
+for (const [name, is] of [["htmx:beforeSend", true], ["htmx:afterRequest", false]]) {
+  document.addEventListener(name, (event) => { if (event.detail.requestConfig?.path?.includes("/reply/")) underWay = is; });
+}
+// The server answers a reply as it answers a poll: with what this page does not show yet.
+document.addEventListener("htmx:configRequest", (event) => {
+  const poll = find("#session-poll")?.getAttribute("hx-get");
+  if (poll && event.target.matches?.("[data-reply-sent]")) event.detail.headers["X-Session-Shown"] = poll.split("?")[1];
 });
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (event.target.id === "session-poll" && sending.size) event.preventDefault();
@@ -301,7 +309,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     event.detail.isError = false;
   }
   // A page without a session must not replace the typed text.
-  if (event.detail.requestConfig.verb === "post" && event.detail.shouldSwap && inSession(event) && !event.detail.serverResponse.includes("data-session")) {
+  if (event.detail.requestConfig.verb === "post" && event.detail.shouldSwap && inSession(event) && !event.detail.serverResponse.includes("session-poll")) {
     event.detail.shouldSwap = false;
     queueReply("Not sent. Your reply is kept in this browser. Sign in again in another tab; it is then sent.");
     return;

@@ -87,13 +87,12 @@ class At:
                 if waiting is not None:
                     waiting.look_seconds = time.perf_counter() - began
                 time.sleep(rng.uniform(*thinking))
-                # Every other time with words of one's own, in spite of the hint that they get.
+                # Every other time with words of one's own.
                 own = f"Not like that ({asks[0]})." if len(self.sent) % 2 else ""
                 reply = self.player.reply(session, asks[0], own or shown_draft(look))
                 assert reply.status in STORED, reply.status
                 waiting = Sent(asks[0], self.player.sent_at)
                 self.sent.append(waiting)
-                self.player.open(session)
                 next_look = time.time() + LOOK_SECONDS
 
 

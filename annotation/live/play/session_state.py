@@ -108,9 +108,7 @@ class SessionState:
 def read_session_state(access: SessionAccess) -> SessionState:
     """Return the session as it is now."""
     session = access.session
-    trajectory = Trajectory.objects.only(
-        "status", "problem", "termination", "turn_count", "run"
-    ).get(pk=session.trajectory_id)
+    trajectory = session.trajectory
     asks = OpenAsk.objects.filter(trajectory=trajectory).order_by("-step", "-slot")
     rows = asks.only("trajectory", "step", "slot", "role", "seat", "opened_at", "answered_at")
     rows = rows[:NEWEST]

@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+    QueryDict,
+)
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
@@ -78,8 +85,10 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def _has_to_read_first(access: SessionAccess) -> bool:
     """Whether information or consent of the study come before the session."""
+    if access.session.state != LiveSession.State.GATHERING:
+        return False
     study = access.study
-    if access.session.state != LiveSession.State.GATHERING or not study.annotates:
+    if not study.annotates:
         return False
     first = step_before(study.study, participant_of(study), Assignment.Part.MAIN)
     return first is not None or not has_read_information(study.study, study.user)
@@ -99,6 +108,8 @@ def player_page(
     """Show the page with the desk that was ``shown``, if it still belongs, and what was posted
     there.
     """
+    if request.method == "POST":
+        access = fetch_session(request, access.session.pk)  # as it is now
     table = read_session_state(access)
     key = desk_key(table, shown)
     # What was posted belongs to the ask that it was posted to.
@@ -126,7 +137,7 @@ def _context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
         "state": headline(table),
         "limits": session_deadlines(table),
         "key": desk_key(table),
-        "study": table.access.study.study,
+        "study": session.study,
         "desk": desk,
         "ask": desk.ask,
         "own": desk.own,
@@ -152,7 +163,7 @@ def _whole_context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
         "plan": table.plan,
     }
     if context["lobby"]:
-        text = current_text(table.access.study.study, StudyText.Kind.INFORMATION)
+        text = current_text(table.session.study, StudyText.Kind.INFORMATION)
         context["blocks"] = text_blocks(text.text) if text is not None else []
     return context
 
@@ -173,7 +184,16 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     table = read_session_state(access)
     if request.GET.get("v") == table.token:
         return HttpResponse(status=STOP_POLLING if table.over else 204)
-    shown = request.GET.get("d", "")
+    return _changed_parts(request, table, request.GET)
+
+
+def _changed_parts(
+    request: HttpRequest, table: SessionState, page: Mapping[str, str], *, sent: bool = False
+) -> HttpResponse:
+    """Return what a page has to change, given what it shows: the form ``d`` (as text where ``as``
+    says so), the session's state ``s``, and the lines ``t``.
+    """
+    shown = page.get("d", "")
     key = desk_key(table, shown)
     response: HttpResponse
     if shown.startswith("lobby-") and not key.startswith("lobby-"):
@@ -183,18 +203,19 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
         response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     else:
         same = key == shown
-        as_text = same and request.GET.get("as") == "text"
+        as_text = same and page.get("as") == "text"
         context = {
             **_context(table, ReplyPanel(key) if same else load_reply_panel(table, key)),
             "key": key,
-            "acts": request.GET.get("s") != access.session.state,
+            "acts": page.get("s") != table.session.state,
             "as_text": as_text,
             "changed": not same,
-            "gone": "" if same else describe_reply_outcome(table, shown),
+            "sent": sent,
+            "gone": "" if same or sent else describe_reply_outcome(table, shown),
             "suggested": load_suggestion_panel(table, key) if same and not as_text else None,
             "ask_id": key.removeprefix("ask-"),
         }
-        context["newer"] = newer_lines(context["said"], request.GET.get("t", ""))
+        context["newer"] = newer_lines(context["said"], page.get("t", ""))
         if table.turn.standing == "gathering" and not same:
             context = {**_whole_context(table, ReplyPanel(key)), **context}
         response = render(request, "annotation/partials/_session_state.html", context)
@@ -274,6 +295,8 @@ def session_leave(request: HttpRequest, pk: int) -> HttpResponseBase:
     return redirect("annotation:home")
 
 
+# By this header a page says what it shows, in the words of its polls: then it is answered like one.
+SHOWN = "X-Session-Shown"
 # Names the hints in spite of which a reply is sent.
 OVERRIDE = "override"
 GONE = "this reply is no longer needed"
@@ -318,7 +341,16 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
         waits = refused.code == "paused" and found.answered_at is None
         given |= {"refused": refused.reason, "late": "" if waits else text}
         return player_page(request, access, shown, status=409, **given)
-    return redirect("annotation:session", pk=pk)
+    if SHOWN not in request.headers:
+        return redirect("annotation:session", pk=pk)
+    page = QueryDict(request.headers[SHOWN][:500]).dict()
+    table = read_session_state(fetch_session(request, pk))
+    response = _changed_parts(request, table, page, sent=True)
+    if "HX-Retarget" not in response:
+        response["HX-Retarget"] = response["HX-Reselect"] = "#session-poll"
+        response["HX-Reswap"] = "outerHTML"
+    response.status_code, response["HX-Push-Url"] = 200, "false"
+    return response
 
 
 def _text(request: HttpRequest, found: OpenAsk, from_fields: bool) -> str:

@@ -329,5 +329,5 @@ def test_a_poll_is_cheap(session: LiveSession, ann: User, django_assert_num_quer
     client = enter(ann)
     shown = page(client, session)
     polled(client, session, shown)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(4):
         assert polled(client, session, shown).status_code == 204
