@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest
 from annotation.access import LARGEST, StudyAccess, person, roles_in
 from annotation.models import LivePlace, LiveSession
 
-
 # What pages of sessions do not need of a trajectory.
 _LONG = ("metrics", "undefined", "payload")
 
