@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 
 from annotation.access import Role
-from annotation.models import Study
 from annotation.studies.selectors import StudyRow, studies_of
 from benchmarks.models import Experiment, Job, Run
 from benchmarks.runs.selectors import RunProgress, runs_progress
 from benchmarks.visibility import Visibility
 
 DEMO = "demo"
-ANNOTATOR, OPEN = Role.ANNOTATOR.label.lower(), Study.Status.OPEN
+ANNOTATOR = Role.ANNOTATOR.label.lower()
 FEW = 5
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.ATTENTION)
 
@@ -53,17 +52,6 @@ class DemoProgress:
     @property
     def mark(self) -> str:
         return f"{self.job.status}-{self.job.done}-{self.job.total}-{self.job.message}"
-
-
-def annotating(rows: Sequence[StudyRow]) -> list[StudyRow]:
-    """Return the studies in which this person has items of their own, or may take some, or will get
-    some.
-    """
-    return [
-        row
-        for row in rows
-        if row.own.total or (ANNOTATOR in row.roles and row.study.status == OPEN)
-    ]
 
 
 def home_studies(user: User) -> list[StudyRow]:

@@ -6,12 +6,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import person
 from annotation.demo.services import reload_demo
-from annotation.home.selectors import (
-    annotating,
-    demo_progress,
-    home_studies,
-    newest_experiments,
-)
+from annotation.home.selectors import demo_progress, home_studies, newest_experiments
+from annotation.home.tasks import annotating, task_cards
 from annotation.live.control.monitor import needing_rows
 from annotation.live.lists import waiting_rows
 from annotation.people.messages import unread_messages
@@ -30,18 +26,16 @@ def home(request: HttpRequest) -> HttpResponseBase:
     sees_results = user.has_perm(VIEW)
     rows = home_studies(user)
     sessions = waiting_rows(user)
-    # A study of sessions alone has no items to tell of; its sessions stand above.
-    playing = {row.session.study_id for row in sessions}
-    own = [row for row in annotating(rows) if row.own.open or row.study.pk not in playing]
-    elsewhere = {row.study.pk for row in own} | playing
+    cards = task_cards(user, rows, sessions)
+    own = {row.session.study_id for row in sessions} | {row.study.pk for row in annotating(rows)}
     return render(
         request,
         "annotation/home.html",
         {
-            "own": own,
-            "sessions": sessions,
+            "cards": [card for card in cards if not card.over],
+            "finished": [card for card in cards if card.over],
             "needing": needing_rows(user, visibility(request)),
-            "others": [row for row in rows if row.study.pk not in elsewhere],
+            "others": [row for row in rows if row.study.pk not in own],
             "sees_results": sees_results,
             "may_start": user.has_perm(START),
             "experiments": newest_experiments(visibility(request)) if sees_results else [],

@@ -160,7 +160,7 @@ def item_time(planned: PlannedStudy) -> ItemTime:
         what = f"median of {len(times)} earlier items with this questionnaire"
         return ItemTime(median(times) / 1000, what)
     ids = _some([option.id for option in planned.options])
-    words, answers = _words(planned.questionnaire, ids), _answers(planned.questionnaire, ids)
+    words, answers = mean_words(planned.questionnaire, ids), _answers(planned.questionnaire, ids)
     seconds = 60 * words / WORDS_A_MINUTE + SECONDS_AN_ANSWER * answers
     return ItemTime(
         seconds,
@@ -178,8 +178,8 @@ def _answers(questionnaire: Questionnaire, ids: Sequence[int]) -> float:
     return mean(len(slots) for slots, _ in item_shapes(questionnaire, ids).values())
 
 
-def _words(questionnaire: Questionnaire, ids: Sequence[int]) -> float:
-    """Return the mean number of words of an item."""
+def mean_words(questionnaire: Questionnaire, ids: Sequence[int]) -> float:
+    """Return the mean number of words of items, by the ids of their trajectories or tasks."""
     if questionnaire.unit == "task":
         texts = [
             *Task.objects.filter(pk__in=ids).values_list("prompt", flat=True),

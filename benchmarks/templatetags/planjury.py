@@ -7,6 +7,7 @@ from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
@@ -32,6 +33,16 @@ def badge(text: Any, tone: str = "", *, live: bool = False, why: Any = "") -> Sa
         " live" if live else "",
         format_html(' tabindex="0" data-tip="{}"', why) if why else "",
         text,
+    )
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A drawing beside words that say the same; ``name`` is one of static/img/icons.svg."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        static("img/icons.svg"),
+        name,
     )
 
 

@@ -75,7 +75,7 @@ def test_from_a_link_to_the_session(researcher: Client) -> None:
     assert practice.places.get().player == session.places.get().player
     home = player.get(reverse("annotation:home")).content.decode()
     # The round under way alone: the session comes after it.
-    assert "Talks: practice round" in home and home.count("waits for you to begin") == 1
+    assert "Talks: practice round" in home and home.count("Ready to start") == 1
 
 
 def test_the_link_is_shown_once(researcher: Client, reader: Client) -> None:

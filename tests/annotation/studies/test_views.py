@@ -30,7 +30,7 @@ def text_of(client: Client, path: str) -> str:
 
 def test_home_offers_an_annotator_the_next_item(study: Study, ann: User) -> None:
     page = text_of(browser_of(ann), "/")
-    assert "2 of 2 items left." in page
+    assert "0 of 2" in page and "Begin" in page
     assert f"/studies/{study.pk}/annotate/" in page
     assert "Runs" not in page
 

@@ -1,0 +1,320 @@
+"""A person's tasks as cards of the home page: what each is, how long it takes, how far it is."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
+from statistics import mean, median
+
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db.models import Count, Q, Sum
+from django.urls import reverse
+
+from annotation.access import Role
+from annotation.live.lists import SessionRow
+from annotation.models import Item, LivePlace, LivePlan, LiveSession, Participant, Study
+from annotation.planning.outlook import SECONDS_AN_ANSWER, WORDS_A_MINUTE, mean_words
+from annotation.questionnaires import Questionnaire, load_questionnaire
+from annotation.steps.selectors import standstill
+from annotation.studies.selectors import ItemCounts, StudyRow
+
+ANNOTATOR, OPEN = Role.ANNOTATOR.label.lower(), Study.Status.OPEN
+Training = Participant.Training
+# Fewer items of one's own say little of one's pace; so do fewer of all who annotate a study.
+OWN_ITEMS, EVERYBODYS_ITEMS = 3, 20
+# An estimate from the texts reads so many items of a study, and is kept for so long.
+SAMPLED, KEPT_SECONDS = 12, 6 * 60 * 60
+# The length of sessions is the median of so many that have ended.
+SESSIONS = 50
+NOUNS: Mapping[str, str] = {
+    "item": "each {unit}",
+    "final": "each {unit}",
+    "turn": "each turn",
+    "candidate": "each candidate condition",
+}
+
+
+@dataclass(frozen=True)
+class TaskCard:
+    """One task: a study's items, or the next session of a study.
+
+    ``first`` names steps that come before the first item. ``note`` says why nothing can be done
+    now. ``total`` is zero where nobody knows how much there will be. ``rank`` orders cards: what
+    other people wait for, what can be done, what waits for others, what is finished.
+    """
+
+    key: str
+    icon: str
+    title: str
+    url: str
+    what: str
+    time: str = ""
+    first: str = ""
+    note: str = ""
+    done: int = 0
+    total: int = 0
+    words: str = ""
+    badge: str = ""
+    live: bool = False
+    button: str = ""
+    button_url: str = ""
+    rank: int = 1
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.rank == FINISHED
+
+
+WAITING, READY, STANDING, FINISHED = 0, 1, 2, 3
+
+
+def task_cards(
+    user: User, rows: Sequence[StudyRow], sessions: Sequence[SessionRow]
+) -> list[TaskCard]:
+    """Return the cards: sessions in which people wait for this person come first."""
+    playing = {row.session.study_id for row in sessions}
+    mine = [row for row in annotating(rows) if row.own.open or row.study.pk not in playing]
+    studies = [row.study for row in mine]
+    people = {
+        person.study_id: person
+        for person in Participant.objects.filter(user=user, study__in=studies)
+    }
+    seconds = _seconds_each(studies, people)
+    cards = [
+        *_session_cards(user, sessions),
+        *(_item_card(row, people.get(row.study.pk), seconds.get(row.study.pk)) for row in mine),
+    ]
+    return sorted(cards, key=lambda card: card.rank)
+
+
+def annotating(rows: Iterable[StudyRow]) -> list[StudyRow]:
+    """Return the studies in which this person has items of their own, or may take some, or will get
+    some.
+    """
+    return [
+        row
+        for row in rows
+        if row.own.total or (ANNOTATOR in row.roles and row.study.status == OPEN)
+    ]
+
+
+# --- Items ----------------------------------------------------------------------------------------
+
+
+def _item_card(row: StudyRow, person: Participant | None, seconds: float | None) -> TaskCard:
+    study, own = row.study, row.own
+    place = {"pk": study.pk}
+    pooled = study.dealing == Study.Dealing.POOL
+    stop = standstill(study, person or Participant(study=study))
+    note = stop.title if stop is not None else ""
+    if not note and not own.total and not pooled:
+        note = "You have no items yet. They appear here when they are assigned to you."
+    finished = bool(own.total) and not own.open and not pooled
+    can = not note and not finished
+    return TaskCard(
+        key=f"study-{study.pk}",
+        icon="circle-check" if finished else "pause" if note else "list-checks",
+        title=study.name,
+        url=reverse("annotation:study", kwargs=place),
+        what=_what(study, own),
+        time=_time(seconds, own, pooled) if can else "",
+        first=_first_steps(study, person) if can and not own.ended else "",
+        note=note,
+        done=own.ended,
+        total=0 if pooled else own.total,
+        words=_progress(own, pooled),
+        button=("Continue" if own.ended else "Begin") if can else "",
+        button_url=reverse("annotation:next_item", kwargs=place),
+        rank=FINISHED if finished else READY if can else STANDING,
+    )
+
+
+def _progress(own: ItemCounts, pooled: bool) -> str:
+    if pooled:
+        return f"{own.submitted} submitted" if own.submitted else ""
+    return f"{own.ended} of {own.total} item{'s' * (own.total != 1)}"
+
+
+def _what(study: Study, own: ItemCounts) -> str:
+    if study.settings.get("live") and own.open:
+        return "Rate the sessions that you played"
+    return describe_questions(load_questionnaire(study.questionnaire))
+
+
+def describe_questions(questionnaire: Questionnaire) -> str:
+    """Return in one line what is asked, such as "10 questions on each trajectory"."""
+    counts: dict[str, int] = {}
+    for question in questionnaire.questions:
+        noun = NOUNS.get(question.about, "each {unit}").format(unit=questionnaire.unit)
+        counts[noun] = counts.get(noun, 0) + 1
+    if len(questionnaire.questions) == 1:
+        return f"{questionnaire.questions[0].title}, for {next(iter(counts))}"
+    parts = [
+        f"{count} question{'s' * (count > 1)} on {noun}" if n == 0 else f"{count} on {noun}"
+        for n, (noun, count) in enumerate(counts.items())
+    ]
+    return ", ".join(parts)
+
+
+def _first_steps(study: Study, person: Participant | None) -> str:
+    """Return which steps come before the first item."""
+    agreed = person.consent_version if person else 0
+    steps = [
+        *(["consent"] if agreed < study.consent_version else []),
+        *(
+            ["questions about you"]
+            if study.background and not (person and person.told_background)
+            else []
+        ),
+        *(
+            ["training"]
+            if study.trains and not (person and person.training == Training.PASSED)
+            else []
+        ),
+    ]
+    return f"First: {', '.join(steps)}" if steps else ""
+
+
+# --- Time -----------------------------------------------------------------------------------------
+
+
+def _time(seconds: float | None, own: ItemCounts, pooled: bool) -> str:
+    if seconds is None:
+        return ""
+    if pooled or not own.total:
+        return f"{about_time(seconds)} for an item"
+    return f"{about_time(seconds * own.open)}{' left' if own.ended else ''}"
+
+
+def about_time(seconds: float) -> str:
+    """Return a duration as people say it, such as "about 25 min"."""
+    minutes = ceil(seconds / 60)
+    if minutes <= 1:
+        return "about a minute"
+    if minutes > 10:
+        minutes = 5 * round(minutes / 5)
+    return f"about {minutes} min" if minutes < 90 else f"about {seconds / 3600:.1f} hours"
+
+
+def _seconds_each(
+    studies: Sequence[Study], people: Mapping[int, Participant]
+) -> dict[int, float | None]:
+    """Return the expected seconds for an item of each study.
+
+    They are one's own mean so far, or that of all people in the study, or an estimate from what is
+    to be read and answered; None where a study has no items.
+    """
+    humans = Participant.objects.filter(study__in=studies, active_ms__gt=0)
+    humans = humans.exclude(user__annotator__is_simulated=True).order_by()
+    everybody = {
+        pk: (done, ms)
+        for pk, done, ms in humans.values_list("study").annotate(
+            done=Sum("submitted"), ms=Sum("active_ms")
+        )
+    }
+    found: dict[int, float | None] = {}
+    for study in studies:
+        person = people.get(study.pk)
+        done, ms = everybody.get(study.pk, (0, 0))
+        if person is not None and person.submitted >= OWN_ITEMS and person.active_ms:
+            found[study.pk] = person.active_ms / 1000 / person.submitted
+        elif done >= EVERYBODYS_ITEMS:
+            found[study.pk] = ms / 1000 / done
+        else:
+            key = f"item-seconds:{study.pk}:{study.questionnaire}"
+            found[study.pk] = cache.get_or_set(key, lambda one=study: _estimate(one), KEPT_SECONDS)
+    return found
+
+
+def _estimate(study: Study) -> float | None:
+    """Return the seconds to read and answer an item, from some of the study's items."""
+    questionnaire = load_questionnaire(study.questionnaire)
+    items = list(Item.objects.filter(study=study, use=Item.Use.MAIN).order_by("rank")[:SAMPLED])
+    ids = [item.task_id if questionnaire.unit == "task" else item.trajectory_id for item in items]
+    if not items:
+        return None
+    answers = mean(len(list(questionnaire.slots(item.asked, item.subjects))) for item in items)
+    words = mean_words(questionnaire, [pk for pk in ids if pk is not None])
+    return 60 * words / WORDS_A_MINUTE + SECONDS_AN_ANSWER * answers
+
+
+# --- Sessions -------------------------------------------------------------------------------------
+
+
+def _session_cards(user: User, rows: Sequence[SessionRow]) -> list[TaskCard]:
+    """Return a card for each session at hand, with how many of its study are over."""
+    if not rows:
+        return []
+    studies = {row.session.study_id for row in rows}
+    mine = LivePlace.objects.filter(
+        player=user, session__study__in=studies, session__practice=False
+    ).order_by()
+    over = Count("pk", filter=Q(session__state__in=LiveSession.OVER))
+    counts = {
+        pk: (done, total)
+        for pk, done, total in mine.values_list("session__study").annotate(
+            over=over, all=Count("pk")
+        )
+    }
+    limits = dict(
+        LivePlan.objects.filter(study__in=studies).values_list("study", "session_minutes")
+    )
+    lengths = _session_lengths(studies)
+    return [
+        _session_card(
+            row,
+            row.place,
+            *counts.get(row.session.study_id, (0, 0)),
+            lengths.get(row.session.study_id, ""),
+            limits.get(row.session.study_id, 0),
+        )
+        for row in rows
+        if row.place is not None
+    ]
+
+
+def _session_card(
+    row: SessionRow, place: LivePlace, done: int, total: int, length: str, limit: int
+) -> TaskCard:
+    session = row.session
+    if place.ready_at is None:
+        url = reverse("annotation:next_item", args=[session.study_id])
+    else:
+        url = reverse("annotation:session", args=[session.pk])
+    what = f"You play: {place.title.lower()}"
+    if session.practice:
+        what += ". Practice only: not counted"
+    return TaskCard(
+        key=f"session-{session.pk}",
+        icon="messages-square",
+        title=f"{session.study.name}: practice round" if session.practice else session.study.name,
+        url=reverse("annotation:study", args=[session.study_id]),
+        what=what,
+        time=length or (f"at most {limit} min" if limit else ""),
+        done=done,
+        total=total if total > 1 else 0,
+        words=f"{done} of {total} sessions",
+        badge=row.words if not row.asked else "Ready to start" if row.untouched else "Your turn",
+        live=row.asked,
+        button="Begin" if row.untouched else "Continue" if row.asked else "Open",
+        button_url=url,
+        rank=WAITING if row.asked else STANDING,
+    )
+
+
+def _session_lengths(studies: Iterable[int]) -> dict[int, str]:
+    """Return how long sessions of these studies have taken; nothing where none has ended."""
+    rows = LiveSession.objects.filter(
+        study__in=studies, state=LiveSession.State.ENDED, practice=False,
+        started_at__isnull=False, ended_at__isnull=False,
+    ).order_by("-pk")  # fmt: skip
+    found: dict[int, list[timedelta]] = {}
+    for pk, started, ended in rows.values_list("study", "started_at", "ended_at")[:SESSIONS]:
+        if started is not None and ended is not None:
+            found.setdefault(pk, []).append(ended - started)
+    return {
+        pk: f"{about_time(median(time.total_seconds() for time in times))} a session"
+        for pk, times in found.items()
+    }
