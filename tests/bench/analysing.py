@@ -5,8 +5,8 @@ tasks, three judges on eight dimensions of every turn, and four runs of each age
 standard condition, of which pages take the newer, another level, and an ablation), so that the
 pages' own filters choose a part, as they do in use. Every page that is about runs is asked for
 through Django's test client: cold with empty caches, which writes the report, and warm, which shows
-what is kept. Beside it, in the same run: the same scores summed by a plain cursor. Slopes over turns
-are fitted before, as a job does when runs end; what that takes is stated apart.
+what is kept. Beside it, in the same run: the same scores summed by a plain cursor. Slopes over
+turns are fitted before, as a job does when runs end; what that takes is stated apart.
 
 What the first report after a start spends on loading numpy, pandas and scipy is measured apart: it
 is paid once by a process, not by a page.
