@@ -1,13 +1,14 @@
-"""How many calls a second 1, 2 and 4 workers carry, on PostgreSQL and Redis.
+"""How one run spreads over 1, 2 and 4 workers, on PostgreSQL and Redis: the table in the docs.
 
-Run by ``make bench``. The endpoint takes 200 ms for each answer, as a quick language model does, so
-that a worker mostly waits. Workers are processes of their own (``manage.py work``), as they would
-be on machines of their own; here all share two cores. PostgreSQL and Redis are those that the
-environment names, else throw-away ones; where they cannot be had, this says so and does nothing.
+Run by ``make bench``. Each worker makes 16 calls at once, and the endpoint's limit is 16 for each.
+Workers are processes of their own (``manage.py work``), as on machines of their own; here all share
+the cores with PostgreSQL, Redis and the endpoint. So the table says how busy the cores were: where
+they are, the processor is the limit, and more machines would help. PostgreSQL and Redis are those
+that the environment names, else throw-away ones; where they cannot be had, nothing is done.
 """
 
+import argparse
 import os
-import platform
 import shlex
 import signal
 import subprocess
@@ -16,12 +17,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.calling import ROOT, fake_endpoint
-from tests.bench.storing import processor, set_up
+from tests.bench.storing import machine, make_system, register, save_rooms, set_up
+from tests.servers import children, cpu_of
 
-TASKS, LATENCY, THREADS = 64, 0.2, 4
+WORKERS, LATENCIES, AT_ONCE, ROUNDS = (1, 2, 4), (2.0, 0.2), 16, 3
+# Above this share of all cores the processor is the limit.
+BUSY = 0.9
+SYSTEM = make_system(judged=False)
 SERVICES = ROOT / "requirements" / "scripts" / "services.sh"
 
 
@@ -49,7 +55,7 @@ def services(folder: Path) -> Iterator[dict[str, str] | None]:
 @contextmanager
 def worker(environment: dict[str, str]) -> Iterator[int]:
     """A worker that has begun to listen; its process id."""
-    command = [sys.executable, "manage.py", "work"]
+    command = [sys.executable, "-m", "tests.bench.waiting", "manage", "work"]
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -62,33 +68,80 @@ def worker(environment: dict[str, str]) -> Iterator[int]:
         process.wait(30)
 
 
-def carry(workers: int, environment: dict[str, str]) -> tuple[int, float]:
-    """Calls stored, and seconds from the start of the run to its end."""
+def cpu_jiffies() -> tuple[int, int]:
+    """Jiffies of all cores so far: busy, and all."""
+    fields = [int(word) for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    return sum(fields) - fields[3] - fields[4], sum(fields)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    workers: int
+    latency: float
+    rate: float
+    cpu: float
+    busy: float
+
+    def markdown(self, one: "Row") -> str:
+        """The line, beside that of one worker."""
+        allowed = self.workers * AT_ONCE / self.latency
+        bound = " (CPU-bound)" if self.busy > BUSY else ""
+        return (
+            f"| {self.latency:g} s | {self.workers} | {self.rate:.1f} | {self.rate / one.rate:.2f} "
+            f"| {self.rate / allowed:.0%} of {allowed:.0f} "
+            f"| {self.cpu:.0%} | {self.busy:.0%}{bound} |"
+        )
+
+
+HEAD = """\
+| latency | workers | calls/s | times one worker | of what the limit allows | CPU of the workers, of one core | all cores |
+|---|---|---|---|---|---|---|"""  # noqa: E501
+
+
+def carry(workers: int, latency: float, url: str, environment: dict[str, str]) -> Row:
+    """Carry one run of equally long episodes, three for each call at once."""
+    from django.db import connection
+    from django.db.models import Max, Min
+
+    from benchmarks.endpoints.services import create_endpoint
     from benchmarks.models import Agent, Dataset, Exchange, Run
     from benchmarks.runs.services import start_runs
 
+    name = f"bench-{workers}-{latency:g}".replace(".", "-")
+    create_endpoint(
+        name=name, title=name, base_url=f"{url}", model="fake", timeout=60.0,
+        concurrency=workers * AT_ONCE,
+    )  # fmt: skip
     with ExitStack() as stack:
-        for _ in range(workers):
-            stack.enter_context(worker(environment))
+        parents = [stack.enter_context(worker(environment)) for _ in range(workers)]
         time.sleep(5)  # the first sweep and the first look at the queue are over
+        pids = [pid for parent in parents for pid in children(parent)]
+        cpu, (busy, every) = sum(map(cpu_of, pids)), cpu_jiffies()
         began = time.perf_counter()
         (run,) = start_runs(
-            dataset=Dataset.objects.get(name="Sample"),
-            agents=[Agent.objects.get(name="bench")],
-            levels=["high"],
-            roles=dict.fromkeys(
-                ("world_judge", "user_judge", "rubric_judge", "simulator"), ["endpoint:bench"]
-            ),
+            dataset=Dataset.objects.get(name=f"{SYSTEM.title} {workers}"),
+            agents=[Agent.objects.get(name=name)],
         )
         while Run.objects.get(pk=run.pk).status != Run.Status.DONE:
             assert time.perf_counter() - began < 300, "the run does not end"
-            time.sleep(0.1)
+            time.sleep(0.5)
         spent = time.perf_counter() - began
-    return Exchange.objects.filter(trajectory__run=run, state="answered").count(), spent
+        cpu, (busy_now, every_now) = sum(map(cpu_of, pids)) - cpu, cpu_jiffies()
+        connection.close()
+    calls = Exchange.objects.filter(trajectory__run=run, role="agent", state="answered")
+    found = calls.aggregate(first=Min("sent_at"), last=Max("settled_at"))
+    rate = calls.count() / (found["last"] - found["first"]).total_seconds()
+    return Row(workers, latency, rate, cpu / spent, (busy_now - busy) / (every_now - every))
 
 
 def main() -> int:
-    """Print calls a second by number of workers."""
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, nargs="+", default=WORKERS)
+    parser.add_argument("--latency", type=float, nargs="+", default=LATENCIES)
+    options = parser.parse_args()
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         os.chmod(folder, 0o711)  # the servers run as users of their own
@@ -97,31 +150,19 @@ def main() -> int:
             print("skipped: PostgreSQL and Redis are not installed and cannot be (make services)")
             return 0
         os.environ |= found
-        # One run may use them all; PlanJury's default leaves room for other runs.
-        os.environ |= {"PLANJURY_WORKERS_PER_RUN": "64", "PLANJURY_WORKER_THREADS": str(THREADS)}
-        url = stack.enter_context(fake_endpoint("--latency", str(LATENCY)))
+        os.environ["PLANJURY_ENDPOINT_THREADS"] = str(AT_ONCE)
         set_up(folder)
-        from benchmarks.endpoints.services import create_endpoint
-        from tests.functional.harried import save_tasks
-
-        create_endpoint(
-            name="bench", title="Bench", base_url=url, model="fake", concurrency=200, timeout=30.0
-        )
-        save_tasks(TASKS)
-        load = os.getloadavg()[0]
-        print(
-            f"{processor()}, {os.cpu_count()} cores, load {load:.2f}, "
-            f"Python {platform.python_version()}; PostgreSQL and Redis"
-        )
-        print(f"{TASKS} episodes, {LATENCY * 1000:.0f} ms an answer, {THREADS} threads a worker")
-        one = 0.0
-        for workers in (1, 2, 4):
-            calls, seconds = carry(workers, dict(os.environ))
-            one = one or calls / seconds
-            print(
-                f"{workers} worker{'s' if workers > 1 else ' '}: {calls} calls in {seconds:.1f} s, "
-                f"{calls / seconds:.0f} calls/s, {calls / seconds / one:.2f} times one worker"
-            )
+        register(SYSTEM)
+        for workers in options.workers:
+            save_rooms(SYSTEM, workers * AT_ONCE * ROUNDS, name=f"{SYSTEM.title} {workers}")
+        print(f"{machine()}; PostgreSQL and Redis\n\n{HEAD}")
+        for latency in options.latency:
+            with fake_endpoint("--latency", str(latency)) as url:
+                one = None
+                for workers in options.workers:
+                    row = carry(workers, latency, url, dict(os.environ))
+                    one = one or row
+                    print(row.markdown(one), flush=True)
     return 0
 
 

@@ -140,15 +140,15 @@ def register(system: Any) -> None:
     registry.SYSTEMS[system.key] = (system.title, module.__name__)
 
 
-def save_rooms(system: Any, episodes: int = EPISODES) -> Any:
+def save_rooms(system: Any, episodes: int = EPISODES, name: str = "") -> Any:
     """A dataset of so many tasks for the system."""
     from benchmarks.core.types import Task
     from benchmarks.datasets.services import save_dataset
 
     tasks = [(Task(f"task-{n}", f"Tidy room {n}."), ()) for n in range(episodes)]
     return save_dataset(
-        system=system.key, name=system.title, version="", source="", licence="",
-        checksum=system.title, tasks=tasks,
+        system=system.key, name=name or system.title, version="", source="", licence="",
+        checksum=name or system.title, tasks=tasks,
     ).dataset  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from tests.servers import children, kill_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ROOT / "requirements" / "scripts" / "services.sh"
-LATENCY, TASKS, LIMIT = 0.6, 40, 16
+LATENCY, TASKS, LIMIT = 0.8, 48, 32
 PASSWORD = "correct horse battery"
 ROLES = ("world_judge", "user_judge", "rubric_judge", "simulator")
 
