@@ -4,7 +4,7 @@ import { all } from "./common.js";
 
 // --- Drafts ------------------------------------------------------------------------------------
 // Fields with data-draft keep their text until it is accepted, also over a reload or a new sign-in. A
-// starting text (data-start) is replaced by the draft. Ctrl+Enter sends the form of a text area.
+// starting text (data-start) is replaced by the draft. Ctrl+Enter in such a field sends the form.
 const drafted = new WeakSet();
 
 function keepDraft(field) {
@@ -17,7 +17,6 @@ function keepDraft(field) {
   const draft = attempt(() => sessionStorage.getItem(key));
   if (draft && (!field.value || field.value === field.dataset.start)) field.value = draft;
   field.addEventListener("input", () => attempt(() => sessionStorage.setItem(key, field.value)));
-  if (!area) return;
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) {
       event.preventDefault();

@@ -132,6 +132,9 @@ class LiveForm(RolesForm):
                 self.fields[name].help_text = "Asked beside the person, and decides nothing."
         for name, value in mode.settings.items():
             self.fields[f"set_{name}"].initial = value
+        for name, values in mode.excludes.items():
+            shown = self.fields[f"set_{name}"].widget
+            shown.choices = [choice for choice in shown.choices if choice[0] not in values]
         self.mode = mode
         self.all_agents = meetable_agents(system.key, seen)
         self.levels = dataset_levels(dataset)

@@ -30,6 +30,17 @@ def mode_of(system: str, key: str) -> Mode:
     return found[key]
 
 
+def refuse_idle(mode: Mode, settings: Mapping[str, Any]) -> None:
+    """Refuse settings under which somebody who plays would have nothing to do."""
+    for name, values in mode.excludes.items():
+        if (value := settings.get(name)) in values:
+            raise Refused(
+                "invalid",
+                f"with {name} {value}, nobody would ask the player of {mode.title!r} anything; "
+                f"choose another {name}",
+            )
+
+
 def store_live_study(*, study: Study, plan: LivePlan, by: User) -> LivePlan:
     """Store a study whose items come from sessions, without any session yet.
 
@@ -74,6 +85,7 @@ def make_session(
     agent = Agent.objects.get(name=PERSON) if "agent" in mode.roles else agent
     if agent is None:
         raise Refused("invalid", "choose the agent that the players are to meet")
+    refuse_idle(mode, settings or {})
     cast = {**(roles or {}), **{role: [HUMAN] for role in mode.roles if role != "agent"}}
     try:
         with transaction.atomic():

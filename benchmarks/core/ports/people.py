@@ -79,7 +79,8 @@ class Mode:
 
     ``suggests`` are roles of which a script or model answers beside the person, without deciding.
     ``advice`` is for those who make sessions, ``about`` for everybody. ``settings`` are offered in
-    place of the protocol's usual ones, by name and as text.
+    place of the protocol's usual ones, by name and as text. ``excludes`` are values of settings
+    under which one of the places would have nothing to do, by name; ``make_session`` refuses them.
     """
 
     key: str
@@ -89,6 +90,7 @@ class Mode:
     suggests: tuple[str, ...] = ()
     advice: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def roles(self) -> frozenset[str]:

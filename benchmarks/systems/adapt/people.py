@@ -4,6 +4,7 @@ Pages are made from the context of an ask, which holds what its role is told and
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -44,11 +45,20 @@ from benchmarks.systems.adapt.household.actions import (
     action_text,
     parse_action,
 )
-from benchmarks.systems.adapt.settings import TEACHER
+from benchmarks.systems.adapt.lexicon import stem
+from benchmarks.systems.adapt.prompts import PROMPTS
+from benchmarks.systems.adapt.settings import SILENT, TEACHER
 
 ANSWER, TELLS, NOTHING = "answer", "tells-", "tells_nothing"
 NO_PREFERENCE, LOOK_YOURSELF = "I have no preference about that.", "Please look for yourself."
 LONGEST_ANSWER = 2000
+MOST_HINTED = 2
+# Words that an answer and a preference can share without being about the same thing.
+_COMMON = frozenset(
+    ("and", "any", "are", "breakfast", "but", "for", "from", "have", "like", "love", "more", "not",
+     "please", "prefer", "preference", "put", "some", "that", "the", "them", "there", "they",
+     "this", "want", "with", "would", "yes", "you", "your")
+)  # fmt: skip
 
 
 # --- The persona ----------------------------------------------------------------------------------
@@ -108,7 +118,7 @@ def compose_answer(context: Json, fields: Fields) -> str:
 
 
 def answer_hints(context: Json, text: str) -> list[Hint]:
-    """Return what seems wrong with an answer: nothing is ticked, and it is no quick answer."""
+    """Return what seems wrong between the words of an answer and its ticks."""
     try:
         reply = json.loads(text)
         answer, told = str(reply["answer"]), list(reply["preferences"])
@@ -120,7 +130,29 @@ def answer_hints(context: Json, text: str) -> list[Hint]:
     quoted = [row["text"] for n, row in held.items() if n not in told and row["text"] in answer]
     if quoted:
         return [Hint("not_ticked", f"The answer tells “{quoted[0]}”, which is not ticked.")]
+    if not told and (near := _near(answer, context["preferences"])):
+        names = " or ".join(f"“{preference}”" for preference in near)
+        return [Hint("none_ticked", f"Nothing is ticked. Does the answer tell {names}?")]
     return []
+
+
+def _words(text: str) -> set[str]:
+    words = re.findall(r"[a-z]{3,}", text.lower())
+    return {stem(word) for word in words if word not in _COMMON}
+
+
+def _near(answer: str, preferences: Sequence[Json]) -> list[str]:
+    """Return the preferences that share most words with an answer.
+
+    None where one of them was told before: then the answer only repeats it.
+    """
+    words = _words(answer)
+    shared = [(len(words & _words(row["text"])), row) for row in preferences]
+    most = max((count for count, _ in shared), default=0)
+    near = [row for count, row in shared if count == most] if most else []
+    if any(row["disclosed"] for row in near):
+        return []
+    return [row["text"] for row in near][:MOST_HINTED]
 
 
 # --- The agent ------------------------------------------------------------------------------------
@@ -153,11 +185,12 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Stock:
-    """What is known to be in a place."""
+class Furniture:
+    """A piece of furniture with what is known to be in it; ``searched`` or opened before."""
 
-    place: str
+    name: str
     things: Sequence[Json]
+    searched: bool
 
 
 @dataclass(frozen=True)
@@ -174,14 +207,18 @@ class AgentPage:
     past: Sequence[Json]
     groups: Sequence[Group]
     names: Sequence[str]
-    stocks: Sequence[Stock]
+    rooms: Mapping[str, Sequence[Furniture]]
     told: Sequence[str]
     text: str
     text_error: str
 
     @property
     def things(self) -> int:
-        return sum(len(stock.things) for stock in self.stocks)
+        return sum(len(piece.things) for pieces in self.rooms.values() for piece in pieces)
+
+    @property
+    def unsearched(self) -> int:
+        return sum(not piece.searched for pieces in self.rooms.values() for piece in pieces)
 
 
 # A field of a group: its name, its label, whether known names are offered, whether it may be empty.
@@ -191,30 +228,30 @@ _RESULT: _Field = ("result", "Name of the result", False, False)
 # By group: title, what it is for, its fields, its actions.
 _GROUPS: tuple[tuple[str, str, str, tuple[_Field, ...], tuple[str, ...]], ...] = (
     (
-        "look", "Look around", "Find out what is where.",
+        "look", "Look around", "Search a room or furniture, or look for a thing by its name.",
         (("x", "Room, furniture or thing", True, False),), (SEARCH, LOOK_FOR, OPEN, CLOSE),
     ),
     (
-        "heat", "Heat", "Things must be on or in a cooking appliance.",
-        (("x", "What", True, False),), (HEAT, TURN_ON, TURN_OFF),
+        "ask", "Ask", "One question is one action.",
+        (("x", "Your question to the person", False, False),), (ASK,),
     ),
     (
-        "move", "Move", "Food from a package goes into a vessel as a portion.",
-        (("x", "What", True, False), ("y", "From (needed to pour)", True, True),
+        "move", "Move", "To pour, say from where. A package gives a portion and stays.",
+        (("x", "What", True, False), ("y", "From", True, True),
          ("z", "To", True, False)), (MOVE, POUR),
     ),
     (
-        "make", "Make something", "All food in a vessel becomes one thing, which you name.",
-        (("x", "Vessel", True, False), _RESULT, _TOOL), (MIX, COOK),
-    ),
-    (
-        "change", "Prepare", "In a vessel, or one thing alone.",
+        "change", "Prepare", "All food in a vessel, or one thing alone.",
         (("verb", "Do what", False, False), ("x", "Vessel or thing", True, False), _RESULT, _TOOL),
         (FREE_IN, FREE_ON, CHOP),
     ),
     (
-        "ask", "Ask the person", "One question is one action.",
-        (("x", "Your question", False, False),), (ASK,),
+        "make", "Combine", "All food in a vessel becomes one thing, which you name.",
+        (("x", "Vessel", True, False), _RESULT, _TOOL), (MIX, COOK),
+    ),
+    (
+        "heat", "Heat", "What is on or in a cooking appliance, or the appliance itself.",
+        (("x", "What", True, False),), (HEAT, TURN_ON, TURN_OFF),
     ),
 )  # fmt: skip
 _BUTTONS: Mapping[str, str] = {
@@ -222,7 +259,7 @@ _BUTTONS: Mapping[str, str] = {
     POUR: "Pour", HEAT: "Heat", TURN_ON: "Turn on", TURN_OFF: "Turn off", MIX: "Mix", COOK: "Cook",
     FREE_IN: "All in the vessel", FREE_ON: "The thing", CHOP: "Chop it", ASK: "Ask",
 }  # fmt: skip
-_KEYS = {"look": "s", "move": "m", "ask": "a"}
+_KEYS = {"look": "s", "ask": "a", "move": "m", "change": "p", "make": "c", "heat": "h"}
 _FIELDS = ("x", "y", "z", "verb", "result", "tool")
 
 
@@ -245,10 +282,6 @@ def show_agent(context: Json, fields: Fields, errors: Mapping[str, str]) -> Agen
                 wrong.get("", ""), _KEYS.get(key, ""),
             )
         )  # fmt: skip
-    stocks: dict[str, list[Json]] = {}
-    for row in context["known"]:
-        if row["type"] not in ("room", "furniture"):
-            stocks.setdefault(row["in"], []).append(row)
     past = list(context["events"])
     return AgentPage(
         task=context["task"],
@@ -261,12 +294,33 @@ def show_agent(context: Json, fields: Fields, errors: Mapping[str, str]) -> Agen
         past=past[::-1],
         groups=groups,
         names=sorted({row["id"] for row in context["known"]}),
-        stocks=[Stock(place, things) for place, things in stocks.items()],
+        rooms=_rooms(context),
         # What an answer gave away stands in its words, which is all that a model gets, too.
         told=[row["text"] for row in context["told"]] if context["method"] == TEACHER else [],
         text=fields.get("text", ""),
         text_error=errors.get("text", ""),
     )
+
+
+def _rooms(context: Json) -> dict[str, list[Furniture]]:
+    """Return the furniture of each room; what lies in a vessel counts to the furniture below it."""
+    known = {row["id"]: row for row in context["known"]}
+    things: dict[str, list[Json]] = {}
+    for row in context["known"]:
+        place = row["in"]
+        while place in known and known[place]["type"] not in ("room", "furniture"):
+            place = known[place]["in"]
+        if row["type"] not in ("room", "furniture"):
+            within = "" if place == row["in"] else row["in"]
+            things.setdefault(place, []).append({**row, "within": within})
+    looked = (e["action"] for e in context["events"] if e["ok"] and e["kind"] in (SEARCH, OPEN))
+    searched = {parse_action(action).x for action in looked}
+    rooms: dict[str, list[Furniture]] = {}
+    for row in context["known"]:
+        if row["type"] == "furniture":
+            piece = Furniture(row["id"], things.get(row["id"], ()), row["id"] in searched)
+            rooms.setdefault(row["in"], []).append(piece)
+    return rooms
 
 
 def compose_action(as_json: bool, context: Json, fields: Fields) -> str:
@@ -343,6 +397,7 @@ MODES = (
         "Persona",
         "The person has a list of preferences and answers the agent’s questions.",
         (Place("Persona", ("persona",)),),
+        excludes={"method": SILENT},
     ),
     Mode(
         "agent",
@@ -355,10 +410,16 @@ MODES = (
         "Two people",
         "One person acts in the household, another one is the persona.",
         (Place("Agent", ("agent",)), Place("Persona", ("persona",))),
+        excludes={"method": SILENT},
     ),
 )
 
 _AGENT, _PERSON, _HOUSE = "Agent", "Person", "House"
+
+
+def _heard(feedback: str) -> str:
+    """Return an answer in the person's own words: pages name the speaker themselves."""
+    return feedback.removeprefix(PROMPTS.load_set("phrases")["answer"].substitute(answer=""))
 
 
 def _acted(context: Json) -> list[Utterance]:
@@ -368,7 +429,7 @@ def _acted(context: Json) -> list[Utterance]:
         came = _PERSON if event["kind"] == ASK else _HOUSE
         lines += [
             Utterance(_AGENT, event["action"], event["t"]),
-            Utterance(came, event["message"], event["t"]),
+            Utterance(came, _heard(event["message"]), event["t"]),
         ]
     return lines
 
@@ -391,7 +452,7 @@ def _tell(query: str, turns: Sequence[tuple[str, str]], newest: str) -> list[Utt
         lines.append(Utterance(_AGENT, text, turn))
         if feedback:
             came = _PERSON if parse_action(text).kind == ASK else _HOUSE
-            lines.append(Utterance(came, feedback, turn))
+            lines.append(Utterance(came, _heard(feedback), turn))
     if newest:
         lines.append(Utterance(_AGENT, newest, len(turns) + 1))
     return lines

@@ -93,13 +93,16 @@ def test_what_is_missing_is_named_at_its_field(fields, wrong):
 def test_the_agent_s_page_holds_what_it_knows():
     found = asks("Search fridge_0", "Ask Nuts?", "Declare Done")["agent"]
     page = show_agent(found[-1].context, {}, {})
-    assert "fridge_0" in [stock.place for stock in page.stocks] and page.things > 10
+    pieces = {piece.name: piece for room in page.rooms.values() for piece in room}
+    assert len(pieces) == 37 and page.unsearched == 36
+    assert pieces["fridge_0"].searched and page.things == len(pieces["fridge_0"].things) > 10
+    assert not pieces["stove_0"].things and not pieces["stove_0"].searched
     # An answer is in the dialogue in the persona's words; the preference behind it is not shown.
     assert page.told == []
     teacher = asks("Declare Done", method="teacher")["agent"][0]
     assert len(show_agent(teacher.context, {}, {}).told) == 10
     assert page.past[0]["kind"] == "ask" and page.asked == 1
-    assert [g.key for g in page.groups][-1] == "ask"
+    assert "ask" in [g.key for g in page.groups]
     silent = asks("Declare Done", method="never_ask")["agent"][0]
     assert "ask" not in [g.key for g in show_agent(silent.context, {}, {}).groups]
 
@@ -127,6 +130,31 @@ def test_hints_compare_words_and_ticks():
     ticked = {"answer": "I have no preference about that.", "preferences": [4]}
     (hint,) = answer_hints(ask.context, json.dumps(ticked))
     assert hint.code == "ticked_without"
-    fine = {"answer": "Nuts.", "preferences": [4]}
-    assert not answer_hints(ask.context, json.dumps(fine))
+    forgotten = {"answer": "Some cinnamon, please.", "preferences": []}
+    (hint,) = answer_hints(ask.context, json.dumps(forgotten))
+    assert hint.code == "none_ticked" and "cinnamon" in hint.words
+    for fine in (("Nuts.", [4]), ("Whatever you like.", []), ("I have no preference.", [])):
+        answer = {"answer": fine[0], "preferences": fine[1]}
+        assert not answer_hints(ask.context, json.dumps(answer)), fine
     assert not answer_hints(ask.context, "no JSON")
+
+
+def test_an_answer_that_repeats_what_was_told_needs_no_tick():
+    first, second = asks("Ask Nuts?", "Ask Nuts again?", "Declare Done")["persona"]
+    answer = json.dumps({"answer": "Nuts, as I said.", "preferences": []})
+    assert [hint.code for hint in answer_hints(first.context, answer)] == ["none_ticked"]
+    assert not answer_hints(second.context, answer)
+
+
+def test_nobody_plays_the_persona_of_an_agent_that_never_asks():
+    excluded = {mode.key: mode.excludes for mode in MODES}
+    assert excluded["agent"] == {}
+    assert excluded["persona"] == excluded["two_people"] == {"method": ("never_ask", "teacher")}
+
+
+def test_pages_name_the_speaker_so_an_answer_is_quoted_alone():
+    found = asks("Search fridge_0", "Ask Nuts?", "Declare Done")["agent"][-1]
+    spoken = SYSTEM.people.dialogues["action"](found.context)
+    assert (spoken[-1].speaker, spoken[-1].text) == ("Person", "Nuts!")
+    story = SYSTEM.people.story.tell("Cook.", [("Ask Nuts?", "The person says: Nuts!")], "")
+    assert [one.text for one in story] == ["Cook.", "Ask Nuts?", "Nuts!"]
