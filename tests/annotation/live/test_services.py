@@ -10,6 +10,7 @@ from annotation.live.control.services import end_session
 from annotation.live.play.services import be_ready, note_end
 from annotation.live.setup.practice import begin_practice
 from annotation.live.setup.services import SessionRequest, create_session
+from annotation.live.setup.sessions import mode_of, refuse_idle
 from annotation.models import Assignment, Invite, Item, LivePlan, LiveSession, Participant, Study
 from annotation.people.invitations import accept_invite, digest_of, make_invite
 from annotation.steps.selectors import next_step
@@ -95,6 +96,14 @@ def test_what_cannot_be_is_refused_and_leaves_nothing(manager: User) -> None:
     with pytest.raises(Refused, match="no level"):
         make(manager, level="absurd")
     assert not Study.objects.exists() and not LivePlan.objects.exists()
+
+
+def test_nobody_is_made_to_wait_for_questions_that_never_come() -> None:
+    mode = mode_of("adapt", "persona")
+    refuse_idle(mode, {"method": "always_ask"})
+    refuse_idle(mode_of("adapt", "agent"), {"method": "teacher"})
+    with pytest.raises(Refused, match="choose another method"):
+        refuse_idle(mode, {"method": "never_ask"})
 
 
 def test_practice_comes_first_and_counts_nowhere(manager: User, ann: User) -> None:
