@@ -17,6 +17,8 @@ from annotation.people import views as people
 from annotation.planning import views as planning
 from annotation.questionnaires import views as questionnaires
 from annotation.record import views as record
+from annotation.recruiting import join_views as recruiting_join
+from annotation.recruiting import views as recruiting
 from annotation.steps import views as steps
 from annotation.studies import views as studies
 from annotation.submissions import views as submissions
@@ -112,6 +114,20 @@ _study: list[URLPattern | URLResolver] = [
         name="annotator_unblind",
     ),
     path("sessions/", live_setup.study_sessions, name="study_sessions"),
+    path("finished/", recruiting_join.finished, name="finished"),
+    path("recruiting/", recruiting.recruiting, name="study_recruiting"),
+    path("recruiting/payment/", recruiting.payment, name="recruiting_payment"),
+    path("recruiting/payment.csv", recruiting.payment_file, name="recruiting_payment_file"),
+    path(
+        "recruiting/links/<int:link_id>/revoke/",
+        recruiting.link_revoke,
+        name="recruiting_link_revoke",
+    ),
+    path(
+        "recruiting/people/<int:recruit_id>/change/",
+        recruiting.recruit_change,
+        name="recruit_change",
+    ),
 ]
 _session: list[URLPattern | URLResolver] = [
     path("links/", live_setup.session_links, name="session_links"),
@@ -152,6 +168,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("join/", join_views.join, name="join"),
     path("join/<str:token>/", join_views.join_link, name="join_link"),
+    path("recruit/", recruiting_join.recruit, name="recruit"),
+    path("recruit/<str:token>/", recruiting_join.recruit_link, name="recruit_link"),
     path("record/", record.all_records, name="all_records"),
     path("record.<str:ending>", record.all_records_file, name="all_records_file"),
     path("people/erase/", leaving_views.erase, name="erase"),

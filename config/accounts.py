@@ -21,6 +21,7 @@ ACTIONS = {
     "account_change_password": "change_password",
     "account_reauthenticate": "reauthenticate",
     "join": "join",
+    "recruit": "join",
 }
 FAILED = "login_failed"
 # Counted for a name alone, from whatever address: wrong passwords, and attempts once there were

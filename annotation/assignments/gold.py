@@ -86,4 +86,7 @@ def _probably_ahead(
     behind = last - first + 1 - sum(first <= rank <= last for rank in gold)
     others = Participant.objects.filter(study=study, state=Participant.State.ACTIVE, assigned__gt=0)
     people = 1 + others.exclude(pk=participant.pk).count()
-    return max(1, min(behind, -(-behind * following.wanted // people)))
+    ahead = min(behind, -(-behind * following.wanted // people))
+    if participant.most_items is not None:
+        ahead = min(ahead, participant.most_items - participant.submitted)
+    return max(1, ahead)

@@ -101,7 +101,8 @@ def refuse_unless_working(study: Study, participant: Participant, part: str = Pa
 
 
 def claim_next_item(*, study: Study, user: User) -> Assignment | None:
-    """Return this person's open item, or claim the next one of the pool; None if nothing is left.
+    """Return this person's open item, or claim the next one of the pool; None if nothing is left,
+    or they judged as many as they are to judge.
 
     Nobody gets an item twice, or a trajectory in which they played. An item that they had begun
     when their lease expired comes back to them with their answers, unless somebody else claimed it
@@ -116,6 +117,8 @@ def claim_next_item(*, study: Study, user: User) -> Assignment | None:
         at_hand = _open_assignment(study, user)
         if at_hand is not None or not pool:
             return at_hand
+        if participant.has_enough:
+            return None
         begun = _reclaim_returned_item(study, user, participant)
         if begun is not None:
             return begun

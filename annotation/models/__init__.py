@@ -4,6 +4,7 @@ from annotation.models.events import StudyEvent
 from annotation.models.items import Assignment, Item, Participant
 from annotation.models.people import Adjudication, Consent, Invite, Message, MessageRead
 from annotation.models.ratings import Aspect, Rating, RatingEdit
+from annotation.models.recruiting import Recruit, RecruitingLink
 from annotation.models.remarks import (
     FailureLabel,
     FailureWording,
@@ -43,6 +44,8 @@ __all__ = [
     "Participant",
     "Rating",
     "RatingEdit",
+    "Recruit",
+    "RecruitingLink",
     "Remark",
     "RemarkText",
     "StoredQuestionnaire",

@@ -80,6 +80,7 @@ class Participant(models.Model):
     since ``gold_since`` (since the beginning where that is null). ``sent_back`` counts how often
     they were sent back to the training, ``refilled`` the seats that were opened for others after
     they left.
+    ``most_items`` is how many items of a pool they judge at most, gold among them; None for all.
     ``cursor`` is the rank up to which the pool was looked through for them. ``unblinded_at``: later
     answers are marked.
     """
@@ -119,6 +120,7 @@ class Participant(models.Model):
     gold_since = models.DateTimeField(null=True, blank=True)
     sent_back = models.PositiveSmallIntegerField(default=0, db_default=0)
     refilled = models.PositiveIntegerField(default=0, db_default=0)
+    most_items = models.PositiveIntegerField(null=True, blank=True)
     cursor = models.PositiveIntegerField(default=0)
     break_since = models.DateTimeField(null=True, blank=True)
     unblinded_at = models.DateTimeField(null=True, blank=True)
@@ -134,6 +136,11 @@ class Participant(models.Model):
 
     def __str__(self) -> str:
         return f"annotator {self.number}"
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether they submitted as many items of a pool as they are to judge."""
+        return self.most_items is not None and self.submitted >= self.most_items
 
 
 class Assignment(models.Model):

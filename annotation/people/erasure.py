@@ -29,6 +29,7 @@ from annotation.models import (
     Participant,
     Rating,
     RatingEdit,
+    Recruit,
     Remark,
     RemarkText,
     Study,
@@ -244,6 +245,7 @@ def _blank_account(user: User, words: _Redaction) -> None:
     StoredAnswer.objects.filter(user=user).delete()
     Upload.objects.filter(created_by=user).delete()
     Membership.objects.filter(user=user).delete()
+    _blank_recruiting(user)
     for name in ("emailaddress_set", "authenticator_set", "socialaccount_set", "saved_views"):
         getattr(user, name).all().delete()
     Annotator.objects.filter(user=user, is_simulated=False).delete()
@@ -255,6 +257,14 @@ def _blank_account(user: User, words: _Redaction) -> None:
     user.last_login = None
     user.set_unusable_password()
     user.save()
+
+
+def _blank_recruiting(user: User) -> None:
+    """The ids of a platform go; that somebody came by a link, finished and got a bonus stays."""
+    for row in Recruit.objects.filter(user=user):
+        row.external_id = f"erased-{row.pk}"
+        row.platform_study = row.platform_session = row.browser = row.code = ""
+        row.save()
 
 
 def _end_sessions(user: User) -> None:

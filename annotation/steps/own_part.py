@@ -7,6 +7,7 @@ from typing import Literal
 from django.urls import reverse
 
 from annotation.models import Assignment, Participant, Study, StudyText
+from annotation.recruiting.selectors import recruit_of
 from annotation.steps.selectors import AnnotatorStep, StepName, next_step
 from annotation.studies.selectors import ItemCounts
 from annotation.texts.selectors import text_version
@@ -42,7 +43,7 @@ class OwnPart:
     """Everything that a study's page tells one of its annotators.
 
     ``pooled``: items are taken from a pool. How many are free there is not told: whoever counts
-    along would see which of their items are gold.
+    along would see which of their items are gold. ``recruited``: they get a completion code.
     """
 
     participant: Participant
@@ -51,6 +52,7 @@ class OwnPart:
     counts: ItemCounts
     items: Sequence[Assignment]
     pooled: bool
+    recruited: bool = False
 
     @property
     def before(self) -> bool:
@@ -80,6 +82,7 @@ def load_own_part(study: Study, participant: Participant) -> OwnPart:
         counts=counts,
         items=list(items.only("position", "state", "skip_reason", "study")),
         pooled=study.dealing == Study.Dealing.POOL,
+        recruited=recruit_of(study, participant.user) is not None,
     )
 
 

@@ -66,7 +66,8 @@ def next_step(study: Study, participant: Participant, *, looking: bool = True) -
     if position is not None:
         return AnnotatorStep("item", position=position)
     if study.dealing == Study.Dealing.POOL:
-        return AnnotatorStep("item") if has_free_item(study, user) else AnnotatorStep("done")
+        more = not participant.has_enough and has_free_item(study, user)
+        return AnnotatorStep("item" if more else "done")
     live = _live_step(study, user)
     if live is not None:
         return live

@@ -24,6 +24,7 @@ from annotation.live.next_session import is_live
 from annotation.live.play.services import take_free_place
 from annotation.models import Assignment, Message, Participant, Study, StudyText
 from annotation.people.messages import read_message
+from annotation.recruiting.selectors import recruit_of
 from annotation.steps.selectors import NO_SEAT, AnnotatorStep, first_open, next_step
 from annotation.steps.training import (
     begin_training_round,
@@ -109,6 +110,8 @@ def _sit_down(
 
 
 def _done(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
+    if recruit_of(access.study, access.user) is not None:
+        return redirect("annotation:finished", pk=access.study.pk)
     words = "Nothing is left to do here: all your items are finished."
     if access.study.dealing == Study.Dealing.POOL:
         words = "Nothing is left to do here: every item has been taken."

@@ -215,7 +215,7 @@ def _row(
         username=person.user.get_username(),
         is_simulated=simulated is not None and simulated.is_simulated,
         state=person.state,
-        stage=_stage(study, person, counts, free, begun),
+        stage=_stage(study, person, counts, free and not person.has_enough, begun),
         counts=counts,
         pace=person.submitted / hours if hours else None,
         last_seen=person.last_seen_at,

@@ -24,6 +24,7 @@ class Tab(NamedTuple):
 TABS = (
     Tab("overview", "Overview", "annotation:study", "takes_part"),
     Tab("people", "People", "annotation:study_people", "oversees"),
+    Tab("recruiting", "Recruiting", "annotation:study_recruiting", "manages"),
     Tab("sessions", "Sessions", "annotation:study_sessions", "oversees"),
     Tab("items", "Items", "annotation:study_items", "oversees"),
     Tab("quality", "Quality", "analysis:study_quality", "reads_answers"),
@@ -45,6 +46,8 @@ def study_tabs(access: StudyAccess) -> Iterator[tuple[Tab, str]]:
     live = is_live(access.study)
     for tab in TABS:
         if not getattr(access, tab.may) or tab.key == ("design" if live else "sessions"):
+            continue
+        if live and tab.key == "recruiting":
             continue
         try:
             yield tab, reverse(tab.name, args=[access.study.pk])

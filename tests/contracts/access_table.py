@@ -247,6 +247,16 @@ annotation:study_texts            GET  login    404      403      404      403  
 annotation:study_texts            POST login    404      403      404      403      422      403      404      404      422
 annotation:join                   GET  404      404      404      404      404      404      404      404      404      404
 annotation:join_link              GET  moved    moved    moved    moved    moved    moved    moved    moved    moved    moved
+annotation:finished               GET  login    404      404      404      404      404      404      404      404      404
+annotation:study_recruiting       GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_recruiting       POST login    404      403      404      403      422      403      404      404      422
+annotation:recruiting_payment     GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:recruiting_payment     POST login    404      403      404      403      moved    403      404      404      moved
+annotation:recruiting_payment_file GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:recruiting_link_revoke POST login    404      403      404      403      moved    403      404      404      moved
+annotation:recruit_change         POST login    404      403      404      403      moved    403      404      404      moved
+annotation:recruit                GET  404      404      404      404      404      404      404      404      404      404
+annotation:recruit_link           GET  moved    moved    moved    moved    moved    moved    moved    moved    moved    moved
 annotation:next_item              GET  login    404      moved    404      moved    moved    moved    404      404      moved
 annotation:desk                   GET  login    404      ok       404      404      404      404      404      404      404
 annotation:desk                   POST login    404      422      404      404      404      404      404      404      404

@@ -27,6 +27,8 @@ from annotation.models import (
     LiveSession,
     Membership,
     Message,
+    Recruit,
+    RecruitingLink,
     Study,
 )
 from annotation.remarks.services import add_remark, put_label
@@ -268,6 +270,10 @@ def _rows(study: Study) -> dict[str, Any]:
     invite = Invite.objects.create(
         study=study, digest="0", role="annotator", expires_at=timezone.now()
     )
+    link = RecruitingLink.objects.create(
+        study=study, digest="0", platform="other", places=1, items_each=1,
+        expires_at=timezone.now(),
+    )  # fmt: skip
     job = Job.objects.create(kind=IMPORT, title="Importing", status=Job.Status.DONE)
     trial = Job.objects.create(
         kind=TRIAL, title="Trying", status=Job.Status.DONE,
@@ -296,6 +302,8 @@ def _rows(study: Study) -> dict[str, Any]:
         "import_id": Job.objects.create(kind=DATASET, title="Importing", status=Job.Status.DONE).pk,
         "trial_id": trial.pk,
         "invite_id": invite.pk,
+        "link_id": link.pk,
+        "recruit_id": Recruit.objects.create(link=link, study=study, external_id="p1").pk,
         "key": "adaplanbench",
         "ending": "csv",
         "name": "safety",

@@ -1,0 +1,164 @@
+"""Recruiting links and the people who came by them, as managers see them, and payment lists."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from annotation.models import Participant, Recruit, RecruitingLink, Study
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A link with how many people came by it."""
+
+    link: RecruitingLink
+    joined: int
+    finished: int
+    screened_out: int
+    places_left: int
+
+    @property
+    def state(self) -> str:
+        return "full" if self.link.state == "open" and not self.places_left else self.link.state
+
+    @property
+    def tone(self) -> str:
+        return {"open": "info", "full": "ok"}.get(self.state, "idle")
+
+
+@dataclass(frozen=True)
+class RecruitRow:
+    """Somebody who came by a link, and how far they are. ``shared``: others used their browser."""
+
+    recruit: Recruit
+    participant: Participant | None
+    shared: bool = False
+
+    @property
+    def state(self) -> str:
+        if self.participant is None:
+            return "screened out"
+        if self.participant.state in Participant.GONE:
+            return str(self.participant.state)
+        return "finished" if self.recruit.finished_at else "working"
+
+    @property
+    def tone(self) -> str:
+        return {"finished": "ok", "working": "info"}.get(self.state, "idle")
+
+    @property
+    def submitted(self) -> int:
+        return self.participant.submitted if self.participant else 0
+
+    @property
+    def skipped(self) -> int:
+        return self.participant.skipped if self.participant else 0
+
+    @property
+    def minutes(self) -> float | None:
+        """Active minutes on submitted items; None where there are none."""
+        if self.participant is None or not self.participant.active_ms:
+            return None
+        return self.participant.active_ms / 60_000
+
+
+def link_of_digest(digest: str) -> RecruitingLink | None:
+    """Return the link of a token's digest, with its study."""
+    rows = RecruitingLink.objects.select_related("study", "by")
+    return rows.filter(digest=digest).first()
+
+
+def recruit_of(study: Study, user: User) -> Recruit | None:
+    """Return how this account came into the study by a recruiting link; None if otherwise."""
+    rows = Recruit.objects.select_related("link", "study", "user")
+    return rows.filter(study=study, user=user).first()
+
+
+def recruit_rows(study: Study) -> list[RecruitRow]:
+    """Return who came by recruiting links, the newest first; three queries."""
+    rows = Recruit.objects.filter(study=study).select_related("link", "user")
+    recruits = list(rows.order_by("-pk"))
+    people = {person.user_id: person for person in Participant.objects.filter(study=study)}
+    browsers = Counter(row.browser for row in recruits if row.browser)
+    return [
+        RecruitRow(row, people.get(row.user_id or 0), browsers[row.browser] > 1) for row in recruits
+    ]
+
+
+def link_rows(study: Study, people: Sequence[RecruitRow]) -> list[LinkRow]:
+    """Return the links of a study, the newest first, with how many of the people came by each."""
+    joined: Counter[int] = Counter()
+    finished: Counter[int] = Counter()
+    out: Counter[int] = Counter()
+    gone: Counter[int] = Counter()
+    for row in people:
+        link = row.recruit.link_id
+        joined[link] += row.participant is not None
+        out[link] += row.participant is None
+        finished[link] += row.recruit.finished_at is not None
+        gone[link] += row.participant is not None and row.participant.state in Participant.GONE
+    links = RecruitingLink.objects.filter(study=study).select_related("by")
+    return [
+        LinkRow(
+            link, joined[link.pk], finished[link.pk], out[link.pk],
+            max(0, link.places - joined[link.pk] + gone[link.pk]),
+        )
+        for link in links
+    ]  # fmt: skip
+
+
+# --- Payment --------------------------------------------------------------------------------------
+
+PAYMENT_COLUMNS = (
+    "participant_id", "platform", "platform_study", "platform_session", "annotator", "state",
+    "completion_code", "joined_at", "finished_at", "active_minutes", "items_submitted",
+    "items_skipped", "bonus",
+)  # fmt: skip
+
+
+def payment_rows(people: Sequence[RecruitRow]) -> Iterator[Sequence[Any]]:
+    """Yield the payment export, a line for each person in the order in which they came."""
+    yield PAYMENT_COLUMNS
+    for row in reversed(people):
+        one, person = row.recruit, row.participant
+        yield (
+            one.external_id, one.link.platform, one.platform_study, one.platform_session,
+            person.number if person else None, row.state, one.code, one.at, one.finished_at,
+            round(row.minutes, 1) if row.minutes is not None else None,
+            row.submitted, row.skipped, one.bonus,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PaymentLists:
+    """What is pasted at a platform: ids to approve, lines ``id,amount`` and lines ``id,code``."""
+
+    platform: str
+    approve: str
+    bonuses: str
+    codes: str
+    finished: int
+
+
+def payment_lists(people: Sequence[RecruitRow]) -> list[PaymentLists]:
+    """Return the lists of each platform that people came from."""
+    found = []
+    for platform in RecruitingLink.Platform:
+        mine = [row.recruit for row in reversed(people) if row.recruit.link.platform == platform]
+        if not mine:
+            continue
+        done = [one for one in mine if one.finished_at]
+        bonuses = [one for one in mine if one.bonus]
+        found.append(
+            PaymentLists(
+                platform=platform,
+                approve="\n".join(one.external_id for one in done),
+                bonuses="\n".join(f"{one.external_id},{one.bonus:.2f}" for one in bonuses),
+                codes="\n".join(f"{one.external_id},{one.code}" for one in done),
+                finished=len(done),
+            )
+        )
+    return found

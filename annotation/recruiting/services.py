@@ -1,0 +1,256 @@
+"""Make and revoke recruiting links, let people in by them, and give out completion codes.
+
+Only digests of a link's token and of a browser's cookie are stored. The record of a study names
+links and accounts; the ids that platforms give to people are in `Recruit` rows alone.
+"""
+
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import Decimal
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.assignments.selectors import has_free_item
+from annotation.assignments.services import lock_study
+from annotation.errors import Refused
+from annotation.models import (
+    Assignment,
+    Membership,
+    Participant,
+    Recruit,
+    RecruitingLink,
+    Study,
+    StudyEvent,
+)
+from annotation.people.invitations import LONGEST_DAYS, OVER, TOKEN_BYTES, digest_of
+from annotation.record.events import record_event
+from annotation.recruiting.screening import ScreeningQuestion
+from annotation.studies.setup import add_member
+
+Platform = RecruitingLink.Platform
+# Ids of all known platforms; none of them begins with a sign that spreadsheets run.
+EXTERNAL_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,99}")
+CODE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+MOST_PLACES = 10_000
+# Without letters and digits that look alike.
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+LONGEST_BONUS = Decimal("999999.99")
+
+
+def make_recruiting_link(
+    *,
+    study: Study,
+    by: User,
+    platform: str,
+    places: int,
+    items_each: int,
+    days: int,
+    code: str = "",
+    screened_code: str = "",
+    return_url: str = "",
+    screening: Sequence[ScreeningQuestion] = (),
+) -> str:
+    """Make a link for ``places`` people and return its token, which cannot be read again."""
+    if study.dealing != Study.Dealing.POOL:
+        raise Refused("invalid", "recruiting needs a study whose items are taken from a pool")
+    if study.status in OVER:
+        word = study.get_status_display().lower()
+        raise Refused("closed", f"the study is {word}; open it before you recruit")
+    if platform not in Platform.values:
+        raise Refused("invalid", f"a platform is one of {', '.join(Platform.values)}")
+    if not 1 <= places <= MOST_PLACES or items_each < 1:
+        raise Refused("invalid", f"expected 1 to {MOST_PLACES:,} people with at least one item")
+    if not 1 <= days <= LONGEST_DAYS:
+        raise Refused("invalid", f"a link is good for 1 to {LONGEST_DAYS} days, not {days}")
+    for given in (code, screened_code):
+        if given and not CODE.fullmatch(given):
+            raise Refused("invalid", "a code has letters, digits, - and _ only")
+    if platform == Platform.PROLIFIC and not code:
+        raise Refused("invalid", "Prolific needs the completion code of its study")
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    with transaction.atomic():
+        link = RecruitingLink.objects.create(
+            study=study, digest=digest_of(token), platform=platform, places=places,
+            items_each=items_each, screening=[question.stored() for question in screening],
+            code=code, screened_code=screened_code, return_url=return_url, by=by,
+            expires_at=timezone.now() + timedelta(days=days),
+        )  # fmt: skip
+        _record(link, "made", by=by)
+    return token
+
+
+def revoke_recruiting_link(*, link: RecruitingLink, by: User) -> None:
+    """Let nobody else in by a link. Whoever is in goes on; revoking twice is harmless."""
+    with transaction.atomic():
+        rows = RecruitingLink.objects.filter(pk=link.pk, revoked_at=None)
+        if rows.update(revoked_at=timezone.now()):
+            _record(link, "revoked", by=by)
+
+
+def refuse_unless_open(link: RecruitingLink | None) -> RecruitingLink:
+    """Return the link, if it lets people in now. Reasons name neither study nor people."""
+    if link is None:
+        raise Refused("invalid", "there is no such link; it may be incomplete")
+    if link.state == "revoked":
+        raise Refused("gone", "this link was closed")
+    if link.state == "expired":
+        raise Refused("gone", "this link has expired")
+    status = link.study.status
+    if status in OVER:
+        raise Refused("closed", "what this link leads to is over")
+    if status != Study.Status.OPEN:
+        raise Refused("closed", "the study takes nobody at the moment; try again later")
+    if places_left(link) < 1:
+        raise Refused("gone", "all places are taken")
+    return link
+
+
+def places_left(link: RecruitingLink) -> int:
+    """Return how many more people a link lets in. People who left give their place back."""
+    here = Participant.objects.filter(study=link.study).exclude(state__in=Participant.GONE)
+    taken = link.recruits.filter(user__in=here.values("user")).count()
+    return max(0, link.places - taken)
+
+
+def join_by_link(
+    *,
+    link: RecruitingLink,
+    external_id: str,
+    browser: str,
+    platform_study: str = "",
+    platform_session: str = "",
+) -> Recruit:
+    """Make an account for somebody from a platform and take them into the study.
+
+    ``browser`` is the digest of their browser's cookie. Refused where the id was used before.
+    """
+    if not EXTERNAL_ID.fullmatch(external_id):
+        raise Refused("invalid", "this is no id of a participant")
+    with transaction.atomic():
+        # Locked, so that two people do not take the last place.
+        lock_study(link.study)
+        link = RecruitingLink.objects.select_related("study", "by").get(pk=link.pk)
+        refuse_unless_open(link)
+        if find_recruit(link, external_id) is not None:
+            raise Refused("conflict", "this id was used before")
+        user = User.objects.create_user(f"participant-{_random(8).lower()}")
+        add_member(study=link.study, user=user, role=Membership.Role.ANNOTATOR, by=link.by)
+        here = Participant.objects.filter(study=link.study, user=user)
+        here.update(most_items=link.items_each)
+        found = Recruit.objects.create(
+            link=link, study=link.study, external_id=external_id, user=user, browser=browser,
+            platform_study=platform_study, platform_session=platform_session,
+        )  # fmt: skip
+        _record(link, "joined", by=user, about=user)
+    return found
+
+
+def screen_out(
+    *, link: RecruitingLink, external_id: str, platform_study: str = "", platform_session: str = ""
+) -> Recruit:
+    """Keep that somebody does not fit, so that they cannot try other answers."""
+    if not EXTERNAL_ID.fullmatch(external_id):
+        raise Refused("invalid", "this is no id of a participant")
+    found, _ = Recruit.objects.get_or_create(
+        study=link.study, external_id=external_id,
+        defaults={
+            "link": link, "platform_study": platform_study, "platform_session": platform_session,
+        },
+    )  # fmt: skip
+    return found
+
+
+def find_recruit(link: RecruitingLink, external_id: str) -> Recruit | None:
+    """Return who used an id in the study of a link."""
+    rows = Recruit.objects.select_related("user", "link", "study")
+    return rows.filter(study=link.study_id, external_id=external_id).first()
+
+
+def admit_browser(*, recruit: Recruit, browser: str) -> bool:
+    """Say whether an id may be used in this browser. The first browser after a manager allowed
+    another one is kept.
+    """
+    if recruit.browser == browser:
+        return True
+    if not recruit.browser:
+        rows = Recruit.objects.filter(pk=recruit.pk, browser="")
+        return bool(rows.update(browser=browser, refused_at=None))
+    Recruit.objects.filter(pk=recruit.pk).update(refused_at=timezone.now())
+    return False
+
+
+def allow_another_browser(*, recruit: Recruit, by: User) -> None:
+    """Let the next browser that brings the id in, and no longer the one before."""
+    with transaction.atomic():
+        if (
+            Recruit.objects.filter(pk=recruit.pk)
+            .exclude(browser="")
+            .update(browser="", refused_at=None)
+        ):
+            _record(recruit.link, "another browser allowed", by=by, about=recruit.user)
+
+
+# --- Finishing ------------------------------------------------------------------------------------
+
+
+def finish_recruit(*, recruit: Recruit) -> Recruit:
+    """Give somebody their completion code if their work is done; again it changes nothing.
+
+    Work is done once they submitted the items that the link asks for, or nothing is left for them
+    although they skipped nothing, or a manager let them have the code.
+    """
+    if recruit.finished_at is not None or recruit.user is None or not _is_done(recruit):
+        return recruit
+    code = recruit.link.code or f"{_random(5)}-{_random(5)}"
+    rows = Recruit.objects.filter(pk=recruit.pk, finished_at=None)
+    if rows.update(finished_at=timezone.now(), code=code):
+        _record(recruit.link, "finished", by=recruit.user, about=recruit.user)
+    recruit.refresh_from_db()
+    return recruit
+
+
+def _is_done(recruit: Recruit) -> bool:
+    person = Participant.objects.filter(study=recruit.study, user=recruit.user).first()
+    if person is None or person.state in Participant.GONE or recruit.user is None:
+        return False
+    if recruit.approved or person.has_enough:
+        return True
+    if not person.submitted or person.skipped or recruit.study.status != Study.Status.OPEN:
+        return False
+    held = Assignment.objects.filter(
+        study=recruit.study, annotator=recruit.user, state=Assignment.State.OPEN
+    )
+    return not held.exists() and not has_free_item(recruit.study, recruit.user)
+
+
+def approve_recruit(*, recruit: Recruit, by: User) -> None:
+    """Let somebody have the completion code although not all of their items are done."""
+    if recruit.user is None:
+        raise Refused("invalid", "this person was screened out")
+    with transaction.atomic():
+        if Recruit.objects.filter(pk=recruit.pk, approved=False).update(approved=True):
+            _record(recruit.link, "code given by hand", by=by, about=recruit.user)
+        recruit.refresh_from_db()
+        finish_recruit(recruit=recruit)
+
+
+def set_bonus(*, recruit: Recruit, bonus: Decimal | None) -> None:
+    """Keep what somebody is to get on top; None for nothing."""
+    if bonus is not None and not 0 <= bonus <= LONGEST_BONUS:
+        raise Refused("invalid", "a bonus is an amount of 0 or more, such as 1.50")
+    Recruit.objects.filter(pk=recruit.pk).update(bonus=bonus)
+
+
+def _random(length: int) -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(length))
+
+
+def _record(link: RecruitingLink, what: str, *, by: User, about: User | None = None) -> None:
+    record_event(
+        study=link.study_id, kind=StudyEvent.Kind.INVITED, by=by, about=about,
+        detail={"recruiting link": link.pk, "platform": link.platform, "what": what},
+    )  # fmt: skip

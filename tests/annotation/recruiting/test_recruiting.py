@@ -1,0 +1,333 @@
+"""Recruiting links: who gets in, in which browser, and when the completion code is given."""
+
+import csv
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import Assignment, Participant, Recruit, RecruitingLink, Study
+from annotation.people.erasure import erase_person
+from annotation.people.invitations import digest_of
+from annotation.people.withdrawal import withdraw_annotator
+from annotation.planning.planned_study import plan_study
+from annotation.planning.services import create_planned_study
+from annotation.recruiting.screening import ScreeningError, read_screening
+from annotation.recruiting.services import finish_recruit, join_by_link, make_recruiting_link
+from annotation.studies.setup import add_member
+from tests.annotation.rows import make_person, make_runs, plan_for
+from tests.threads import in_threads
+
+pytestmark = pytest.mark.django_db
+IDS = "PROLIFIC_PID={}&STUDY_ID=study-1&SESSION_ID=session-1"
+
+
+@pytest.fixture
+def pool(manager: User) -> Study:
+    """An open study with six items that two people each judge, whoever is free."""
+    plan = plan_for(
+        make_runs(tasks=3), [], dealing="pool", raters=2, order="random", queries_each=None,
+        name="Pooled",
+    )  # fmt: skip
+    return create_planned_study(planned=plan_study(plan), by=manager)
+
+
+def link_to(study: Study, by: User, **more: Any) -> str:
+    """The address of a fresh link."""
+    wishes = {"platform": "prolific", "code": "C0DE", "places": 2, "items_each": 2, "days": 7}
+    return f"/recruit/{make_recruiting_link(study=study, by=by, **{**wishes, **more})}/"
+
+
+def come(client: Client, url: str, pid: str, answers: Sequence[str] = ()) -> Any:
+    """Open a link as somebody from a platform, and take part."""
+    client.get(f"{url}?{IDS.format(pid)}")
+    data = {f"answer_{n}": answer for n, answer in enumerate(answers)}
+    return client.post("/recruit/", {"go": "join", **data})
+
+
+def submit(study: Study, user: User, count: int, active_ms: int = 60_000) -> None:
+    """Have somebody submit items, as the desk counts them."""
+    from annotation.assignments.services import change_assignment_state, claim_next_item
+
+    for _ in range(count):
+        seat = claim_next_item(study=study, user=user)
+        assert seat is not None
+        Assignment.objects.filter(pk=seat.pk).update(opened_at=timezone.now())
+        seat.active_ms = active_ms
+        seat.save(update_fields=["active_ms"])
+        change_assignment_state(seat, Assignment.State.SUBMITTED, by=user)
+
+
+def only(pid: str) -> Recruit:
+    return Recruit.objects.select_related("user", "link", "study").get(external_id=pid)
+
+
+def user_of(pid: str) -> User:
+    user = only(pid).user
+    assert user is not None
+    return user
+
+
+def test_the_ids_go_into_the_session_and_out_of_the_address(pool: Study, manager: User) -> None:
+    url, client = link_to(pool, manager), Client()
+    first = client.get(f"{url}?{IDS.format('p1')}")
+    assert (first.status_code, first["Location"]) == (302, "/recruit/")
+    assert first["Referrer-Policy"] == "no-referrer" and "no-store" in first["Cache-Control"]
+    page = client.get("/recruit/").content.decode()
+    token = url.split("/")[2]
+    assert "Pooled" in page and "<code>p1</code>" in page and token not in page
+    assert token not in str(RecruitingLink.objects.values()) + str(list(pool.events.values()))
+    joined = client.post("/recruit/", {"go": "join"})
+    assert joined["Location"] == f"/studies/{pool.pk}/annotate/"
+    one = only("p1")
+    assert (one.platform_study, one.platform_session) == ("study-1", "session-1")
+    cookie = client.cookies["planjury_browser"]
+    assert cookie["httponly"] and cookie["path"] == "/recruit/"
+    assert one.browser == digest_of(cookie.value)
+    # The record of the study, which exports hold, knows nothing of the platform's ids.
+    assert "p1" not in str(list(pool.events.values_list("detail", flat=True)))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("workerId=W1&assignmentId=A1&hitId=H1", ("W1", "H1", "A1")),
+        ("participant=me.2", ("me.2", "", "")),
+    ],
+)
+def test_other_platforms_have_their_own_names(
+    pool: Study, manager: User, query: str, expected: tuple[str, str, str]
+) -> None:
+    url, client = link_to(pool, manager, platform="mturk", code=""), Client()
+    client.get(f"{url}?{query}")
+    client.post("/recruit/", {"go": "join"})
+    assert (
+        Recruit.objects.values_list("external_id", "platform_study", "platform_session").get()
+        == expected
+    )
+
+
+def test_a_preview_is_no_participant_and_a_missing_id_is_asked_for(
+    pool: Study, manager: User
+) -> None:
+    url, client = link_to(pool, manager, platform="mturk", code=""), Client()
+    client.get(f"{url}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H1")
+    assert "Accept the task first" in client.get("/recruit/").content.decode()
+    client.get(url)
+    assert "Your worker ID" in client.get("/recruit/").content.decode()
+    wrong = client.post("/recruit/", {"participant": "=cmd|' /C'"})
+    assert wrong.status_code == 422 and "An ID has letters and digits" in wrong.content.decode()
+    assert "<code>W7</code>" in client.post("/recruit/", {"participant": " W7 "}).content.decode()
+    assert client.post("/recruit/", {"go": "join"}).status_code == 302
+    assert user_of("W7").participations.get().most_items == 2
+
+
+def test_the_code_is_given_for_finished_work_alone(pool: Study, manager: User) -> None:
+    url, client = link_to(pool, manager), Client()
+    come(client, url, "p1")
+    home = f"/studies/{pool.pk}/finished/"
+    page = client.get(home).content.decode()
+    assert "Not finished yet" in page and "C0DE" not in page
+    submit(pool, user_of("p1"), 1)
+    assert "after 1 more item." in client.get(home).content.decode()
+    submit(pool, user_of("p1"), 1)
+    # Four more items are in the pool; this person has done theirs.
+    assert client.get(f"/studies/{pool.pk}/annotate/")["Location"] == home
+    page = client.get(home).content.decode()
+    assert "https://app.prolific.com/submissions/complete?cc=C0DE" in page
+    first = only("p1").finished_at
+    client.get(home)
+    assert first is not None and only("p1").finished_at == first
+    assert "Completion code" in client.get(f"/studies/{pool.pk}/").content.decode()
+    # Others have no such page.
+    other = Client()
+    other.force_login(manager)
+    assert other.get(home).status_code == 404
+
+
+def test_an_empty_pool_finishes_who_skipped_nothing(pool: Study, manager: User) -> None:
+    url = link_to(pool, manager, items_each=50, places=5, platform="other", code="")
+    for pid in ("p1", "p2", "p3", "p4"):
+        come(Client(), url, pid)
+    submit(pool, user_of("p1"), 6)
+    assert finish_recruit(recruit=only("p1")).code
+    # Somebody who skipped an item is finished by the manager alone.
+    submit(pool, user_of("p2"), 6)
+    Participant.objects.filter(user=user_of("p2")).update(skipped=1)
+    assert not finish_recruit(recruit=only("p2")).finished_at
+    # Nor is somebody who found the pool empty and did nothing.
+    assert not finish_recruit(recruit=only("p3")).finished_at
+    boss = Client()
+    boss.force_login(manager)
+    boss.post(f"/studies/{pool.pk}/recruiting/people/{only('p2').pk}/change/",
+              {"action": "approve"})  # fmt: skip
+    codes = {only(pid).code for pid in ("p1", "p2")}
+    assert len(codes) == 2 and "" not in codes
+    withdraw_annotator(study=pool, user=user_of("p4"), by=user_of("p4"))
+    assert not finish_recruit(recruit=only("p4")).finished_at
+
+
+def test_an_id_stays_in_the_browser_that_used_it_first(pool: Study, manager: User) -> None:
+    url, mine, other = link_to(pool, manager), Client(), Client()
+    come(mine, url, "p1")
+    del mine.cookies[settings.SESSION_COOKIE_NAME]
+    back = mine.get(url + "?" + IDS.format("p1"), follow=True)
+    assert back.redirect_chain[1][0] == f"/studies/{pool.pk}/annotate/"
+    refused = come(other, url, "p1")
+    assert refused.status_code == 409
+    assert "in use in another browser" in refused.content.decode()
+    assert "_auth_user_id" not in other.session
+    boss = Client()
+    boss.force_login(manager)
+    page = boss.get(f"/studies/{pool.pk}/recruiting/").content.decode()
+    assert "tried in another browser" in page and "Allow another browser for p1" in page
+    change = f"/studies/{pool.pk}/recruiting/people/{only('p1').pk}/change/"
+    assert other.post(change, {"action": "browser"}).status_code == 302  # to sign in
+    boss.post(change, {"action": "browser"})
+    assert come(other, url, "p1").status_code == 302
+    assert other.session["_auth_user_id"] == str(user_of("p1").pk)
+    # Now it is theirs, and the first browser is the other one.
+    assert come(mine, url, "p1").status_code == 409
+    assert Recruit.objects.count() == 1
+
+
+def test_screening_lets_some_in_and_asks_nobody_twice(pool: Study, manager: User) -> None:
+    questions = read_screening("Do you cook? | *Daily | *Weekly | Never\nAre you 18? | *Yes | No")
+    url = link_to(pool, manager, screening=questions, screened_code="SORRY")
+    client = Client()
+    missing = come(client, url, "p1", ["0"])
+    assert missing.status_code == 422 and "Choose an answer" in missing.content.decode()
+    out = come(client, url, "p1", ["2", "0"]).content.decode()
+    assert "you do not belong" in out and "complete?cc=SORRY" in out
+    assert "you do not belong" in come(Client(), url, "p1", ["0", "0"]).content.decode()
+    assert come(Client(), url, "p2", ["1", "0"]).status_code == 302
+    assert come(Client(), url, "p3", ["9", "0"]).status_code == 422
+    found = [(one.external_id, one.screened_out) for one in Recruit.objects.order_by("pk")]
+    assert found == [("p1", True), ("p2", False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Cook?", "Line 1: expected 2 to 12 answers"),
+        ("Cook? | Yes | No", "Line 1: mark each answer that lets somebody in with a star"),
+        ("Cook? | *Yes | Yes", "two answers are the same"),
+        ("\n| *Yes | No", "Line 2: expected a question"),
+        ("\n".join(["Cook? | *Yes | No"] * 11), "At most 10 questions"),
+    ],
+)
+def test_lines_that_are_no_questions(text: str, said: str) -> None:
+    with pytest.raises(ScreeningError, match=said.replace("?", r"\?")):
+        read_screening(text)
+
+
+def test_a_link_that_is_closed_expired_or_full_lets_nobody_else_in(
+    pool: Study, manager: User
+) -> None:
+    url, client = link_to(pool, manager, places=1), Client()
+    come(client, url, "p1")
+    full = come(Client(), url, "p2")
+    assert full.status_code == 410 and "All places are taken" in full.content.decode()
+    withdraw_annotator(study=pool, user=user_of("p1"), by=manager, reason="a test")
+    assert come(Client(), url, "p2").status_code == 302
+    boss = Client()
+    boss.force_login(manager)
+    link = RecruitingLink.objects.get()
+    boss.post(f"/studies/{pool.pk}/recruiting/links/{link.pk}/revoke/")
+    assert "was closed" in come(Client(), url, "p3").content.decode()
+    RecruitingLink.objects.update(revoked_at=None, expires_at=timezone.now())
+    assert "has expired" in come(Client(), url, "p3").content.decode()
+    RecruitingLink.objects.update(expires_at=timezone.now() + timedelta(days=1))
+    Study.objects.update(status="paused")
+    paused = come(Client(), url, "p3").content.decode()
+    assert "at the moment" in paused and "Pooled" not in paused
+    assert come(Client(), "/recruit/nothing/", "p3").status_code == 404
+    assert Recruit.objects.filter(external_id="p3").count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_come_at_once_one_gets_the_last_place(pool: Study, manager: User) -> None:
+    link_to(pool, manager, places=1)
+    link = RecruitingLink.objects.get()
+    got: list[str] = []
+
+    def join(number: int) -> None:
+        try:
+            join_by_link(link=link, external_id=f"p{number}", browser=f"b{number}")
+        except Refused as refused:
+            got.append(refused.reason)
+        else:
+            got.append("in")
+
+    in_threads(join, 2)
+    assert sorted(got) == ["all places are taken", "in"]
+
+
+def test_making_a_link(pool: Study, manager: User, ann: User) -> None:
+    boss, url = Client(), f"/studies/{pool.pk}/recruiting/"
+    boss.force_login(manager)
+    given = {"platform": "prolific", "places": "3", "items_each": "2", "days": "7"}
+    wrong = boss.post(url, {**given, "screening": "Cook?"})
+    text = wrong.content.decode()
+    assert wrong.status_code == 422 and "Paste the completion code" in text and "Line 1" in text
+    made = boss.post(url, {**given, "code": "C1"})
+    link = made.context["link"]
+    assert link.endswith("PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}"
+                         "&SESSION_ID={{%SESSION_ID%}}")  # fmt: skip
+    assert "no-store" in made["Cache-Control"]
+    token = link.partition("/recruit/")[2].partition("/")[0]
+    assert token not in boss.get(url).content.decode()
+    assert RecruitingLink.objects.get().digest == digest_of(token)
+    # A study with fixed lists says why it cannot recruit, and refuses.
+    Study.objects.filter(pk=pool.pk).update(dealing="named")
+    fixed = boss.get(url).content.decode()
+    assert "This study has fixed lists" in fixed and "Make a link" not in fixed
+    assert boss.post(url, {**given, "code": "C1"}).status_code == 422
+    add_member(study=pool, user=ann, role="annotator")
+    boss.force_login(ann)
+    assert boss.get(url).status_code == 403
+
+
+def test_payment_lists_and_file(pool: Study, manager: User) -> None:
+    questions = read_screening("Cook? | *Yes | No")
+    url = link_to(pool, manager, places=5, screening=questions)
+    for pid, answer in (("p1", "0"), ("p2", "0"), ("p3", "1")):
+        come(Client(), url, pid, [answer])
+    submit(pool, user_of("p1"), 2, active_ms=90_000)
+    finish_recruit(recruit=only("p1"))
+    boss, page = Client(), f"/studies/{pool.pk}/recruiting/payment/"
+    boss.force_login(manager)
+    name = f"bonus_{only('p1').pk}"
+    wrong = boss.post(page, {name: "a lot"})
+    assert wrong.status_code == 422 and "such as 1.50" in wrong.content.decode()
+    boss.post(page, {name: "1.5", f"bonus_{only('p2').pk}": ""})
+    assert (only("p1").bonus, only("p2").bonus) == (Decimal("1.50"), None)
+    text = boss.get(page).content.decode()
+    assert '<pre class="paste" id="approve-prolific" tabindex="0">p1</pre>' in text
+    assert '<pre class="paste" id="bonus-prolific" tabindex="0">p1,1.50</pre>' in text
+    answer = boss.get(f"/studies/{pool.pk}/recruiting/payment.csv")
+    lines = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    rows = list(csv.DictReader(lines))
+    keys = ("participant_id", "state", "completion_code", "active_minutes", "items_submitted",
+            "bonus")  # fmt: skip
+    assert [[row[key] for key in keys] for row in rows] == [
+        ["p1", "finished", "C0DE", "3.0", "2", "1.50"],
+        ["p2", "working", "", "", "0", ""],
+        ["p3", "screened out", "", "", "0", ""],
+    ]
+
+
+def test_erasing_somebody_removes_the_ids_of_their_platform(pool: Study, manager: User) -> None:
+    come(Client(), link_to(pool, manager), "p1")
+    user, root = user_of("p1"), make_person("root", superuser=True)
+    erase_person(user=user, by=root, typed=user.get_username(), reason="asked")
+    left = Recruit.objects.get(user=user)
+    assert left.external_id == f"erased-{left.pk}"
+    assert not (left.platform_study + left.platform_session + left.browser + left.code)
