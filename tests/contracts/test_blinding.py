@@ -115,6 +115,8 @@ def values(world: World) -> dict[str, list[Any]]:
         "number": [1, 2],
         "rank": [1, 2],
         "invite_id": [1],
+        "link_id": [1],
+        "recruit_id": [1],
         "key": ["adaplanbench"],
         "called": ["ten_questions"],
         "version": [1],
