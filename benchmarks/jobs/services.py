@@ -22,7 +22,7 @@ from benchmarks.jobs import wake_up
 from benchmarks.locks import try_named_lock
 from benchmarks.models import Job, Run, Trajectory
 from benchmarks.runs.threads import ProcessEnds, check_ending
-from benchmarks.runs.worker import WORKABLE
+from benchmarks.runs.worker import WORKABLE, runs_with_room
 
 logger = logging.getLogger(__name__)
 
@@ -251,6 +251,7 @@ def _unattended_reserved() -> list[int]:
 
 
 def _unattended_runs() -> list[int]:
+    """Return runs that nobody carries though they could, and those that more workers may join."""
     now = timezone.now()
     units = Trajectory.objects.filter(run=OuterRef("pk"))
     held = units.filter(status=Trajectory.Status.RUNNING, lease_until__gte=now)
@@ -262,4 +263,6 @@ def _unattended_runs() -> list[int]:
     idle = Run.objects.filter(status__in=WORKABLE).filter(
         Exists(free) & ~Exists(held) | Q(status=Run.Status.RUNNING) & ~Exists(left)
     )
-    return list(idle.filter(created_at__lt=now - WAKE_AGAIN_AFTER).values_list("pk", flat=True))
+    since = now - WAKE_AGAIN_AFTER
+    found = set(idle.filter(created_at__lt=since).values_list("pk", flat=True))
+    return sorted(found.union(run.pk for run in runs_with_room() if run.created_at < since))

@@ -332,6 +332,16 @@ def _settle_if_over(run_id: int) -> None:
         settle_run(run_id=run_id)
 
 
+def runs_with_room() -> list[Run]:
+    """Return the neediest run on endpoints and the neediest other one that more workers may join.
+
+    A worker that joins later is woken for them; it finds the other runs by itself.
+    """
+    rooms = measure_capacity(())
+    found = (_neediest_run(rooms, on_endpoints=each) for each in (True, False))
+    return [run for run in found if run is not None]
+
+
 def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> Run | None:
     """The oldest run with something to claim, of those started together the least attended.
 
@@ -344,7 +354,7 @@ def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> Run | None:
         workers[live.run] += live.carried
         if live.experiment is not None:
             with_others[live.experiment] += live.carried
-    rows = runs.only("roles", "experiment", "status", "started_at")
+    rows = runs.only("roles", "experiment", "status", "started_at", "created_at")
     for run in sorted(rows, key=lambda run: with_others[run.experiment_id]):
         waits = bool(settings.ENDPOINT_THREADS) and asks_endpoints(run.roles)
         room = rooms.left(run.roles) if on_endpoints else settings.WORKERS_PER_RUN - workers[run.pk]

@@ -26,11 +26,15 @@ def start_error_reports() -> None:
         max_request_body_size="never",
         include_local_variables=False,
         max_breadcrumbs=0,
-        before_send=_without_outages,
+        before_send=_before_send,
     )
 
 
-def _without_outages(event: Any, hint: Any) -> Any:
-    """Drop errors behind which there is an outage: the log says when one begins and ends."""
+def _before_send(event: Any, hint: Any) -> Any:
+    """Drop errors behind which there is an outage, and all of the request but its address."""
     error = hint.get("exc_info")
-    return None if error and outage_behind(error[1]) is not None else event
+    if error and outage_behind(error[1]) is not None:
+        return None  # the log says when it begins and ends
+    request = event.get("request", {})
+    event["request"] = {name: request[name] for name in ("method", "url") if name in request}
+    return event

@@ -215,7 +215,9 @@ class TestSweep:
         ("status", "units", "again"),
         [
             (Run.Status.QUEUED, [(T.PENDING, None)], True),
-            (Run.Status.RUNNING, [(T.PENDING, None), (T.RUNNING, -30)], False),
+            # A worker that came later may join, unless as many carry the run as may share it.
+            (Run.Status.RUNNING, [(T.PENDING, None), (T.RUNNING, -30)], True),
+            (Run.Status.RUNNING, [(T.PENDING, None), *[(T.RUNNING, -30)] * 4], False),
             (Run.Status.RUNNING, [(T.RUNNING, 1)], True),
             (Run.Status.RUNNING, [(T.PENDING, None), (T.RUNNING, 1)], True),
             (Run.Status.RUNNING, [(T.DONE, None)], True),

@@ -143,7 +143,9 @@ def test_error_reports_start_where_they_are_set_up_and_leave_out_outages(
     error_reports.start_error_reports()
     assert given["send_default_pii"] is False
     assert given["include_local_variables"] is False
-    keep = error_reports._without_outages
+    send = error_reports._before_send
     fault, outage = ZeroDivisionError(), OperationalError("connection refused")
-    assert keep({"a": 1}, {"exc_info": (type(fault), fault, None)}) == {"a": 1}
-    assert keep({"a": 1}, {"exc_info": (type(outage), outage, None)}) is None
+    asked = {"method": "GET", "url": "/a", "query_string": "token=1", "headers": {"Cookie": "s=1"}}
+    sent = send({"request": asked}, {"exc_info": (type(fault), fault, None)})
+    assert sent == {"request": {"method": "GET", "url": "/a"}}
+    assert send({}, {"exc_info": (type(outage), outage, None)}) is None
