@@ -21,6 +21,7 @@ from annotation.recruiting import join_views as recruiting_join
 from annotation.recruiting import views as recruiting
 from annotation.steps import views as steps
 from annotation.studies import views as studies
+from annotation.style_guide import views as style_guide
 from annotation.submissions import views as submissions
 from annotation.texts import views as texts
 
@@ -176,5 +177,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sessions/", live_setup.session_list, name="session_list"),
     path("sessions/new/", live_setup.session_new, name="session_new"),
     path("studies/new/sessions/", live_setup.live_study_new, name="live_study_new"),
+    path("styleguide/", style_guide.guide, name="style_guide"),
+    path("styleguide/desk/", style_guide.guide, {"page": "desk"}, name="style_guide_desk"),
+    path("styleguide/figure.json", style_guide.figure, name="style_guide_figure"),
     path("sessions/monitor/", live_control.monitor, name="session_monitor"),
 ]

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 PACKAGE=lucide-static@1.62.0
-ICONS="circle-check clock keyboard list-checks log-out messages-square monitor moon pause sun"
+ICONS="circle-check clock list-checks messages-square pause"
 here=$(pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.functional.axe import violations
 
-GUIDE = ("/guide/parts/", "/guide/desk/")
+PARTS, DESK = "/styleguide/", "/styleguide/desk/"
 
 COUNT_SHIFTS = """
 window.shifts = 0;
@@ -25,20 +27,34 @@ WIDTHS = """async () => {
   };
 }"""
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.urls("tests.functional.style_guide.urls"),
-]
+pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("path", [*GUIDE, "/404/", "/403/"])
+@pytest.fixture
+def staff(live_server: Any, admin_user: User, client: Client) -> Any:
+    """The stored state of a browser in which an administrator is signed in."""
+    client.force_login(admin_user)
+    cookie = {
+        "name": "sessionid", "value": client.cookies["sessionid"].value, "domain": "localhost",
+        "path": "/", "expires": -1, "httpOnly": True, "secure": False, "sameSite": "Lax",
+    }  # fmt: skip
+    return {"cookies": [cookie], "origins": []}
+
+
+@pytest.fixture
+def browser_context_args(browser_context_args: dict[str, Any], staff: Any) -> dict[str, Any]:
+    """Have the page of every test signed in as staff."""
+    return {**browser_context_args, "storage_state": staff}
+
+
+@pytest.mark.parametrize("path", [PARTS, DESK, "/nowhere/"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 320])
 def test_page_is_accessible_and_never_scrolls_sideways(
-    live_server: Any, browser: Browser, path: str, theme: Any, width: int
+    live_server: Any, browser: Browser, staff: Any, path: str, theme: Any, width: int
 ) -> None:
     with browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=theme
+        storage_state=staff, viewport={"width": width, "height": 800}, color_scheme=theme
     ) as context:
         page = context.new_page()
         page.goto(live_server.url + path)
@@ -50,14 +66,14 @@ def test_nothing_breaks_the_content_security_policy(live_server: Any, page: Page
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(live_server.url + "/guide/parts/")
+    page.goto(live_server.url + PARTS)
     page.locator("#decline").scroll_into_view_if_needed()
     expect(page.locator("#decline .main-svg").first).to_be_visible()
     assert [text for text in complaints if "Security Policy" in text or "Error" in text] == []
 
 
 def test_figure_is_redrawn_in_the_colours_of_the_theme(live_server: Any, page: Page) -> None:
-    page.goto(live_server.url + "/guide/parts/")
+    page.goto(live_server.url + PARTS)
     page.locator("#decline").scroll_into_view_if_needed()
     line = page.locator("#decline .scatterlayer .lines path").first
     expect(line).to_be_attached()
@@ -70,17 +86,19 @@ def test_figure_is_redrawn_in_the_colours_of_the_theme(live_server: Any, page: P
 
 
 def test_figure_that_fails_says_so_and_can_be_tried_again(live_server: Any, page: Page) -> None:
-    page.goto(live_server.url + "/guide/parts/")
+    page.goto(live_server.url + PARTS)
     broken = page.locator("#broken")
     broken.scroll_into_view_if_needed()
     expect(broken.get_by_role("alert")).to_contain_text("could not be drawn")
-    page.route("**/nothing.json", lambda route: route.fulfill(json={"empty": "No run matches."}))
+    page.route(
+        "**/figure.json?fails*", lambda route: route.fulfill(json={"empty": "No run matches."})
+    )
     broken.get_by_role("button", name="Try again").click()
     expect(broken).to_contain_text("No run matches.")
 
 
 def test_undefined_value_gives_its_reason_on_focus(live_server: Any, page: Page) -> None:
-    page.goto(live_server.url + "/guide/parts/")
+    page.goto(live_server.url + PARTS)
     page.locator(".tiles .undefined").focus()
     expect(page.get_by_role("tooltip")).to_contain_text("rated by two people")
     page.keyboard.press("Escape")
@@ -88,26 +106,34 @@ def test_undefined_value_gives_its_reason_on_focus(live_server: Any, page: Page)
 
 
 def test_failed_request_is_told_in_words(live_server: Any, page: Page) -> None:
-    page.goto(live_server.url + "/guide/parts/")
+    page.goto(live_server.url + PARTS)
     page.evaluate("htmx.ajax('GET', '/gone/', {target: '#content', swap: 'innerHTML'})")
     expect(page.locator("#notices")).to_contain_text("no longer exists")
     expect(page.locator("h1")).to_be_visible()
 
 
-def test_phone_shows_one_pane_of_the_desk_at_a_time(live_server: Any, browser: Browser) -> None:
-    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+def test_phone_shows_one_pane_of_the_desk_at_a_time(
+    live_server: Any, browser: Browser, staff: Any
+) -> None:
+    with browser.new_context(
+        storage_state=staff, viewport={"width": 390, "height": 844}
+    ) as context:
         page = context.new_page()
-        page.goto(live_server.url + "/guide/desk/")
+        page.goto(live_server.url + DESK)
         expect(page.locator("[data-pane=rate]")).to_be_hidden()
         page.get_by_role("button", name="Rating").click()
         expect(page.locator("[data-pane=rate]")).to_be_visible()
         expect(page.locator("[data-pane=read]")).to_be_hidden()
 
 
-def test_every_answer_is_a_target_of_44_pixels(live_server: Any, browser: Browser) -> None:
-    with browser.new_context(viewport={"width": 320, "height": 640}) as context:
+def test_every_answer_is_a_target_of_44_pixels(
+    live_server: Any, browser: Browser, staff: Any
+) -> None:
+    with browser.new_context(
+        storage_state=staff, viewport={"width": 320, "height": 640}
+    ) as context:
         page = context.new_page()
-        page.goto(live_server.url + "/guide/desk/")
+        page.goto(live_server.url + DESK)
         page.get_by_role("button", name="Rating").click()
         assert page.locator(".scale-points .score-scale > label").count() == 50
         sizes = page.locator(":is(.score-scale, .mark-list) > label:visible").evaluate_all(
@@ -118,7 +144,7 @@ def test_every_answer_is_a_target_of_44_pixels(live_server: Any, browser: Browse
 
 
 def test_dialog_opens_and_closes_by_its_buttons(live_server: Any, page: Page) -> None:
-    page.goto(live_server.url + "/guide/desk/")
+    page.goto(live_server.url + DESK)
     dialog = page.get_by_role("dialog", name="Keys")
     page.get_by_role("button", name="Keys").click()
     expect(dialog).to_be_visible()
@@ -128,14 +154,16 @@ def test_dialog_opens_and_closes_by_its_buttons(live_server: Any, page: Page) ->
 
 
 def test_figures_have_one_width_and_a_late_typeface_moves_nothing(
-    live_server: Any, browser: Browser
+    live_server: Any, browser: Browser, staff: Any
 ) -> None:
     late: list[Route] = []
-    with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
+    with browser.new_context(
+        storage_state=staff, viewport={"width": 1280, "height": 800}
+    ) as context:
         page = context.new_page()
         page.add_init_script(COUNT_SHIFTS)
         page.route("**/planjury-sans*.woff2", lambda route: late.append(route))
-        page.goto(live_server.url + "/guide/parts/", wait_until="domcontentloaded")
+        page.goto(live_server.url + PARTS, wait_until="domcontentloaded")
         page.wait_for_function("performance.now() > 500")
         for route in late:
             route.continue_()
@@ -144,7 +172,7 @@ def test_figures_have_one_width_and_a_late_typeface_moves_nothing(
         assert page.evaluate("window.shifts") == 0
 
         page.unroute_all()
-        page.goto(live_server.url + "/guide/parts/")
+        page.goto(live_server.url + PARTS)
         widths = page.evaluate(WIDTHS)
         assert widths["face"]
         assert len(set(widths["digits"])) == 1

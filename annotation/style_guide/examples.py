@@ -1,18 +1,17 @@
-"""What the style guide's pages show: invented, but of the length and kind that real pages hold."""
+"""What the style guide shows: invented, but of the length and kind that real pages hold."""
 
 from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.desk.form import DeskAnswer, DeskForm, build_form
 from annotation.desk.trajectories import Statement
+from annotation.home.tasks import TaskCard
 from annotation.questionnaires import load_questionnaire
 from benchmarks.trajectories.diffs import DiffLine, DiffSegment, SegmentKind
 
-PLACES = ("Runs", "Trajectories", "Studies", "Analysis")
 COLUMNS = ("task", "category", "ended", "tone", "turns", "score", "sd", "why")
 TASKS = (
     ("Dry a spilled glass of juice", "kitchen", "solved", "ok", 4, "4.12", "0.31", ""),
@@ -39,6 +38,80 @@ TASKS = (
         "",
         "",
         "The stored ask of turn 4 no longer matches the pinned prompt.",
+    ),
+)
+COLOURS = {
+    "Surfaces": ("page", "sunk", "raised", "hover", "pressed"),
+    "Lines": ("line", "line-strong", "edge"),
+    "Words": ("ink", "ink-2", "ink-3"),
+    "Accent": ("accent", "accent-fill", "accent-soft", "accent-line", "heat", "heat-opposite"),
+    "Meaning": ("ok", "ok-soft", "warn", "warn-soft", "bad", "bad-soft", "aside", "aside-soft"),
+    "Models": tuple(f"series-{n}" for n in range(1, 9)),
+}
+SIZES = {
+    "xl": "The page’s title",
+    "num": "A number that matters: 61.7 %",
+    "lede": "The sentence that answers a page’s question",
+    "lg": "Heading of a section",
+    "text": "Running text: Il1 O0, 0123456789, α = 0.71, χ² ≥ 3.84, ±1.96",
+    "md": "The line under a title",
+    "ui": "Buttons, fields, tables",
+    "sm": "Second lines, dense tables",
+    "xs": "Badges, heads of columns, keys",
+}
+ICONS = ("circle-check", "clock", "list-checks", "messages-square", "pause")
+CARDS = (
+    TaskCard(
+        "card-1",
+        "messages-square",
+        "Play the user",
+        "#card-1",
+        "You play: user",
+        time="about 12 min a session",
+        done=1,
+        total=3,
+        words="1 of 3 sessions",
+        badge="Your turn",
+        live=True,
+        button="Continue",
+        button_url="#card-1",
+    ),
+    TaskCard(
+        "card-2",
+        "list-checks",
+        "Ten questions on household plans",
+        "#card-2",
+        "10 questions on each trajectory",
+        time="about 25 min left",
+        done=11,
+        total=30,
+        words="11 of 30 items",
+        button="Continue",
+        button_url="#card-2",
+    ),
+    TaskCard(
+        "card-3",
+        "list-checks",
+        "Violation check",
+        "#card-3",
+        "2 questions on each turn",
+        time="about 35 min",
+        first="First: consent, training",
+        total=15,
+        words="0 of 15 items",
+        button="Begin",
+        button_url="#card-3",
+    ),
+    TaskCard(
+        "card-4",
+        "pause",
+        "Filter check",
+        "#card-4",
+        "Keep or remove, for each candidate condition",
+        note="This study is paused",
+        done=4,
+        total=15,
+        words="4 of 15 items",
     ),
 )
 QUESTIONS = (
@@ -168,13 +241,11 @@ def guide_context() -> dict[str, Any]:
     form.is_valid()
     return {
         "now": now - timedelta(minutes=14),
-        "nav": [
-            {"label": x, "url": f"/{x.lower()}/", "current": "page" if x == "Runs" else ""}
-            for x in PLACES
-        ],
-        "user": User(username="marta", first_name="Marta", last_name="Lindqvist"),
-        "search_url": "/trajectories/",
-        "trail": [("Runs", "/runs/"), ("AdaPlanBench demo", "/datasets/1/"), ("Run 14", "")],
+        "trail": [("Runs", "/runs/"), ("AdaPlanBench demo", "/datasets/"), ("Run 14", "")],
+        "colours": COLOURS,
+        "sizes": SIZES,
+        "icons": ICONS,
+        "cards": CARDS,
         "rows": [
             {
                 **dict(zip(COLUMNS, task, strict=True)),
@@ -186,7 +257,6 @@ def guide_context() -> dict[str, Any]:
         ],
         "badges": BADGES,
         "form": form,
-        "figure_src": "/figure.json",
         "marks": [_mark(i, title) for i, (title, _value) in enumerate(QUESTIONS)],
         "lines": LINES,
         "parts": _parts("Rub dry with ", "-a tea towel", "+an old cotton shirt", ", and check."),
