@@ -152,7 +152,7 @@ function placeTip() {
 }
 const tipOwner = (node) => {
   if (!(node instanceof Element)) return null;
-  return node.closest("[data-tip]") || (node.matches(":focus-visible") && node.querySelector("[data-tip]"));
+  return node.closest("[data-tip]") || (node.tabIndex >= 0 && node.matches(":focus-visible") && node.querySelector("[data-tip]"));
 };
 for (const [name, show] of [["pointerover", true], ["focusin", true], ["pointerout", false], ["focusout", false]]) {
   document.addEventListener(name, (event) => {
