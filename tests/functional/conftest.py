@@ -19,5 +19,11 @@ def quiet(page: Page) -> Iterator[Page]:
         "console",
         lambda m: complaints.append(m.text) if "Security Policy" in m.text else None,
     )
+    page.on("request", lambda request: complaints.extend(tokens(request.url)))
     yield page
     assert complaints == []
+
+
+def tokens(url: str) -> list[str]:
+    """The address, where it holds a token of a form or of a session."""
+    return [url] if "csrfmiddlewaretoken" in url or "sessionid" in url else []
