@@ -3,7 +3,7 @@
 from django.conf import settings as django_settings
 from django.db import models
 
-from benchmarks.models import Run
+from benchmarks.models import AnswererVersion, Endpoint, Exchange, Job, Run
 
 
 class RunFacts(models.Model):
@@ -72,6 +72,111 @@ class RatingTable(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class FailureClustering(models.Model):
+    """Clusters of failures that a model named, and people may edit.
+
+    ``trajectories`` are the ids in the order in which the model read them. ``result`` is the
+    payload of `analysis.browser.clusters.episode`: what the model said, which never changes;
+    people's changes are `ClusterEdit` rows. ``version`` pins the endpoint's exact configuration,
+    ``episode_version`` the prompts. The caps are on money (``currency``) and on tokens.
+    """
+
+    class State(models.TextChoices):
+        WORKING = "working", "Under way"
+        CAPPED = "capped", "Stopped at its cap"
+        FAILED = "failed", "Failed"
+        DONE = "done", "Done"
+
+    query = models.TextField(blank=True)
+    trajectories = models.JSONField()
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="+")
+    version = models.CharField(max_length=32)
+    episode_version = models.CharField(max_length=20)
+    most_clusters = models.PositiveSmallIntegerField()
+    seed = models.BigIntegerField(default=0)
+    cost_cap = models.FloatField(null=True, blank=True)
+    token_cap = models.PositiveIntegerField(null=True, blank=True)
+    currency = models.CharField(max_length=8, blank=True)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.WORKING)
+    problem = models.TextField(blank=True)
+    result = models.JSONField(null=True)
+    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"clusters {self.pk}"
+
+
+class ClusterCall(models.Model):
+    """One call to the model that named clusters; rows are added, as in `Exchange`.
+
+    ``most`` and ``most_tokens`` are the most that the call could cost and use.
+    """
+
+    clustering = models.ForeignKey(
+        FailureClustering, on_delete=models.CASCADE, related_name="calls"
+    )
+    step = models.PositiveSmallIntegerField()
+    slot = models.PositiveSmallIntegerField()
+    attempt = models.PositiveSmallIntegerField()
+    answerer = models.ForeignKey(AnswererVersion, on_delete=models.PROTECT, related_name="+")
+    ask_digest = models.CharField(max_length=32)
+    messages = models.JSONField(default=list)
+    seed = models.BigIntegerField()
+    state = models.CharField(max_length=10, choices=Exchange.State.choices)
+    text = models.TextField(blank=True)
+    value = models.JSONField(null=True)
+    reason = models.TextField(blank=True)
+    model_reported = models.CharField(max_length=120, blank=True)
+    finish = models.CharField(max_length=40, blank=True)
+    tokens_in = models.PositiveIntegerField(null=True)
+    tokens_out = models.PositiveIntegerField(null=True)
+    cost = models.FloatField(null=True)
+    most = models.FloatField(null=True)
+    most_tokens = models.PositiveIntegerField(null=True)
+    latency = models.FloatField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    sent_at = models.DateTimeField()
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["clustering", "step", "slot", "attempt"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["clustering", "step", "slot", "attempt"], name="cluster_call_identity"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.step}.{self.slot}.{self.attempt} of clusters {self.clustering_id}"
+
+
+class ClusterEdit(models.Model):
+    """One change that a person made to clusters; rows are only added (`clusters.edits`)."""
+
+    clustering = models.ForeignKey(
+        FailureClustering, on_delete=models.CASCADE, related_name="edits"
+    )
+    kind = models.CharField(max_length=8)
+    detail = models.JSONField(default=dict)
+    by = models.ForeignKey(
+        django_settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} in clusters {self.clustering_id}"
 
 
 class SavedView(models.Model):

@@ -1,5 +1,6 @@
 """Modules that register kinds of jobs and makers of reports; each worker imports them."""
 
+from analysis.browser.clusters import services as failure_clusters  # noqa: F401
 from analysis.browser.groups import failure_groups  # noqa: F401
 from analysis.browser.search import services as search_index  # noqa: F401
 from analysis.pages import reports  # noqa: F401

@@ -7,6 +7,7 @@ from analysis.browser import failure_label_views as failures
 from analysis.browser import list_views as browse
 from analysis.browser import remark_views as remarks
 from analysis.browser import trajectory_views as trajectory
+from analysis.browser.clusters.urls import cluster_paths
 from analysis.browser.groups.urls import group_paths
 from analysis.browser.saved_views import views as saved
 from analysis.exports.urls import export_paths
@@ -49,6 +50,7 @@ QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/", browse.trajectory_list, name="trajectory_list"),
     *group_paths,
+    *cluster_paths,
     path("trajectories/facts/", browse.read_facts, name="read_facts"),
     path("trajectories/facts/progress/", browse.facts_progress, name="facts_progress"),
     path("trajectories/<int:trajectory_id>/", trajectory.trajectory, name="trajectory"),

@@ -535,6 +535,10 @@ analysis:saved_view_rename        POST login    403      403      403      403  
 analysis:saved_view_share         POST login    403      403      403      403      403      403      moved    403      404
 analysis:saved_view_delete        POST login    403      403      403      403      403      403      moved    403      404
 analysis:trajectory_groups        GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:clusters_new             POST login    403      403      403      403      403      403      403      403      moved
+analysis:clusters                 GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:clusters                 POST login    403      403      403      403      403      403      403      403      moved
+analysis:clusters_progress        GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_groups_later  GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:trajectory_groups_figure GET  login    403      403      403      403      403      403      404      403      404
 analysis:trajectory_groups_table  GET  login    403      403      403      403      403      403      404      403      404

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from analysis.browser.saved_views.selectors import TRAJECTORIES
 from analysis.browser.saved_views.services import save_view
+from analysis.models import FailureClustering
 from analysis.tables.agreement.inputs import AgreementSettings, example_csv
 from analysis.tables.services import store_table
 from annotation.models import (
@@ -267,6 +268,10 @@ def _rows(study: Study) -> dict[str, Any]:
     endpoint = Endpoint.objects.create(
         name="local", title="Local", base_url="http://127.0.0.1:9/v1", model="m"
     )
+    clustering = FailureClustering.objects.create(
+        trajectories=[trajectory.pk], endpoint=endpoint, version="0", episode_version="1",
+        most_clusters=8, token_cap=1,
+    )  # fmt: skip
     invite = Invite.objects.create(
         study=study, digest="0", role="annotator", expires_at=timezone.now()
     )
@@ -298,6 +303,7 @@ def _rows(study: Study) -> dict[str, Any]:
         "trajectory_id": trajectory.pk,
         "ask_id": ask.pk,
         "endpoint_id": endpoint.pk,
+        "clustering_id": clustering.pk,
         "job_id": job.pk,
         "import_id": Job.objects.create(kind=DATASET, title="Importing", status=Job.Status.DONE).pk,
         "trial_id": trial.pk,

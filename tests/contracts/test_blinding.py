@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.filters import Filters
-from analysis.models import SavedView
+from analysis.models import FailureClustering, SavedView
 from analysis.pages.catalogue import PAGES, select
 from analysis.pages.reports import make_report, report_key
 from annotation.desk.services import skip_assignment
@@ -85,6 +85,22 @@ def patterns(resolver: URLResolver, before: str = "") -> Iterator[str]:
             yield "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", re.sub(r"[\^$\\]", "", route))
 
 
+def _clustering(rows: Any) -> FailureClustering:
+    """Clusters of one trajectory of each kind, the hidden ones too."""
+    endpoint = Endpoint.objects.first()
+    if endpoint is None:
+        endpoint = Endpoint.objects.create(
+            name="local", title="Local", base_url="http://127.0.0.1:9/v1", model="m"
+        )
+    ids = list(rows.values_list("pk", flat=True)[:50])
+    notes = {str(pk): {"cause": "c", "turn": 1, "quote": "", "quoted": False} for pk in ids}
+    named = [{"name": "One cause", "description": "", "members": ids}]
+    return FailureClustering.objects.create(
+        trajectories=ids, endpoint=endpoint, version="0", episode_version="1", most_clusters=8,
+        token_cap=1, state="done", result={"notes": notes, "clusters": named, "unread": []},
+    )  # fmt: skip
+
+
 def values(world: World) -> dict[str, list[Any]]:
     """What addresses are filled in with: one of everything that there is, in a study and not."""
 
@@ -103,6 +119,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "task_id": sorted({row.task_id for row in by_run.values()}),
         "agent_id": ids(Agent.objects.all()),
         "endpoint_id": ids(Endpoint.objects.all()),
+        "clustering_id": [_clustering(rows).pk],
         "experiment_id": ids(Experiment.objects.all()),
         "ask_id": ids(OpenAsk.objects.all()),
         "ask": ids(OpenAsk.objects.all()),

@@ -169,10 +169,15 @@ def drawn(ids: Sequence[int], seed: int) -> Sequence[int]:
     """Return all of them, or as many as are grouped at once, drawn without replacement and
     ascending.
     """
+    return drawn_of(ids, MOST_TEXTS, seed)
+
+
+def drawn_of(ids: Sequence[int], most: int, seed: int) -> Sequence[int]:
+    """Return all ids, or ``most`` of them, drawn without replacement and ascending."""
     import numpy as np
 
-    if len(ids) <= MOST_TEXTS:
+    if len(ids) <= most:
         return ids
     rng = np.random.default_rng(seed)
-    found: list[int] = np.sort(rng.choice(np.array(ids), MOST_TEXTS, replace=False)).tolist()
+    found: list[int] = np.sort(rng.choice(np.array(ids), most, replace=False)).tolist()
     return found

@@ -5,6 +5,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from analysis.browser.clusters.views import StartForm, clusterings_of
 from analysis.browser.groups.failure_groups import (
     AMONG,
     FEWEST,
@@ -23,7 +24,7 @@ from analysis.pages.responses import answer_figure, answer_table
 from analysis.reports.content import Report
 from analysis.reports.deferred import DeferredReport, ReportRequest, find_deferred, request_deferred
 from annotation.access import person
-from benchmarks.access import VIEW, allow, signed_in, visibility
+from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment
 
 WORDS = "Reading and grouping the texts takes some seconds, so it is done in the background."
@@ -48,6 +49,11 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
         "saved": saved_views(
             page=GROUPS, query=asked.full_query, user=person(request), seen=visibility(request)
         ),
+        "clusterings": clusterings_of(asked.query, visibility(request)),
+        "cluster_form": StartForm(seen=visibility(request))
+        if request.user.has_perm(START)
+        else None,
+        "cluster_url": with_query(reverse("analysis:clusters_new"), asked.full_query),
         **_context(asked, chosen, find_deferred(wanted)),
     }
     return render(request, "analysis/groups.html", context)

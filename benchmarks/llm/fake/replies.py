@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.core.digests import derive_seed, digest
+from benchmarks.llm.fake.clusters import clusters_about
 from benchmarks.llm.fake.construction import asked_in_words, contradicted, repeated, reply_about
 from benchmarks.llm.fake.models import Model
 
@@ -72,6 +73,8 @@ def reply_to(reader: Reader) -> str:
     if "points to tell" in brief.lower():
         return "\n".join(f"I should have said: {point}" for point in _LISTED.findall(brief))
     said = "\n".join(reader.said_by("user"))
+    if (found := clusters_about(brief, said)) is not None:
+        return json.dumps(found, ensure_ascii=False)
     if (reply := reply_about(brief, said, _STEPS, reader.rng)) is not None:
         return json.dumps(reply, ensure_ascii=False)
     if request := asked_in_words(brief, said):
