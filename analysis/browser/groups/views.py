@@ -120,6 +120,7 @@ def _context(asked: Asked, chosen: Chosen, state: DeferredReport) -> dict[str, o
     context: dict[str, object] = {
         "deferred": state,
         "deferred_url": _url("trajectory_groups_later", asked),
+        "deferred_folded": True,
         "deferred_settled": chosen.settled,
         "deferred_words": WORDS if chosen.settled else "",
     }

@@ -86,12 +86,15 @@ def test_the_worst_agent_is_explained_against_the_others(runs: tuple[Run, Run]) 
 def test_three_turns_of_different_failures_each_with_its_reason(runs: tuple[Run, Run]) -> None:
     bad, _ = runs
     found = report(bad.dataset)
-    assert len(found.onward) == 3
-    assert len({link.url.split("#")[0] for link in found.onward}) == 3
-    texts = [link.text for link in found.onward]
+    *turns, groups = found.onward
+    assert groups.url == f"/trajectories/groups/?run={bad.pk}"
+    assert "Group its 9 failures" in groups.text
+    assert len(turns) == 3
+    assert len({link.url.split("#")[0] for link in turns}) == 3
+    texts = [link.text for link in turns]
     assert any("Early stop after 4 turns" in text for text in texts)
     assert any("in 1 of 4 turns, the most of its failures; first here" in t for t in texts)
-    for link in found.onward:
+    for link in turns:
         trajectory, turn = link.url.split("/")[2], link.url.rpartition("-")[2]
         assert Turn.objects.filter(trajectory=trajectory, index=turn).exists()
         assert Trajectory.objects.get(pk=trajectory).run == bad
