@@ -1,0 +1,244 @@
+"""Pages of annotators and players by WCAG 2.2 AA: axe, fingers, keys, 200 % zoom, the tree that
+assistive technology reads."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
+
+from annotation.models import Assignment, Rating, Study
+from tests.annotation.entered import agree, answer, make_full_study
+from tests.annotation.live_sessions import begin, make_live_session, make_live_study
+from tests.annotation.rows import make_person, make_study
+from tests.functional.axe import violations
+from tests.functional.test_annotation_loop import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+# What is pressed and smaller than a finger wants. Links within sentences are as high as their
+# line; what only shows a tip is not pressed; a box is pressed by its label.
+SMALL = """() => {
+const hidden = one => one !== null
+  && (getComputedStyle(one).clipPath !== 'none' || hidden(one.parentElement));
+return Array.from(document.querySelectorAll(
+  'a[href], button, summary, select, textarea, input:not([type=hidden])'
+)).filter(one => one.checkVisibility({visibilityProperty: true})
+  && !one.closest('.skip-link') && !hidden(one)
+).filter(one => {
+  const label = one.matches('[type=radio], [type=checkbox]') && one.closest('label');
+  const box = (label || one).getBoundingClientRect();
+  const words = one.parentElement.textContent.trim().length > one.textContent.trim().length + 1;
+  const inline = one.matches('a') && getComputedStyle(one).display === 'inline' && words;
+  return !inline && (box.width < 43.5 || box.height < 43.5);
+}).map(one => one.outerHTML.slice(0, 120));
+}"""
+MOVING = """() => document.getAnimations().filter(one => {
+  const time = one.effect.getComputedTiming();
+  return time.activeDuration > 1;
+}).length"""
+# Where the focus is: visible, marked, and not under something that sticks.
+FOCUS = """() => {
+  const one = document.activeElement, box = one.getBoundingClientRect();
+  const style = getComputedStyle(one);
+  const target = one.matches('[type=radio], [type=checkbox]') && one.closest('label') || one;
+  const at = target.getBoundingClientRect();
+  const middle = [at.left + at.width / 2, at.top + Math.min(at.height / 2, 10)];
+  const top = document.elementFromPoint(...middle);
+  return {
+    html: one.outerHTML.slice(0, 120),
+    body: one === document.body,
+    marked: style.outlineStyle !== 'none' || style.boxShadow !== 'none'
+      || getComputedStyle(target).outlineStyle !== 'none'
+      || getComputedStyle(target).boxShadow !== 'none',
+    free: !top || target.contains(top) || top.contains(target),
+  };
+}"""
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    """Who annotates and plays."""
+    return make_person("ann")
+
+
+@pytest.fixture
+def desktop(browser: Browser) -> Iterator[BrowserContext]:
+    """A window of 1280 px, for somebody who wants no motion."""
+    with browser.new_context(
+        viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
+    ) as context:
+        yield context
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[BrowserContext]:
+    """A phone in the dark."""
+    with browser.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True, is_mobile=True
+    ) as context:
+        yield context
+
+
+class Walk:
+    """Opens pages on both screens and keeps what is wrong with them."""
+
+    def __init__(self, url: str, desktop: BrowserContext, phone: BrowserContext) -> None:
+        self.url, self.wide, self.small = url, desktop.new_page(), phone.new_page()
+        self.found: list[tuple[str, object]] = []
+
+    def sign_in(self, name: str) -> None:
+        sign_in(self.wide, self.url, name)
+        sign_in(self.small, self.url, name)
+
+    def look(self, path: str, *, end: str = "") -> None:
+        """Check a page; ``end`` is how its address ends, where one is sent on to it."""
+        for page in (self.wide, self.small):
+            page.goto(self.url + path)
+            assert page.url.endswith(end or path), (path, page.url)
+            self._note(path, violations(page))
+        self._note(path, self.wide.evaluate(MOVING) or [])
+        # 200 % of 1280 px.
+        self.wide.set_viewport_size({"width": 640, "height": 450})
+        over = self.wide.evaluate("document.documentElement.scrollWidth - innerWidth")
+        self._note(path, f"{over} px too wide at 200 %" if over > 0 else [])
+        self.wide.set_viewport_size({"width": 1280, "height": 900})
+        self._note(path, self.small.evaluate(SMALL))
+
+    def _note(self, path: str, what: Any) -> None:
+        if what:
+            self.found.append((path, what))
+
+
+def test_pages_on_the_way_to_an_item(
+    live_server: Any, desktop: BrowserContext, phone: BrowserContext, ann: User
+) -> None:
+    study = make_full_study([ann], make_person("mia"))
+    walk = Walk(live_server.url, desktop, phone)
+    walk.look("/accounts/login/")
+    walk.sign_in("ann")
+    here = f"/studies/{study.pk}/"
+    for path in ("/", "/studies/", here, f"{here}information/", f"{here}withdraw/"):
+        walk.look(path)
+    for path in ("/accounts/password/change/", "/accounts/2fa/", "/accounts/logout/", "/nowhere/"):
+        walk.look(path)
+    agree(study, ann)
+    walk.look(f"{here}annotate/", end=f"{here}background/1/")
+    answer(study, ann, "background", 1, degree=2, language=3, experience=1)
+    walk.look(f"{here}training/")
+    walk.look(f"{here}training/1/")
+    assert walk.found == [], "\n".join(map(str, walk.found))
+
+
+def test_pages_of_items_and_sessions(
+    live_server: Any, desktop: BrowserContext, phone: BrowserContext, ann: User
+) -> None:
+    manager = make_person("mia")
+    session = make_live_session(make_live_study(by=manager), [ann])
+    study = make_study(annotators=[ann], manager=manager)
+    walk = Walk(live_server.url, desktop, phone)
+    walk.sign_in("ann")
+    for path in ("/", f"/studies/{study.pk}/annotate/1/", "/sessions/"):
+        walk.look(path)
+    walk.look(f"/sessions/{session.pk}/instructions/")
+    begin(session)
+    walk.look(f"/sessions/{session.pk}/")
+    assert walk.found == [], "\n".join(map(str, walk.found))
+
+
+def test_keys_reach_everything_and_the_focus_is_seen(
+    live_server: Any, desktop: BrowserContext, ann: User
+) -> None:
+    manager = make_person("mia")
+    make_live_session(make_live_study(by=manager), [ann])
+    study = make_study(annotators=[ann], manager=manager)
+    page = desktop.new_page()
+    sign_in(page, live_server.url)
+    for path in ("/", f"/studies/{study.pk}/", f"/studies/{study.pk}/annotate/1/", "/sessions/"):
+        page.goto(live_server.url + path)
+        reached = []
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            at = page.evaluate(FOCUS)
+            if at["body"]:
+                break
+            assert at["marked"], (path, at)
+            assert at["free"], (path, at)
+            reached.append(at["html"])
+        assert len(set(reached)) >= 5, path
+
+
+class Tree:
+    """A page as assistive technology has it: roles and names in reading order."""
+
+    def __init__(self, page: Page) -> None:
+        self.session: CDPSession = page.context.new_cdp_session(page)
+        nodes = self.session.send("Accessibility.getFullAXTree")["nodes"]
+        by_id = {node["nodeId"]: node for node in nodes}
+        self.nodes: list[dict[str, Any]] = []
+        waiting = [nodes[0]["nodeId"]]
+        while waiting:
+            node = by_id.get(waiting.pop())
+            if node is not None:
+                self.nodes.append(node)
+                waiting.extend(reversed(node.get("childIds", [])))
+
+    def names(self, role: str) -> list[str]:
+        """Return the names of what has this role."""
+        return [_name(node) for node in self.nodes if _role(node) == role]
+
+    def find(self, role: str, name: str, *, within: str = "") -> dict[str, Any]:
+        """Return the first of a role and name, after the one that is named ``within``."""
+        inside = not within
+        for node in self.nodes:
+            inside = inside or within in _name(node)
+            if inside and _role(node) == role and _name(node).startswith(name):
+                return node
+        raise AssertionError(f"no {role} {name!r} {within and 'in ' + within!r}")
+
+    def press(self, node: dict[str, Any]) -> None:
+        """Do what a screen reader does to press something."""
+        found = self.session.send("DOM.resolveNode", {"backendNodeId": node["backendDOMNodeId"]})
+        self.session.send(
+            "Runtime.callFunctionOn",
+            {
+                "objectId": found["object"]["objectId"],
+                "functionDeclaration": "function () { this.focus(); this.click(); }",
+            },
+        )
+
+
+def _role(node: dict[str, Any]) -> str:
+    return "" if node["ignored"] else str(node["role"]["value"])
+
+
+def _name(node: dict[str, Any]) -> str:
+    return "" if node["ignored"] else str(node.get("name", {}).get("value", ""))
+
+
+def test_item_is_read_and_answered_by_its_accessibility_tree(
+    live_server: Any, desktop: BrowserContext, ann: User
+) -> None:
+    study: Study = make_study(annotators=[ann], manager=make_person("mia"))
+    page = desktop.new_page()
+    sign_in(page, live_server.url)
+    page.goto(f"{live_server.url}/studies/{study.pk}/annotate/1/")
+    tree = Tree(page)
+    read = " ".join(tree.names("StaticText"))
+    # The task, both plans and what came back, in this order.
+    parts = ("How do I mend thing", "Take the hammer", "I have no hammer", "Take the glue")
+    places = [read.index(part) for part in parts]
+    assert places == sorted(places)
+    assert any("Turn 1" in name for name in tree.names("heading"))
+    groups = [name for name in tree.names("group") if name[:1].isdigit()]
+    assert len(groups) == 10
+    for name in groups:
+        tree.press(tree.find("radio", "4", within=name))
+    expect(page.locator(".desk-submit [data-answered]")).to_have_text("10 of 10")
+    tree.press(Tree(page).find("button", "Submit"))
+    page.wait_for_url("**/annotate/2/")
+    item = Assignment.objects.get(study=study, annotator=ann, position=1)
+    assert item.state == Assignment.State.SUBMITTED
+    values = Rating.objects.filter(assignment=item).values_list("value", flat=True)
+    assert list(values) == [4] * 10
