@@ -259,19 +259,43 @@ class Visitors:
         return f"{found}; slowest {max(self.waits, default=0):.1f} s"
 
 
-def start_run() -> int:
-    """Start a run all of whose roles are at the endpoint."""
-    from benchmarks.models import Agent, Dataset
-    from benchmarks.runs.services import start_runs
+# What the release that runs at the beginning does: its models fit its database.
+PREPARE = """
+from django.contrib.auth.models import User
+from benchmarks.endpoints.services import create_endpoint
+from tests.functional.harried import save_tasks
+User.objects.create_superuser("root", password={password!r})
+create_endpoint(
+    name="counted", title="Counted", base_url={url!r}, model="fake", timeout=20.0,
+    concurrency={limit}, price_in=1.0, price_out=1.0, parameters={{"max_tokens": 400}},
+)
+save_tasks({tasks})
+"""
+START = """
+from benchmarks.models import Agent, Dataset
+from benchmarks.runs.services import start_runs
+(run,) = start_runs(
+    dataset=Dataset.objects.get(name="Sample"), agents=[Agent.objects.get(name="counted")],
+    levels=["high"], seed={seed}, roles=dict.fromkeys({roles!r}, ["endpoint:counted"]),
+)
+print("run", run.pk)
+"""
 
-    (run,) = start_runs(
-        dataset=Dataset.objects.get(name="Sample"),
-        agents=[Agent.objects.get(name="counted")],
-        levels=["high"],
-        seed=time.monotonic_ns() % 10**6,
-        roles=dict.fromkeys(ROLES, ["endpoint:counted"]),
-    )
-    return run.pk
+
+def tell_release(root: Path, code: str) -> str:
+    """Have a release, in its checkout, execute some code; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "shell", "-v0", "-c", code],
+        cwd=root, env=os.environ | {"PYTHONPATH": str(root)}, check=True, text=True,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    return done.stdout
+
+
+def start_run(root: Path) -> int:
+    """Start a run all of whose roles are at the endpoint."""
+    told = tell_release(root, START.format(seed=time.monotonic_ns() % 10**6, roles=ROLES))
+    return int(told.split()[-1])
 
 
 def calls_of(run: int) -> Any:
@@ -371,30 +395,23 @@ def play(site: Site, stack: ExitStack, options: argparse.Namespace) -> None:
     import django
 
     django.setup()
-    from django.contrib.auth.models import User
-
-    from benchmarks.endpoints.services import create_endpoint
-    from tests.functional.harried import save_tasks
-
     server = stack.enter_context(FakeServer(latency=LATENCY))
-    User.objects.create_superuser("root", password=PASSWORD)
-    create_endpoint(
-        name="counted", title="Counted", base_url=server.base_url, model="fake", timeout=20.0,
-        concurrency=LIMIT, price_in=1.0, price_out=1.0, parameters={"max_tokens": 400},
-    )  # fmt: skip
-    save_tasks(TASKS)
+    told = {"password": PASSWORD, "url": server.base_url, "limit": LIMIT, "tasks": TASKS}
+    tell_release(options.previous, PREPARE.format(**told))
     for name in ("web-0", "web-1", "worker-0", "worker-1"):
         site.start(name, options.previous)
     for name in list(site.running):
         site.wait_until_working(name)
+    root = options.previous
     for name in options.events:
         began = time.monotonic()
         with Visitors(site) as visitors:
-            run = start_run()
+            run = start_run(root)
             wait_for(partial(has_calls, run, 60))
             told = EVENTS[name](site, run)
             wait_for(partial(is_done, run), 400)
         print(f"\n{name}: {told}\n  {account(run, server.counts)}")
+        root = ROOT if name == "upgrade" else root
         print(f"  visitors: {visitors}\n  {time.monotonic() - began:.0f} s", flush=True)
     print(f"\noutages in the logs: {outage_lines(site)}")
 
@@ -473,7 +490,9 @@ def drain_beyond(site: Site, run: int) -> str:
 
 def upgrade(site: Site, run: int) -> str:
     """Each web server and each worker is replaced in turn, from another release."""
-    took = []
+    plan = subprocess.run([sys.executable, "manage.py", "check_upgrade"], cwd=ROOT, text=True,
+                          capture_output=True)  # fmt: skip
+    took = [" ".join(f"check_upgrade: {plan.stdout}{plan.stderr}".split())]
     for name in ("web-0", "web-1", "worker-0", "worker-1"):
         ended = site.stop(name)
         began = time.monotonic()
