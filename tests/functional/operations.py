@@ -28,7 +28,10 @@ from typing import Any
 
 import requests
 
+from tests.annotators import Reply
 from tests.bench.storing import machine, set_up
+from tests.functional.killed_sessions import ended, make_sessions
+from tests.players import STORED, Player
 from tests.servers import children, kill_whole
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -416,6 +419,71 @@ def play(site: Site, stack: ExitStack, options: argparse.Namespace) -> None:
     print(f"\noutages in the logs: {outage_lines(site)}")
 
 
+@dataclass
+class Browser:
+    """One person behind nginx, for what tests do with ``Annotator`` on plain HTTP."""
+
+    site: Site
+    session: requests.Session
+    headers: dict[str, str] = field(default_factory=dict)
+    answers: Counter[str] = field(default_factory=Counter)
+
+    def get(self, path: str) -> Reply:
+        """A page."""
+        return self._ask("GET", path)
+
+    def post(self, path: str, fields: dict[str, str] | None = None, **more: Any) -> Reply:
+        """A form."""
+        return self._ask("POST", path, data=fields or {}, **more)
+
+    def _ask(self, method: str, path: str, **given: Any) -> Reply:
+        token = self.session.cookies.get("csrftoken", "")
+        headers = {**self.headers, "X-CSRFToken": token, "Referer": self.site.url + path}
+        answer = self.session.request(
+            method,
+            self.site.url + path,
+            headers=headers,
+            allow_redirects=False,
+            timeout=60,
+            **given,
+        )
+        self.answers[f"{method} {answer.status_code}"] += 1
+        return Reply(answer.status_code, answer.headers, answer.content)  # type: ignore[arg-type]
+
+
+def proxy(site: Site, run: int) -> str:
+    """Through nginx with TLS: an upload of 20 MB, and a live session with its polling."""
+    from django.contrib.auth.models import User
+
+    from benchmarks.models import Endpoint, Job
+    from tests.benchmarks.api.files import chat_file
+
+    browser = Browser(site, sign_in(site, "root"))
+    browser.get("/trajectories/import/")
+    talks = chat_file(lines=4, words="x" * 5_000_000)
+    size = talks.size or 0
+    sent = browser.post(
+        "/trajectories/import/", {"format": "", "name": "", "agent": ""},
+        files={"file": ("talks.jsonl", talks.read())},
+    )  # fmt: skip
+    assert sent.status == 302, (sent.status, sent.text[:500])
+    wait_for(lambda: Job.objects.filter(kind="import", status=Job.Status.DONE).exists())
+    url = Endpoint.objects.get(name="counted").base_url
+    ((session, *_),) = make_sessions(url, [User.objects.get(username="root")], 1)
+    player = Player(browser)  # type: ignore[arg-type]
+    browser.answers.clear()
+    player.be_ready(session)
+    while not ended(session):
+        for ask in player.asked(session):
+            assert player.reply(session, ask, "Not like that, please.").status in STORED
+        player.look(session)
+        time.sleep(0.5)
+    return (
+        f"{size / 1e6:.0f} MB uploaded and imported; a live session played to its end with "
+        f"{len(player.sent)} replies: {dict(sorted(browser.answers.items()))}"
+    )
+
+
 def kill(site: Site, run: int) -> str:
     """``kill -9`` of a worker; another one is started."""
     kill_whole(site.running.pop("worker-0"))
@@ -509,6 +577,7 @@ EVENTS: dict[str, Callable[[Site, int], str]] = {
     "upgrade": upgrade,
     "drain": drain,
     "drain_beyond": drain_beyond,
+    "proxy": proxy,
     "kill": kill,
     "redis": redis,
     "database": database,
