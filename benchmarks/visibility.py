@@ -181,8 +181,8 @@ def _endpoints_in(roles: QuerySet[Any, Any]) -> frozenset[str]:
     """Return the names of endpoints that fill a role or suggest in one."""
     return frozenset(
         row["endpoint"]
-        for fillers in roles.iterator()
-        for row in all_assignments(fillers)
+        for assignments in roles.iterator()
+        for row in all_assignments(assignments)
         if "endpoint" in row
     )
 

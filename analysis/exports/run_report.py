@@ -129,13 +129,13 @@ def _roles(run: Run) -> Table:
     rows = tuple(
         (
             text_cell(role.title),
-            text_cell(filler.title),
-            text_cell(filler.label),
-            text_cell(filler.version),
-            count_cell(max(1, len(filler.seats))),
+            text_cell(assignment.title),
+            text_cell(assignment.label),
+            text_cell(assignment.version),
+            count_cell(max(1, len(assignment.seats))),
         )
         for role in run_roles(run)
-        for filler in role.fillers
+        for assignment in role.assignments
     )
     columns = (
         text_column("Role"),

@@ -31,13 +31,13 @@ def _parameters(run: Run) -> Mapping[str, Any]:
     if run.agent.endpoint is not None:
         found = run.agent.endpoint.parameters
     else:
-        fillers = run.roles.get("agent") or [{}]
-        found = fillers[0].get("parameters") or {}
+        assignments = run.roles.get("agent") or [{}]
+        found = assignments[0].get("parameters") or {}
     return found
 
 
 def _by_people(run: Run, role: str) -> bool:
-    return any(filler.get("kind") == "human" for filler in run.roles.get(role, ()))
+    return any(assignment.get("kind") == "human" for assignment in run.roles.get(role, ()))
 
 
 def _default(system: str, name: str) -> Any:

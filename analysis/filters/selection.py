@@ -74,7 +74,10 @@ class ChosenRun:
     def casting(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Who filled each role, with the judges of the judging that counts."""
         again = self.judged.roles if self.judged is not None else {}
-        return {**self.roles, **{role: fillers for role, fillers in again.items() if fillers}}
+        return {
+            **self.roles,
+            **{role: assignments for role, assignments in again.items() if assignments},
+        }
 
     @property
     def done(self) -> int:

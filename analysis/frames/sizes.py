@@ -34,8 +34,8 @@ def pool_sizes(runs: Sequence[ChosenRun]) -> dict[int, float]:
 
 def policy_of(run: ChosenRun) -> str:
     """Return the name of the script or pool that plays the agent."""
-    fillers = run.roles.get("agent", ())
-    return str(fillers[0].get("policy", "")) if fillers else ""
+    assignments = run.roles.get("agent", ())
+    return str(assignments[0].get("policy", "")) if assignments else ""
 
 
 def _pool_size(task: Task, name: str) -> int | None:

@@ -75,18 +75,19 @@ def new_run_url(
         pairs.append(("levels", wanted))
     for name, value in {**first.settings, **settings}.items():
         pairs.append((f"set_{name}", str(value).lower() if isinstance(value, bool) else str(value)))
-    for role, fillers in first.roles.items():
+    for role, assignments in first.roles.items():
         if role != "agent":
             pairs += [
-                (f"role_{role}_{seat}", _filler(filler)) for seat, filler in enumerate(fillers, 1)
+                (f"role_{role}_{seat}", _assignment_text(assignment))
+                for seat, assignment in enumerate(assignments, 1)
             ]
     pairs.append(("seed", str(first.seed)))
     url = address("benchmarks:run_new")
     return f"{url}?{urlencode(pairs)}" if url else ""
 
 
-def _filler(filler: Mapping[str, Any]) -> str:
-    """Return a filler as the form names it."""
-    if filler.get("kind") == "endpoint":
-        return f"{AT}{filler.get('endpoint', '')}"
-    return str(filler.get("policy") or filler.get("kind", ""))
+def _assignment_text(assignment: Mapping[str, Any]) -> str:
+    """Return the name of an assignment in the form of a new run."""
+    if assignment.get("kind") == "endpoint":
+        return f"{AT}{assignment.get('endpoint', '')}"
+    return str(assignment.get("policy") or assignment.get("kind", ""))

@@ -101,17 +101,19 @@ def _judges(run: ChosenRun, system: str) -> str:
     words = []
     for role in get_system(system).roles:
         if role.judges and run.casting.get(role.name):
-            fillers = [_filler(filler, system) for filler in run.casting[role.name]]
-            words.append(f"{role.title.lower()}: {', '.join(fillers)}")
+            assignments = [
+                _assignment_text(assignment, system) for assignment in run.casting[role.name]
+            ]
+            words.append(f"{role.title.lower()}: {', '.join(assignments)}")
     return "; ".join(words) or "none"
 
 
-def _filler(filler: Mapping[str, Any], system: str) -> str:
+def _assignment_text(assignment: Mapping[str, Any], system: str) -> str:
     """Return who fills a role, by title, with the version."""
-    policy = str(filler.get("policy") or "")
+    policy = str(assignment.get("policy") or "")
     known = get_system(system).scripted.get(policy)
-    name = known.title if known is not None else policy or filler.get("label")
-    return f"{name} {filler.get('version', '')}".strip()
+    name = known.title if known is not None else policy or assignment.get("label")
+    return f"{name} {assignment.get('version', '')}".strip()
 
 
 def _same(values: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a ru
 
 def label_of(run: ChosenRun, role: str) -> set[str]:
     """Return the kinds of those who fill a role: scripted, recorded, lexicon, human, …"""
-    return {str(filler.get("label", "")) for filler in run.casting.get(role, ())}
+    return {str(assignment.get("label", "")) for assignment in run.casting.get(role, ())}
 
 
 def judge_labels(runs: Iterable[ChosenRun], system: str) -> set[str]:

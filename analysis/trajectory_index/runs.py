@@ -127,14 +127,18 @@ def _learn_markers(keys: list[tuple[int, datetime, int]]) -> None:
     rows = Run.objects.filter(pk__in=list(new)).order_by()
     for pk, roles, made in rows.values_list("pk", "roles", "dataset__made_by__roles"):
         labels = {
-            str(filler.get("label") or filler.get("kind"))
-            for fillers in (roles or {}).values()
-            for filler in fillers
+            str(assignment.get("label") or assignment.get("kind"))
+            for assignments in (roles or {}).values()
+            for assignment in assignments
         }
         usual = CONSTRUCTED if any(map(_unreal, all_assignments(made or {}))) else REAL
         _markers[new[pk]] = next((marker for marker in MARKERS if marker in labels), usual)
 
 
-def _unreal(filler: dict[str, Any]) -> bool:
+def _unreal(assignment: dict[str, Any]) -> bool:
     """Whether a role of a construction was filled by neither a model nor a person."""
-    return filler["kind"] == "scripted" or filler.get("label") == "simulated" or is_local(filler)
+    return (
+        assignment["kind"] == "scripted"
+        or assignment.get("label") == "simulated"
+        or is_local(assignment)
+    )

@@ -62,8 +62,8 @@ def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
         *role_changes_in(runs),
     ]
     for roles in found:
-        for role, fillers in roles.items():
-            labels = {filler.get("label", "") for filler in fillers} - {""}
+        for role, assignments in roles.items():
+            labels = {assignment.get("label", "") for assignment in assignments} - {""}
             (agents if role == "agent" else others).update(labels)
     return {"agents": sorted(agents), "others": sorted(others)}
 

@@ -11,7 +11,7 @@ from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
 from benchmarks.api.requests import LARGEST_ID, Id, Strict
-from benchmarks.api.runs import Name, RunStatus, check_fillers, fetch_run
+from benchmarks.api.runs import Name, RunStatus, check_named_endpoints, fetch_run
 from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import choose_judging, start_judging
@@ -83,7 +83,7 @@ router = Router(tags=["Judgings"])
 def preview_judging(request: HttpRequest, wanted: NewJudging) -> dict[str, Any]:
     """Count what a re-judging would take. Nothing is started."""
     allow(request, START)
-    check_fillers(request, wanted.roles)
+    check_named_endpoints(request, wanted.roles)
     plan = plan_judging(
         chosen=_chosen(request, wanted), roles=wanted.roles, settings=wanted.settings
     )
@@ -110,7 +110,7 @@ def start_new_judging(request: HttpRequest, wanted: NewJudging) -> Status[Any]:
     allow(request, START)
 
     def act() -> Answer:
-        check_fillers(request, wanted.roles)
+        check_named_endpoints(request, wanted.roles)
         runs = start_judging(
             name=wanted.name,
             chosen=_chosen(request, wanted),

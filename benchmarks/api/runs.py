@@ -227,7 +227,7 @@ def start_new_runs(request: HttpRequest, wanted: NewRuns) -> Status[Any]:
             "agents": _agents(request, dataset, wanted.agents),
             "levels": wanted.levels,
             "settings": wanted.settings,
-            "roles": check_fillers(request, wanted.roles),
+            "roles": check_named_endpoints(request, wanted.roles),
         }
         if not wanted.accept_undefined:
             refuse_unfit_judges(remedy=REMEDY, **given)
@@ -269,13 +269,15 @@ def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Ag
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def check_fillers(request: HttpRequest, roles: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
+def check_named_endpoints(
+    request: HttpRequest, roles: Mapping[str, list[str]]
+) -> Mapping[str, list[str]]:
     """The roles as they are wanted; an endpoint that is closed is not known to its asker."""
     named = {
-        filler.removeprefix(AT)
-        for fillers in roles.values()
-        for filler in fillers
-        if filler.startswith(AT)
+        assignment.removeprefix(AT)
+        for assignments in roles.values()
+        for assignment in assignments
+        if assignment.startswith(AT)
     }
     if named:
         rows = visibility(request).of(Endpoint.objects.filter(name__in=named))

@@ -54,8 +54,10 @@ class PeoplePart:
 
 def people_part(trajectory: Trajectory) -> PeoplePart | None:
     """Return the part of people in a trajectory; None, without a query, if they had none."""
-    fillers = all_assignments(trajectory.run.roles)
-    if not trajectory.role_changes and not any(filler["kind"] == "human" for filler in fillers):
+    assignments = all_assignments(trajectory.run.roles)
+    if not trajectory.role_changes and not any(
+        assignment["kind"] == "human" for assignment in assignments
+    ):
         return None
     return PeoplePart(list(_answered(trajectory)), list(_suggested(trajectory)))
 

@@ -57,18 +57,18 @@ def suggestion_on(ask: OpenAsk) -> Mapping[str, Any] | None:
 def _kind_of(ask: OpenAsk, row: Suggestion) -> str:
     """Return the kind of the suggesting answerer in words; a fake endpoint is no model."""
     name = row.answerer.name
-    fillers = all_assignments(ask.trajectory.run.roles)
-    filler = next((each for each in fillers if each.get("endpoint") == name), {})
-    if filler.get("label") == "simulated":
+    assignments = all_assignments(ask.trajectory.run.roles)
+    assignment = next((each for each in assignments if each.get("endpoint") == name), {})
+    if assignment.get("label") == "simulated":
         return "A fake endpoint"
-    if filler.get("local"):
+    if assignment.get("local"):
         return "An endpoint on this machine"
     return _KINDS.get(row.answerer.kind, "Something else")
 
 
 def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
     """Return all suggestions of a trajectory in order, without a query if its run has none."""
-    if not any("suggests" in filler for filler in all_assignments(trajectory.run.roles)):
+    if not any("suggests" in assignment for assignment in all_assignments(trajectory.run.roles)):
         return []
     found = list(Suggestion.objects.filter(trajectory=trajectory).select_related("answerer"))
     people = Exchange.objects.filter(

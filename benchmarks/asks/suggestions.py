@@ -78,9 +78,9 @@ def make_suggestions(*, pk: int, executor: Executor) -> int:
     }
     wanted = []
     for ask in asks:
-        filler = suggesting.get((ask.role, places.get((ask.role, ask.seat), -1)))
-        if filler is not None:
-            found = _send(run, ask, filler, system, task)
+        assignment = suggesting.get((ask.role, places.get((ask.role, ask.seat), -1)))
+        if assignment is not None:
+            found = _send(run, ask, assignment, system, task)
             wanted += [found] if found is not None else []
     for one, answer in _answers(wanted, executor):
         _settle(run, one, read_answer(one.call.ask, answer, system.parsers))
@@ -102,16 +102,16 @@ def _forsaken() -> Q:
 
 
 def _send(
-    run: Run, open_ask: OpenAsk, filler: RoleAssignment, system: System, task: Task
+    run: Run, open_ask: OpenAsk, assignment: RoleAssignment, system: System, task: Task
 ) -> _SentSuggestion | None:
     """Store a suggestion as sent; return None if it cannot be made, and store the reason.
 
     It is None, too, if another worker makes it.
     """
     ask = _core_ask(open_ask)
-    by, answerer, call, problem = _identity(filler), None, None, ""
+    by, answerer, call, problem = _identity(assignment), None, None, ""
     try:
-        answerer = build_answerer(system, task, filler, answerer_at(system.key))
+        answerer = build_answerer(system, task, assignment, answerer_at(system.key))
         by = answerer.identity
         call = Call(open_ask.step, open_ask.slot, 1, ask, by, open_ask.seed)
         call = replace(call, most=most_cost(answerer, ask, open_ask.seed))
@@ -175,10 +175,10 @@ def _core_ask(row: OpenAsk) -> Ask:
     )
 
 
-def _identity(filler: RoleAssignment) -> Identity:
+def _identity(assignment: RoleAssignment) -> Identity:
     """Return the identity of an answerer that could not be built, as far as it is known."""
-    name = str(filler.get("endpoint") or filler.get("policy") or filler["kind"])
-    return Identity(filler["kind"], name, str(filler.get("version", "")))
+    name = str(assignment.get("endpoint") or assignment.get("policy") or assignment["kind"])
+    return Identity(assignment["kind"], name, str(assignment.get("version", "")))
 
 
 def _answers(

@@ -103,13 +103,13 @@ def made_caution(dataset: Dataset) -> Caution | None:
 
 def planner_titles(run: Run) -> Mapping[str, str]:
     """Return the planners of a construction by number."""
-    fillers = [filler for role in run_roles(run)[:2] for filler in _seated(role)]
-    return {str(number): title for number, title in enumerate(fillers, 1)}
+    assignments = [assignment for role in run_roles(run)[:2] for assignment in _seated(role)]
+    return {str(number): title for number, title in enumerate(assignments, 1)}
 
 
 def _seated(role: RoleView) -> list[str]:
-    """The titles of a role's fillers, one for each seat in their order."""
-    seats = {seat: filler.title for filler in role.fillers for seat in filler.seats}
+    """Return the titles of a role's assignments, one for each seat in their order."""
+    seats = {seat: assignment.title for assignment in role.assignments for seat in assignment.seats}
     return [seats[seat] for seat in sorted(seats)]
 
 

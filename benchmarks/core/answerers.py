@@ -145,7 +145,7 @@ class Cast:
 
     roles: Mapping[str, Mapping[str, Answerer]]
 
-    def filler(self, ask: Ask) -> Answerer:
+    def answerer_of(self, ask: Ask) -> Answerer:
         try:
             return self.roles[ask.role][ask.seat]
         except KeyError:

@@ -148,7 +148,7 @@ class Driver:
             settled, call = self._resume(ask, step, slot, stored.get((step, slot), ()))
             if settled is not None:
                 replies[slot] = settled
-            elif person(self.cast.filler(ask)):
+            elif person(self.cast.answerer_of(ask)):
                 waiting.append(call)
             else:
                 calls.append(call)
@@ -182,7 +182,7 @@ class Driver:
         self, ask: Ask, step: int, slot: int, rows: Sequence[Exchange]
     ) -> tuple[Reply | None, Call]:
         """The stored reply to an ask, or the call that still has to be made for it."""
-        by = self.cast.filler(ask).identity
+        by = self.cast.answerer_of(ask).identity
         call = Call(step, slot, 1, ask, by, self.seed_for(step, slot))
         for row in rows:
             if row.ask_digest != call.ask.digest:
@@ -202,7 +202,7 @@ class Driver:
         return None, call
 
     def _priced(self, call: Call) -> Call:
-        most = most_cost(self.cast.filler(call.ask), call.ask, call.seed)
+        most = most_cost(self.cast.answerer_of(call.ask), call.ask, call.seed)
         return call if most == call.most else replace(call, most=most)
 
     def _check_stop(self) -> None:
@@ -217,7 +217,7 @@ class Driver:
         away: list[tuple[Call, Answerer]] = []
         settled: list[tuple[Call, CallResult]] = []
         for call in calls:
-            answerer = self.cast.filler(call.ask)
+            answerer = self.cast.answerer_of(call.ask)
             if answerer.instant:
                 answer = answer_or_failure(answerer, call)
                 settled.append((call, read_answer(call.ask, answer, self.parsers)))

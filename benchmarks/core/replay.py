@@ -28,7 +28,7 @@ class _Nobody:
 
 
 class _Empty(Cast):
-    def filler(self, ask: Ask) -> _Nobody:
+    def answerer_of(self, ask: Ask) -> _Nobody:
         return _NOBODY
 
 

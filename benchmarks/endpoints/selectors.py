@@ -276,8 +276,8 @@ def endpoint_used(endpoint: Endpoint) -> bool:
     roles = Run.objects.exclude(currency="").order_by().values_list("roles", flat=True)
     return any(
         row.get("endpoint") == endpoint.name
-        for fillers in roles.iterator()
-        for rows in fillers.values()
+        for assignments in roles.iterator()
+        for rows in assignments.values()
         for row in rows
     )
 

@@ -142,9 +142,9 @@ def check_use(endpoints: Iterable[Endpoint], user: User | None) -> None:
         EndpointRules.load().check_use(asked, user)
 
 
-def endpoints_in(fillers: Roles) -> list[Endpoint]:
+def endpoints_in(assignments: Roles) -> list[Endpoint]:
     """Return the endpoints that these roles are assigned to, by title."""
-    names = {row["endpoint"] for row in all_assignments(fillers) if "endpoint" in row}
+    names = {row["endpoint"] for row in all_assignments(assignments) if "endpoint" in row}
     return list(Endpoint.objects.filter(name__in=names).order_by("title")) if names else []
 
 

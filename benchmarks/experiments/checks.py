@@ -236,7 +236,7 @@ class _DesignChecker:
             except CoreError as error:
                 self.fault(path, "somebody in every role", Unquoted(str(error)))
                 continue
-            names = {row["endpoint"] for fillers in list(roles.values())[1:] for row in fillers
+            names = {row["endpoint"] for rows in list(roles.values())[1:] for row in rows
                      if "endpoint" in row}  # fmt: skip
             others = list(Endpoint.objects.filter(name__in=names))
             for agent in agents:

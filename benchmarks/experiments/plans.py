@@ -154,10 +154,10 @@ def _cells(checked: CheckedDesign, others: Sequence[Roles]) -> Iterator[Experime
     for settings, roles in zip(checked.conditions, others, strict=True):
         condition = condition_name(checked.system, settings, roles)
         beside = [
-            (role, filler["endpoint"])
-            for role, fillers in roles.items()
-            for filler in fillers
-            if role != "agent" and "endpoint" in filler
+            (role, assignment["endpoint"])
+            for role, assignments in roles.items()
+            for assignment in assignments
+            if role != "agent" and "endpoint" in assignment
         ]
         for level in checked.levels:
             for agent in checked.agents:

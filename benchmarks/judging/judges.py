@@ -139,8 +139,8 @@ def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
 def _in_several_roles() -> list[int]:
     """Return the versions of endpoints that fill several roles, over all runs."""
     roles: dict[str, set[str]] = defaultdict(set)
-    for fillers in Run.objects.exclude(currency="").order_by().values_list("roles", flat=True):
-        for role, rows in fillers.items():
+    for assignments in Run.objects.exclude(currency="").order_by().values_list("roles", flat=True):
+        for role, rows in assignments.items():
             for row in rows:
                 if "endpoint" in row:
                     roles[row["endpoint"]].add(role)
@@ -302,12 +302,12 @@ class JudgeTrialView:
 
     @property
     def judge(self) -> str:
-        filler = self.job.payload["filler"]
-        if "endpoint" in filler:
-            return str(filler.get("title") or filler["endpoint"])
+        assignment = self.job.payload["filler"]
+        if "endpoint" in assignment:
+            return str(assignment.get("title") or assignment["endpoint"])
         systems = [system_of(key) for key in SYSTEMS]
-        known = next((s for s in systems if s and filler["policy"] in s.scripted), None)
-        return policy_title(known, filler["policy"])
+        known = next((s for s in systems if s and assignment["policy"] in s.scripted), None)
+        return policy_title(known, assignment["policy"])
 
     @property
     def label(self) -> str:

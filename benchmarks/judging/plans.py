@@ -64,24 +64,24 @@ def plan_judging(
         ).items():
             calls[role] += number * asked
     run = found.shares[0].run
-    fillers = assign_roles(panel.rejudging, run.dataset, run.agent, panel.settings, panel.roles)
-    check_people(run.dataset.system, fillers, panel.settings)
-    paid = endpoints_in(fillers)
+    assignments = assign_roles(panel.rejudging, run.dataset, run.agent, panel.settings, panel.roles)
+    check_people(run.dataset.system, assignments, panel.settings)
+    paid = endpoints_in(assignments)
     currency = currency_of(paid)
     likely, n, most = 0.0, 0, 0.0
     known = bounded = True
     if paid:
         sample = _sample(chosen)
         for role, number in calls.items():
-            for filler in fillers[role]:
-                if "endpoint" not in filler:
+            for assignment in assignments[role]:
+                if "endpoint" not in assignment:
                     continue
-                share_ = number / len(fillers[role])
-                mean, count = _earlier(role, filler["endpoint"])
+                share_ = number / len(assignments[role])
+                mean, count = _earlier(role, assignment["endpoint"])
                 n = count if not n else min(n, count)
                 known = known and mean is not None
                 likely += (mean or 0.0) * share_
-                bound = _bound(panel, sample, role, filler)
+                bound = _bound(panel, sample, role, assignment)
                 bounded = bounded and bound is not None
                 most += (bound or 0.0) * share_
     return JudgingPlan(
@@ -117,7 +117,7 @@ def _sample(chosen: TrajectoryChoice) -> Trajectory | None:
 
 
 def _bound(
-    panel: ChosenPanel, sample: Trajectory | None, role: str, filler: Mapping[str, Any]
+    panel: ChosenPanel, sample: Trajectory | None, role: str, assignment: Mapping[str, Any]
 ) -> float | None:
     """Return the maximum cost of a judge's call, measured on the last turn of a trajectory."""
     if sample is None:
@@ -128,7 +128,7 @@ def _bound(
     if ask is None:
         return None
     try:
-        who = build_answerer(panel.rejudging, task, filler, answerer_at(panel.rejudging.key))
+        who = build_answerer(panel.rejudging, task, assignment, answerer_at(panel.rejudging.key))
         return most_cost(who, ask, 0)
     except CoreError:
         return None

@@ -112,13 +112,13 @@ def _judging_run(
     seed: int,
     cost_cap: float | None,
 ) -> Run:
-    fillers = assign_roles(
+    assignments = assign_roles(
         panel.rejudging, judged.dataset, judged.agent, panel.settings, panel.roles
     )
-    check_people(judged.dataset.system, fillers, panel.settings)
+    check_people(judged.dataset.system, assignments, panel.settings)
     run = create_empty_run(
         panel.rejudging, experiment, judged.dataset, judged.agent, judged.level,
-        panel.settings, fillers, seed, cost_cap, Run.Kind.JUDGING,
+        panel.settings, assignments, seed, cost_cap, Run.Kind.JUDGING,
     )  # fmt: skip
     assert run.primary_judging is not None
     Judging.objects.filter(pk=run.primary_judging.pk).update(run=judged, name=name, made_by=run)
@@ -164,10 +164,10 @@ def _copy_units(run: Run, rows: QuerySet[Trajectory]) -> None:
 
 
 def check_people(
-    system: str, fillers: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any]
+    system: str, assignments: Mapping[str, Sequence[Mapping[str, Any]]], settings: Mapping[str, Any]
 ) -> None:
     """Refuse people as judges if the settings do not suit their form."""
-    if all(filler["kind"] != "human" for filler in all_assignments(fillers)):
+    if all(assignment["kind"] != "human" for assignment in all_assignments(assignments)):
         return
     if system == EXTERNAL:
         raise NotRejudgeable("people rate imported trajectories in a study, not in a judging")

@@ -40,10 +40,10 @@ def try_judge(
     ``judge`` is named as in ``start_judging``. Raises ``CoreError`` if there is nothing to ask.
     """
     panel, ask = _asked(trajectory, index, role, settings or {})
-    filler = assign_by_name(panel.rejudging, role, judge)
-    if filler["kind"] == "human":
+    assignment = assign_by_name(panel.rejudging, role, judge)
+    if assignment["kind"] == "human":
         raise NotRejudgeable("people judge through their own pages; try a script or a model")
-    paid = endpoints_in({role: [filler]})
+    paid = endpoints_in({role: [assignment]})
     check_use(paid, asked_by)
     payload = {
         "trajectory": trajectory.pk,
@@ -52,14 +52,14 @@ def try_judge(
         "judge": judge,
         "settings": {k: v for k, v in panel.settings.items() if k in (settings or {})},
         "seed": seed,
-        "filler": filler,
+        "filler": assignment,
         "currency": currency_of(paid),
         "messages": [{"speaker": m.speaker, "text": m.text} for m in ask.messages],
     }
     title = f"Try a judge on turn {index} of trajectory {trajectory.pk}"
-    if filler["kind"] != "scripted":
+    if assignment["kind"] != "scripted":
         return enqueue_job(kind=TRIAL, title=title, payload=payload, created_by=asked_by)
-    found = _put(trajectory, panel, ask, filler, seed)
+    found = _put(trajectory, panel, ask, assignment, seed)
     now = timezone.now()
     return Job.objects.create(
         kind=TRIAL, title=title, payload={**payload, "result": found}, created_by=asked_by,
@@ -105,12 +105,12 @@ def _asked(
 
 
 def _put(
-    trajectory: Trajectory, panel: ChosenPanel, ask: Ask, filler: Mapping[str, Any], seed: int
+    trajectory: Trajectory, panel: ChosenPanel, ask: Ask, assignment: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """Return the reply as JSON values."""
     task = core_task(trajectory.task, trajectory.profile)
     try:
-        who = build_answerer(panel.rejudging, task, filler, answerer_at(panel.rejudging.key))
+        who = build_answerer(panel.rejudging, task, assignment, answerer_at(panel.rejudging.key))
         answer = answer_or_failure(who, Call(0, 0, 1, ask, who.identity, seed))
     except CoreError as error:
         return {"state": "failed", "reason": storable(str(error))}

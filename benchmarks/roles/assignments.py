@@ -13,20 +13,20 @@ Roles = Mapping[str, Sequence[RoleAssignment]]
 
 def all_assignments(roles: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Yield every assignment: those that fill seats, and those that suggest to people."""
-    for fillers in roles.values():
-        for filler in fillers:
-            yield filler
-            if "suggests" in filler:
-                yield filler["suggests"]
+    for assignments in roles.values():
+        for assignment in assignments:
+            yield assignment
+            if "suggests" in assignment:
+                yield assignment["suggests"]
 
 
 def with_replacements(roles: Roles, changes: Iterable[Roles]) -> dict[str, list[RoleAssignment]]:
     """Return the assignments from the first turn on, followed by those that took over later."""
-    found = {role: list(fillers) for role, fillers in roles.items()}
+    found = {role: list(assignments) for role, assignments in roles.items()}
     for role_changes in changes:
-        for role, fillers in role_changes.items():
+        for role, assignments in role_changes.items():
             known = found.setdefault(role, [])
-            known += [filler for filler in fillers if filler not in known]
+            known += [assignment for assignment in assignments if assignment not in known]
     return found
 
 
@@ -35,10 +35,10 @@ def suggesting_assignments(
 ) -> dict[tuple[str, int], RoleAssignment]:
     """Return who suggests, by role and seat number, for the seats that a person fills now."""
     found = {}
-    for role, fillers in roles.items():
-        now = role_changes.get(role, fillers)
-        for place, filler in enumerate(fillers):
-            answers = now[place] if place < len(now) else filler
-            if "suggests" in filler and answers["kind"] == "human":
-                found[role, place] = filler["suggests"]
+    for role, assignments in roles.items():
+        now = role_changes.get(role, assignments)
+        for place, assignment in enumerate(assignments):
+            answers = now[place] if place < len(now) else assignment
+            if "suggests" in assignment and answers["kind"] == "human":
+                found[role, place] = assignment["suggests"]
     return found

@@ -64,7 +64,7 @@ def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> li
 
     With ``deciding``, only those that decide whether a plan is valid.
     """
-    if not any(filler["kind"] in AUTHORS for filler in roles.get("agent", ())):
+    if not any(assignment["kind"] in AUTHORS for assignment in roles.get("agent", ())):
         return []
     found: dict[str, JudgeMisfit] = {}
     for role in system.roles:
@@ -104,7 +104,7 @@ def judge_misfits(
 ) -> list[JudgeMisfit]:
     """Return all judges that do not fit an agent with plans of its own."""
     unread = unread_judges(system, roles)
-    if not any(filler["kind"] in AUTHORS for filler in roles.get("agent", ())):
+    if not any(assignment["kind"] in AUTHORS for assignment in roles.get("agent", ())):
         return []
     return [*unread, *undecided_judges(system, dataset, levels, roles)]
 
@@ -168,12 +168,16 @@ def _is_pool_only(system: System, name: str) -> bool:
 def _decides_all(
     system: System, dataset: Dataset, levels: Collection[str], role: Role, name: str
 ) -> bool:
-    filler = {"kind": "scripted", "policy": name}
-    return not undecided_judges(system, dataset, levels, {role.name: [filler]})
+    assignment = {"kind": "scripted", "policy": name}
+    return not undecided_judges(system, dataset, levels, {role.name: [assignment]})
 
 
-def _policies(system: System, fillers: Sequence[RoleAssignment]) -> list[ScriptedPolicy]:
-    names = [filler.get("policy", "") for filler in fillers if filler["kind"] == "scripted"]
+def _policies(system: System, assignments: Sequence[RoleAssignment]) -> list[ScriptedPolicy]:
+    names = [
+        assignment.get("policy", "")
+        for assignment in assignments
+        if assignment["kind"] == "scripted"
+    ]
     return [system.scripted[name] for name in names if name in system.scripted]
 
 
@@ -253,8 +257,8 @@ def unfit_judges(
     complete = read_settings(system.settings, settings or {})
     found: dict[str, JudgeMisfit] = {}
     for agent in agents:
-        fillers = assign_roles(system, dataset, agent, complete, roles or {})
-        for misfit in judge_misfits(system, dataset, levels, fillers):
+        assignments = assign_roles(system, dataset, agent, complete, roles or {})
+        for misfit in judge_misfits(system, dataset, levels, assignments):
             found.setdefault(misfit.policy.name, misfit)
     return list(found.values())
 

@@ -43,7 +43,7 @@ class RoleView:
     """A role with its answerers; there are none if these settings do not use the role."""
 
     title: str
-    fillers: tuple[AssignmentView, ...]
+    assignments: tuple[AssignmentView, ...]
 
 
 def system_of(key: str) -> System | None:
@@ -116,7 +116,7 @@ def run_roles(run: Run, role_changes: Roles | None = None) -> list[RoleView]:
 def describe_role(run: Run, role: str) -> str:
     """Name the answerers of a role of a run (not the agent's) in one line."""
     found = _assignment_views(system_of(run.dataset.system), None, run.roles.get(role, ()))
-    return ", ".join(f"{filler.title} ({filler.label})" for filler in found)
+    return ", ".join(f"{assignment.title} ({assignment.label})" for assignment in found)
 
 
 def _assignment_views(

@@ -75,8 +75,8 @@ def assign_agent(system: System, agent: Agent) -> dict[str, Any]:
     if agent.kind == Agent.Kind.ENDPOINT and agent.endpoint:
         return assign_endpoint(agent.endpoint)
     if agent.kind in (Agent.Kind.SCRIPTED, Agent.Kind.RECORDED):
-        filler = assign_script(system, "agent", agent.policy)
-        return {**filler, "parameters": {**filler["parameters"], **agent.parameters}}
+        assignment = assign_script(system, "agent", agent.policy)
+        return {**assignment, "parameters": {**assignment["parameters"], **agent.parameters}}
     raise UnknownName("kind of agent", agent.kind, ["scripted", "recorded", "endpoint", "human"])
 
 
@@ -115,18 +115,18 @@ def assign_roles(
         if suggests is not None and role.name in suggests:
             asked = list(suggests[role.name] or usual)
             roles[role.name] = [
-                _with_suggestion(system, role.name, filler, asked[place % len(asked)])
-                for place, filler in enumerate(roles[role.name])
+                _with_suggestion(system, role.name, assignment, asked[place % len(asked)])
+                for place, assignment in enumerate(roles[role.name])
             ]
     return roles
 
 
 def _with_suggestion(
-    system: System, role: str, filler: dict[str, Any], name: str
+    system: System, role: str, assignment: dict[str, Any], name: str
 ) -> dict[str, Any]:
     """Add a suggesting script or model to a person's assignment; leave all others as they are."""
-    if filler["kind"] != "human" or name == HUMAN:
-        return filler
+    if assignment["kind"] != "human" or name == HUMAN:
+        return assignment
     return assign_person(assign_by_name(system, role, name))
 
 
@@ -141,8 +141,8 @@ def build_answerers(
     return Cast(
         {
             role.name: {
-                seat: build_answerer(system, task, filler, at)
-                for seat, filler in zip(
+                seat: build_answerer(system, task, assignment, at)
+                for seat, assignment in zip(
                     system.seats(role.name, settings), roles.get(role.name, ()), strict=False
                 )
             }
@@ -152,21 +152,21 @@ def build_answerers(
 
 
 def build_answerer(
-    system: System, task: Task, filler: RoleAssignment, at: Callable[[str, str], Answerer]
+    system: System, task: Task, assignment: RoleAssignment, at: Callable[[str, str], Answerer]
 ) -> Answerer:
     """Build the answerer of an assignment, bound to a task; ``at`` builds those of endpoints."""
-    if filler["kind"] == "human":
+    if assignment["kind"] == "human":
         return Human()
-    if filler["kind"] == "endpoint":
-        return at(filler["endpoint"], filler["version"])
-    policy = system.scripted.get(filler["policy"])
-    if policy is None or policy.version != filler["version"]:
+    if assignment["kind"] == "endpoint":
+        return at(assignment["endpoint"], assignment["version"])
+    policy = system.scripted.get(assignment["policy"])
+    if policy is None or policy.version != assignment["version"]:
         raise UnknownName(
             "script version",
-            f"{filler['policy']} {filler['version']}",
+            f"{assignment['policy']} {assignment['version']}",
             [f"{p.name} {p.version}" for p in system.scripted.values()],
         )
-    return policy.build(task, filler["parameters"])
+    return policy.build(task, assignment["parameters"])
 
 
 # The name of the agent whose role any person may fill on the page of open asks.

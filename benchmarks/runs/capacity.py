@@ -62,7 +62,7 @@ class EndpointCapacity:
 
 def asks_endpoints(roles: Roles) -> bool:
     """Return whether any of these roles is assigned to an endpoint."""
-    return any("endpoint" in filler for filler in all_assignments(roles))
+    return any("endpoint" in assignment for assignment in all_assignments(roles))
 
 
 def measure_capacity(held: Collection[int]) -> EndpointCapacity:
@@ -103,7 +103,9 @@ def _lines() -> dict[str, EndpointLine]:
 
 def lines_in(roles: Roles, lines: dict[str, EndpointLine]) -> set[EndpointLine]:
     """Return the queues of the endpoints that these roles are assigned to."""
-    names = {filler["endpoint"] for filler in all_assignments(roles) if "endpoint" in filler}
+    names = {
+        assignment["endpoint"] for assignment in all_assignments(roles) if "endpoint" in assignment
+    }
     return {lines[name] for name in names if name in lines}
 
 

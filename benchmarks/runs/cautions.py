@@ -96,11 +96,11 @@ def tasks_cautions(dataset: Dataset) -> list[Caution]:
     """Return the cautions about how tasks were constructed, if models did not do it."""
     if dataset.made_by is None:
         return []
-    fillers = list(all_assignments(_roles(dataset.made_by)))
+    assignments = list(all_assignments(_roles(dataset.made_by)))
     labels = {
-        "scripted": any(row["kind"] == "scripted" for row in fillers),
-        "simulated": any(row.get("label") == "simulated" for row in fillers),
-        "local": any(map(is_local, fillers)),
+        "scripted": any(row["kind"] == "scripted" for row in assignments),
+        "simulated": any(row.get("label") == "simulated" for row in assignments),
+        "local": any(map(is_local, assignments)),
     }
     return [_CONSTRUCTED[label] for label, found in labels.items() if found]
 
@@ -127,14 +127,14 @@ def _said(run: Run, role_changes: Roles | None = None) -> list[Caution]:
     said += [_SAYS["lexicon"]] * ("lexicon" in judges)
     said += [_SAYS["rules"]] * ("scripted" in judges)
     said += _filled_by("scripted", others, titles) + _filled_by("lexicon", others, titles)
-    fillers = list(all_assignments(roles))
-    beside = [row["suggests"] for row in fillers if "suggests" in row]
+    assignments = list(all_assignments(roles))
+    beside = [row["suggests"] for row in assignments if "suggests" in row]
     said += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
-    asked = [row for row in fillers if row["kind"] in ("endpoint", "human")]
+    asked = [row for row in assignments if row["kind"] in ("endpoint", "human")]
     simulated = any(row.get("label") == "simulated" for row in asked)
     said += [_SAYS["simulated"]] * simulated + [_SAYS["local"]] * any(map(is_local, asked))
     if run.kind == Run.Kind.CONSTRUCTION:
-        ruled = any(row["kind"] == "scripted" for row in fillers)
+        ruled = any(row["kind"] == "scripted" for row in assignments)
         said = [_SAYS["construction"]] * ruled + [one for one in said if one in _UNREAL]
     if (judged_run(run) or run).is_demo:
         said = [_SAYS["demo tasks"], *said] if asked else [_SAYS["demo"]]

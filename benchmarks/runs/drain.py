@@ -35,10 +35,10 @@ def drain_seconds() -> float:
     if settings.DRAIN_SECONDS is not None:
         return float(settings.DRAIN_SECONDS)
     names = {
-        filler["endpoint"]
+        assignment["endpoint"]
         for roles in Run.objects.filter(status__in=WORKABLE).values_list("roles", flat=True)
-        for filler in all_assignments(roles)
-        if "endpoint" in filler
+        for assignment in all_assignments(roles)
+        if "endpoint" in assignment
     }
     timeouts = Endpoint.objects.filter(name__in=names).values_list("timeout", flat=True)
     return max(timeouts, default=0.0) + MARGIN

@@ -121,9 +121,9 @@ class StartForm(RolesForm):
         return [(role, name) for role, name in seats if name]
 
     @staticmethod
-    def endpoint_of(filler: str) -> str:
+    def endpoint_of(assignment: str) -> str:
         """Return the endpoint's name in a choice; empty for scripts and people."""
-        return filler.removeprefix(AT) if filler.startswith(AT) else ""
+        return assignment.removeprefix(AT) if assignment.startswith(AT) else ""
 
 
 class NewRunForm(StartForm):
@@ -211,12 +211,12 @@ class NewRunForm(StartForm):
     @property
     def partial(self) -> list[JudgeMisfit]:
         """Return the chosen judges that leave dimensions unscored."""
-        fillers = {
+        assignments = {
             role: [{"kind": "scripted", "policy": name} for name in names]
             for role, names in self.chosen_roles.items()
             if self.system.seats(role, self.chosen_settings)
         }
-        return partial_judges(self.system, fillers)
+        return partial_judges(self.system, assignments)
 
     def fitting_roles(self) -> dict[str, str]:
         """Return, by role field, judges that can read what the chosen agents write."""

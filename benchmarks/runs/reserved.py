@@ -63,7 +63,7 @@ def make_shared_run(
     system = get_system(dataset.system)
     refuse_unrecorded(dataset, [agent])
     complete = read_settings(system.settings, settings)
-    fillers = assign_roles(system, dataset, agent, complete, roles, suggests)
+    assignments = assign_roles(system, dataset, agent, complete, roles, suggests)
     kind = Run.Kind.PRACTICE if practice else Run.Kind.MADE
     with transaction.atomic():
         # Within the lock, so that two callers get the same run.
@@ -72,10 +72,10 @@ def make_shared_run(
             experiment=experiment, kind=kind, dataset=dataset, agent=agent, level=level
         )
         for run in rows.exclude(status=Run.Status.CANCELLED).order_by("pk"):
-            if run.settings == complete and run.roles == fillers:
+            if run.settings == complete and run.roles == assignments:
                 return run
         run = create_empty_run(
-            system, experiment, dataset, agent, level, complete, fillers, seed, None, kind
+            system, experiment, dataset, agent, level, complete, assignments, seed, None, kind
         )
         Run.objects.filter(pk=run.pk).update(
             created_by=by, is_demo=dataset.is_demo, status=Run.Status.WAITING
@@ -132,7 +132,7 @@ def reassign_roles(
             raise RunError(
                 f"this is {word} now; roles can change only while it waits or after it failed"
             )
-        changed = {role: [dict(one) for one in fillers] for role, fillers in roles.items()}
+        changed = {role: [dict(one) for one in assignments] for role, assignments in roles.items()}
         trajectory.role_changes = {**trajectory.role_changes, **changed}
         trajectory.save(update_fields=["role_changes"])
         waits = OpenAsk.objects.filter(trajectory=trajectory, answered_at=None)

@@ -49,8 +49,8 @@ def condition_name(
     ]
     changed += [
         f"{role}=person"
-        for role, fillers in (roles or {}).items()
-        if role != "agent" and any(filler["kind"] == "human" for filler in fillers)
+        for role, assignments in (roles or {}).items()
+        if role != "agent" and any(assignment["kind"] == "human" for assignment in assignments)
     ]
     name = ", ".join(changed) or STANDARD
     if len(name) <= _LONGEST:
@@ -147,9 +147,18 @@ def _create_run(
     tasks: Sequence[str],
     cost_cap: float | None,
 ) -> Run:
-    fillers = assign_roles(system, dataset, agent, settings, roles)
+    assignments = assign_roles(system, dataset, agent, settings, roles)
     run = create_empty_run(
-        system, experiment, dataset, agent, level, settings, fillers, seed, cost_cap, _kind(system)
+        system,
+        experiment,
+        dataset,
+        agent,
+        level,
+        settings,
+        assignments,
+        seed,
+        cost_cap,
+        _kind(system),
     )
     units = _units(dataset, level, tasks)
     if not units:
@@ -188,7 +197,7 @@ def create_empty_run(
     agent: Agent,
     level: str,
     settings: Mapping[str, Any],
-    fillers: Mapping[str, Sequence[RoleAssignment]],
+    assignments: Mapping[str, Sequence[RoleAssignment]],
     seed: int,
     cost_cap: float | None,
     kind: str = Run.Kind.MADE,
@@ -197,7 +206,7 @@ def create_empty_run(
 
     It is created for the person who made the experiment, who must be allowed to use its keys.
     """
-    paid = endpoints_in(fillers)
+    paid = endpoints_in(assignments)
     check_use(paid, experiment.created_by)
     check_cap(cost_cap, paid)
     run = Run.objects.create(
@@ -206,9 +215,9 @@ def create_empty_run(
         dataset=dataset,
         agent=agent,
         level=level,
-        condition=condition_name(system, settings, fillers),
+        condition=condition_name(system, settings, assignments),
         settings=dict(settings),
-        roles=dict(fillers),
+        roles=dict(assignments),
         currency=currency_of(paid),
         cost_cap=cost_cap,
         pins=current_pins(system),

@@ -116,10 +116,10 @@ def _check_roles(stored: StoredTrajectory, system: System, task: types.Task) -> 
     people only the kind is compared, not the person.
     """
     run = stored.trajectory.run
-    fillers = {
-        (role, seat): filler
+    assignments = {
+        (role, seat): assignment
         for role, given in run.roles.items()
-        for seat, filler in zip(system.seats(role, run.settings), given, strict=False)
+        for seat, assignment in zip(system.seats(role, run.settings), given, strict=False)
     }
     for row in stored.exchanges:
         if row.role in stored.trajectory.role_changes:
@@ -127,29 +127,31 @@ def _check_roles(stored: StoredTrajectory, system: System, task: types.Task) -> 
         who = row.answerer
         name = f"{row.role}, seat {row.seat}" if row.seat else row.role
         where = f"roles of the run, {name}"
-        filler = fillers.get((row.role, row.seat))
-        if filler is None:
+        assignment = assignments.get((row.role, row.seat))
+        if assignment is None:
             raise Differs(where, "nobody", f"{who.kind} {who.name} {who.version}")
-        if not _fills(who, filler, system, task):
-            named = filler.get("policy") or filler.get("endpoint") or ""
-            stored_words = f"{filler.get('kind', '')} {named} {filler.get('version', '')}"
+        if not _fills(who, assignment, system, task):
+            named = assignment.get("policy") or assignment.get("endpoint") or ""
+            stored_words = f"{assignment.get('kind', '')} {named} {assignment.get('version', '')}"
             raise Differs(where, stored_words.strip(), f"{who.kind} {who.name} {who.version}")
 
 
 def _fills(
-    who: AnswererVersion, filler: Mapping[str, Any], system: System, task: types.Task
+    who: AnswererVersion, assignment: Mapping[str, Any], system: System, task: types.Task
 ) -> bool:
     """Return whether a role assignment stands for an answerer."""
-    kind, version = filler.get("kind"), filler.get("version")
+    kind, version = assignment.get("kind"), assignment.get("version")
     if kind == "human" or who.kind == "human":
         return kind == who.kind
     if kind == "endpoint" or who.kind == "endpoint":
         return kind == who.kind and who.digest == version
-    policy = system.scripted.get(str(filler.get("policy")))
+    policy = system.scripted.get(str(assignment.get("policy")))
     if policy is None or policy.version != version:
         # This version of the script is not available, so only name and version are compared.
-        return who.version == version and (policy is not None or who.name == filler.get("policy"))
-    answerer = policy.build(task, filler.get("parameters", {}))
+        return who.version == version and (
+            policy is not None or who.name == assignment.get("policy")
+        )
+    answerer = policy.build(task, assignment.get("parameters", {}))
     return answerer.identity.digest == who.digest
 
 

@@ -210,8 +210,8 @@ def _absent_tasks(run: Run) -> list[str]:
 
 def _agent(run: Run) -> StoredDifference | None:
     """Check that the run's agent is the one that fills the agent's role."""
-    filler = next(iter(run.roles.get("agent", ())), None)
-    if filler is None:
+    assignment = next(iter(run.roles.get("agent", ())), None)
+    if assignment is None:
         return None
     agent = run.agent
     endpoint = agent.endpoint.name if agent.endpoint is not None else ""
@@ -221,7 +221,7 @@ def _agent(run: Run) -> StoredDifference | None:
         Agent.Kind.ENDPOINT: ("endpoint", endpoint),
         Agent.Kind.HUMAN: ("human", ""),
     }.get(Agent.Kind(agent.kind))
-    stored = (filler.get("kind"), filler.get("policy") or filler.get("endpoint") or "")
+    stored = (assignment.get("kind"), assignment.get("policy") or assignment.get("endpoint") or "")
     if wanted is None or stored == wanted:
         return None
     return StoredDifference(
@@ -237,17 +237,17 @@ def _labels(run: Run) -> list[StoredDifference]:
         return []
     endpoints = {row.name: endpoint_label(row) for row in Endpoint.objects.all()}
     found = []
-    for filler in all_assignments(run.roles):
-        name = filler.get("policy") or filler.get("endpoint") or "person"
-        policy = system.scripted.get(str(filler.get("policy")))
+    for assignment in all_assignments(run.roles):
+        name = assignment.get("policy") or assignment.get("endpoint") or "person"
+        policy = system.scripted.get(str(assignment.get("policy")))
         label = {
             "human": "human",
-            "endpoint": endpoints.get(str(filler.get("endpoint"))),
+            "endpoint": endpoints.get(str(assignment.get("endpoint"))),
             "scripted": policy.label if policy is not None else None,
-        }.get(str(filler.get("kind")))
-        if label is not None and filler.get("label") != label:
+        }.get(str(assignment.get("kind")))
+        if label is not None and assignment.get("label") != label:
             where = f"roles of the run, label of {name}"
-            found.append(StoredDifference(where, str(filler.get("label")), label))
+            found.append(StoredDifference(where, str(assignment.get("label")), label))
     return found
 
 

@@ -123,15 +123,15 @@ def _mark_plans(runs: list[Run]) -> None:
         name="quagga-agent-8", title="Quagga agent 8", kind="recorded", note="zebra-note",
         system="adaplanbench",
     )  # fmt: skip
-    filler = {"kind": "endpoint", "label": "endpoint", "endpoint": endpoint.name,
+    assignment = {"kind": "endpoint", "label": "endpoint", "endpoint": endpoint.name,
               "title": endpoint.title, "version": "1"}  # fmt: skip
     judge = AnswererVersion.objects.create(
         kind="endpoint", name=endpoint.name, version="1", digest="zebra"
     )
     for run in runs:
-        run.roles = {**run.roles, "rubric_judge": [filler]}
+        run.roles = {**run.roles, "rubric_judge": [assignment]}
         if run == first:
-            run.roles["agent"] = [filler]
+            run.roles["agent"] = [assignment]
         run.currency, run.problem, run.finished_at = "EUR", "zebra-problem", NOW
         run.primary_judging = Judging.objects.create(run=run, name="zebra-judging")
         run.save()
@@ -209,11 +209,11 @@ def _play(study: Study, ann: User, root: User) -> LiveSession:
     Agent.objects.create(
         name="okapi-deputy", title="Okapi deputy", kind="endpoint", endpoint=deputy
     )
-    filler = {"kind": "endpoint", "label": "endpoint", "endpoint": deputy.name,
+    assignment = {"kind": "endpoint", "label": "endpoint", "endpoint": deputy.name,
               "title": deputy.title, "version": "1"}  # fmt: skip
     trajectory = Trajectory.objects.create(
         run=run, task=profile.task, profile=profile, status="waiting", reserved=True, turn_count=1,
-        role_changes={"agent": [filler]},
+        role_changes={"agent": [assignment]},
     )  # fmt: skip
     Turn.objects.create(trajectory=trajectory, index=1, text="1. Do it.", feedback="Not so.")
     Run.objects.filter(pk=run.pk).update(

@@ -65,7 +65,7 @@ def _roles(first: Run, second: Run) -> list[RunDifference]:
     """Return the judges and all others who took part beside the agent."""
     a, b = (
         {
-            role.title: ", ".join(_filler(f) for f in role.fillers)
+            role.title: ", ".join(_assignment_text(f) for f in role.assignments)
             for role in run_roles(run)
             if role.title != _agent_title(run)
         }
@@ -79,10 +79,10 @@ def _agent_title(run: Run) -> str:
     return next((r.title for r in system.roles if r.name == "agent"), "") if system else "Agent"
 
 
-def _filler(filler: AssignmentView) -> str:
-    seats = f" × {len(filler.seats)}" if len(filler.seats) > 1 else ""
-    version = f" {filler.version}" if filler.version else ""
-    return f"{filler.title}{version} ({filler.label}){seats}"
+def _assignment_text(assignment: AssignmentView) -> str:
+    seats = f" × {len(assignment.seats)}" if len(assignment.seats) > 1 else ""
+    version = f" {assignment.version}" if assignment.version else ""
+    return f"{assignment.title}{version} ({assignment.label}){seats}"
 
 
 def _judging(run: Run) -> str:

@@ -144,7 +144,7 @@ def published_rows(
 
 def signature(run: ChosenRun) -> tuple[str, ...]:
     """Return what must be alike for two runs to be ranked against each other."""
-    others = {name: fillers for name, fillers in run.casting.items() if name != "agent"}
+    others = {name: assignments for name, assignments in run.casting.items() if name != "agent"}
     judged = run.judged.settings if run.judged is not None else {}
     return (repr(sorted(run.settings.items())), repr(sorted(others.items())), repr(run.pins),
             str(run.total), repr(sorted(judged.items())))  # fmt: skip

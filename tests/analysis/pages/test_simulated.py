@@ -9,8 +9,10 @@ from analysis.reports.run_marks import LABEL_WORDS, banners
 
 
 def selection(roles: dict[str, str], *, is_demo: bool = False) -> Any:
-    fillers = {role: [{"label": label}] for role, label in roles.items()}
-    run = SimpleNamespace(agent_kind="endpoint", casting=fillers, is_demo=is_demo, imported=False)
+    assignments = {role: [{"label": label}] for role, label in roles.items()}
+    run = SimpleNamespace(
+        agent_kind="endpoint", casting=assignments, is_demo=is_demo, imported=False
+    )
     return SimpleNamespace(dataset=None, runs=(run,), system="adaplanbench")
 
 

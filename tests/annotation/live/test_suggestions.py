@@ -254,7 +254,7 @@ class TestAtAnEndpoint:
         run = session.trajectory.run
         assert [row.name for row in endpoints_in(run.roles)] == ["fake"]
         assert {row.get("endpoint") for row in all_assignments(run.roles)} >= {"fake"}
-        titles = {role.title: role.fillers for role in run_roles(run)}
+        titles = {role.title: role.assignments for role in run_roles(run)}
         assert [(f.title, f.label) for f in titles["World judge"]] == [
             ("A person", "person"),
             ("Fake, suggests only", "endpoint on this machine"),

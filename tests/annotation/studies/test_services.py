@@ -19,7 +19,7 @@ def test_status_goes_between_open_and_closed_only(study: Study) -> None:
     assert Study.objects.get().status == "closed"
 
 
-def test_fillers_are_told_over_all_runs_together() -> None:
+def test_labels_of_role_assignments_are_joined_over_all_runs() -> None:
     runs = make_runs(tasks=1)
     Run.objects.filter(pk=runs[1].pk).update(roles={"agent": [{"label": "recorded"}]})
     labels = role_labels_of([run.pk for run in runs])

@@ -267,8 +267,8 @@ def test_a_cast_finds_answerers_by_role_and_seat():
     first, second = saying("1"), saying("2")
     cast = Cast({"judge": {"1": first, "2": second}})
 
-    assert cast.filler(ask("judge", seat="2")) is second
+    assert cast.answerer_of(ask("judge", seat="2")) is second
     with pytest.raises(AnswererFailed, match="nobody fills role 'judge', seat '3' in this run"):
-        cast.filler(ask("judge", seat="3"))
+        cast.answerer_of(ask("judge", seat="3"))
     with pytest.raises(AnswererFailed, match="nobody fills role 'agent' in this run"):
-        cast.filler(ask("agent"))
+        cast.answerer_of(ask("agent"))

@@ -161,7 +161,7 @@ class TestLabels:
         caution = run_caution(run)
         assert caution is not None
         assert "Simulated answers" in caution.title
-        assert [f.label for f in run_roles(run)[0].fillers] == ["simulated"]
+        assert [f.label for f in run_roles(run)[0].assignments] == ["simulated"]
 
     def test_what_came_before_it_was_known_is_labelled_as_well(self) -> None:
         endpoint = make()

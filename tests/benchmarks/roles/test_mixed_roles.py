@@ -22,7 +22,7 @@ PLAN = "1. Open the window.\n2. Wait until it is dry."
 
 @pytest.fixture
 def start(server: FakeServer) -> Callable[..., Run]:
-    """Starts and carries a run with these fillers; ``agent`` is an agent's name."""
+    """Start and carry a run with these role assignments; ``agent`` is an agent's name."""
     create_endpoint(
         name="fake", title="Fake", base_url=server.base_url, model="fake", timeout=5.0,
         price_in=1.0, price_out=2.0, parameters={"max_tokens": 400},
@@ -122,9 +122,9 @@ def test_a_person_anywhere(start: Callable[..., Run], agent: str, roles: dict[st
     ended(run)
     found = who(run)
     for role, kinds in found.items():
-        filler = "endpoint" if roles.get(role) == MODEL else "scripted"
-        filler = "endpoint" if (role, agent) == ("agent", "fake") else filler
-        assert kinds == ({"human"} if role in people else {filler})
+        assignment = "endpoint" if roles.get(role) == MODEL else "scripted"
+        assignment = "endpoint" if (role, agent) == ("agent", "fake") else assignment
+        assert kinds == ({"human"} if role in people else {assignment})
 
 
 def test_over_the_pages_from_form_to_end(start: Callable[..., Run], researcher: Client) -> None:

@@ -10,7 +10,7 @@ from tests.factories.benchmarks import RunFactory
 pytestmark = pytest.mark.django_db
 
 
-def filler(policy: str, label: str, version: str = "1") -> dict[str, Any]:
+def assignment(policy: str, label: str, version: str = "1") -> dict[str, Any]:
     return {"kind": "scripted", "policy": policy, "label": label, "version": version}
 
 
@@ -19,9 +19,9 @@ MODEL = {"kind": "endpoint", "label": "endpoint"}
 
 
 def test_who_fills_several_seats_stands_once() -> None:
-    judges = [filler("judge-even", "scripted"), filler("judge-strict", "scripted")]
+    judges = [assignment("judge-even", "scripted"), assignment("judge-strict", "scripted")]
     run = RunFactory(roles={"agent": [MODEL], "rubric_judge": [*judges, judges[0]]})
-    roles = {role.title: role.fillers for role in run_roles(run)}
+    roles = {role.title: role.assignments for role in run_roles(run)}
     assert [(f.title, f.seats) for f in roles["Rubric judges"]] == [
         ("Even-handed judge", (1, 3)), ("Strict judge", (2,)),
     ]  # fmt: skip
@@ -30,7 +30,9 @@ def test_who_fills_several_seats_stands_once() -> None:
 
 
 def test_a_script_that_is_gone_keeps_its_name() -> None:
-    run = RunFactory(roles={"world_judge": [filler("old-facts", "scripted")], "referee": [HUMAN]})
-    roles = {role.title: role.fillers for role in run_roles(run)}
+    run = RunFactory(
+        roles={"world_judge": [assignment("old-facts", "scripted")], "referee": [HUMAN]}
+    )
+    roles = {role.title: role.assignments for role in run_roles(run)}
     assert roles["World judge"][0].title == "Old facts"
     assert roles["Referee"][0].title == "A person"

@@ -26,7 +26,7 @@ from tests.factories.benchmarks import (
 pytestmark = pytest.mark.django_db
 
 
-def filler(policy: str, label: str, version: str = "1") -> dict[str, Any]:
+def assignment(policy: str, label: str, version: str = "1") -> dict[str, Any]:
     return {"kind": "scripted", "policy": policy, "label": label, "version": version}
 
 
@@ -39,14 +39,15 @@ FAKE = {"kind": "endpoint", "label": "simulated", "local": True}
     ("roles", "titles"),
     [
         ({"agent": [MODEL], "world_judge": [HUMAN]}, None),
-        ({"agent": [filler("x", "scripted")]}, "Scripted agent"),
+        ({"agent": [assignment("x", "scripted")]}, "Scripted agent"),
         (
-            {"agent": [filler("people", "recorded")], "world_judge": [filler("x", "lexicon")],
-             "simulator": [filler("x", "scripted")]},
+            {"agent": [assignment("people", "recorded")],
+             "world_judge": [assignment("x", "lexicon")],
+             "simulator": [assignment("x", "scripted")]},
             "Recorded answers · Lexicon judges · Scripted user simulator",
         ),
         (
-            {"agent": [MODEL], "rubric_judge": [HUMAN, filler("judge-even", "scripted")]},
+            {"agent": [MODEL], "rubric_judge": [HUMAN, assignment("judge-even", "scripted")]},
             "Scripted judges",
         ),
         ({}, None),
@@ -60,8 +61,8 @@ def test_a_banner_for_everything_that_is_not_the_real_thing(
 
 
 def test_roles_are_named_as_their_system_calls_them() -> None:
-    roles = {name: [filler("x", "scripted")] for name in ("agent", "teacher", "scorer")}
-    roles["persona"] = [filler("x", "lexicon")]
+    roles = {name: [assignment("x", "scripted")] for name in ("agent", "teacher", "scorer")}
+    roles["persona"] = [assignment("x", "lexicon")]
     run = RunFactory(dataset=DatasetFactory(system="adapt_reflection"), roles=roles)
     caution = run_caution(run)
     assert caution is not None
@@ -80,8 +81,8 @@ def test_demo_data_says_it_all() -> None:
 
 def test_runs_together_say_everything_once() -> None:
     real = RunFactory(roles={"agent": [MODEL]})
-    ruled = RunFactory(roles={"agent": [filler("x", "scripted")]})
-    judged = RunFactory(roles={"agent": [MODEL], "world_judge": [filler("x", "lexicon")]})
+    ruled = RunFactory(roles={"agent": [assignment("x", "scripted")]})
+    judged = RunFactory(roles={"agent": [MODEL], "world_judge": [assignment("x", "lexicon")]})
     caution = runs_caution([real, ruled, judged, RunFactory(roles=ruled.roles)])
     assert caution is not None
     assert caution.title == "Scripted agent · Lexicon judges"
@@ -106,7 +107,7 @@ def on_constructed(**roles: list[dict[str, Any]]) -> Run:
     [
         (MODEL, None),
         (HUMAN, None),
-        (filler("reference-checker", "lexicon"), "Tasks constructed by scripts"),
+        (assignment("reference-checker", "lexicon"), "Tasks constructed by scripts"),
         (FAKE, "Tasks constructed with simulated answers"),
         ({**MODEL, "local": True}, "Tasks constructed at an endpoint on this machine"),
     ],
@@ -123,7 +124,7 @@ def test_runs_of_models_say_by_whom_their_tasks_were_constructed(
 
 
 def test_every_page_of_such_a_run_says_so(client: Client) -> None:
-    run = on_constructed(checker=[filler("reference-checker", "lexicon")])
+    run = on_constructed(checker=[assignment("reference-checker", "lexicon")])
     run.experiment = ExperimentFactory()
     run.save()
     trajectory = run.trajectories.get()

@@ -85,7 +85,9 @@ def test_several_runs_open_their_list(researcher: Client, answers: dict[str, Any
     assert "4 runs with 12 trajectories began" in response.content.decode()
     for run in Run.objects.all():
         assert (run.seed, run.condition) == (9, "tracking=True, tau=4.0")
-        assert [filler["policy"] for filler in run.roles["world_judge"]] == ["lexicon-world"]
+        assert [assignment["policy"] for assignment in run.roles["world_judge"]] == [
+            "lexicon-world"
+        ]
 
 
 def test_only_some_tasks(researcher: Client, answers: dict[str, Any], dataset: Dataset) -> None:

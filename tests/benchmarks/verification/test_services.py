@@ -298,7 +298,7 @@ RELABELLED: dict[str, tuple[Callable[[Run], Any], str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", RELABELLED)
-def test_another_filler_of_a_role_is_found(run: Run, name: str) -> None:
+def test_another_answerer_of_a_role_is_found(run: Run, name: str) -> None:
     change, *wanted = RELABELLED[name]
     change(run)
     assert list(difference(Run.objects.get(pk=run.pk))) == wanted

@@ -73,7 +73,7 @@ def test_a_person_can_play_any_role(role):
 
 
 def _post(played, log, call, scripts):
-    answer = scripts.filler(call.ask).answer(call.ask, call.seed)
+    answer = scripts.answerer_of(call.ask).answer(call.ask, call.seed)
     value = played.system.parsers[call.ask.expect.kind](answer.text, call.ask.expect.params)
     log.record_sent([call])
     log.record_verdict(call, CallResult("answered", answer, value))

@@ -38,9 +38,9 @@ def construct(task: Task, others: dict[str, Answerer] | None = None, **settings:
     chosen = read_settings(SYSTEM.settings, settings)
     cast: dict[str, dict[str, Answerer]] = {}
     for role in SYSTEM.roles:
-        fillers = [scripted(name, task) for name in role.default]
+        assignments = [scripted(name, task) for name in role.default]
         seats = SYSTEM.seats(role.name, chosen)
-        cast[role.name] = {s: fillers[n % len(fillers)] for n, s in enumerate(seats)}
+        cast[role.name] = {s: assignments[n % len(assignments)] for n, s in enumerate(seats)}
         if others and role.name in others:
             cast[role.name] = dict.fromkeys(seats, others[role.name])
     log = MemoryLog()
