@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotation.models import Recruit, Study
 from tests.annotation.rows import make_person, make_runs
 from tests.functional.axe import check_looks, violations
-from tests.functional.test_annotation_loop import sign_in
+from tests.functional.test_annotation_loop import answered, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -90,8 +90,10 @@ def take_part(context: BrowserContext, link: str, pid: str) -> Page:
     page.get_by_role("button", name="Take part").click()
     page.get_by_role("button", name="I agree").click()
     expect(page.locator(".score.current")).to_be_visible()
-    for _ in page.locator(".score").all():
-        page.keyboard.press("4")
+    scales = page.locator(".score-scale").all()
+    for scale in scales:
+        scale.locator("label").nth(3).click()
+    answered(page, f"{len(scales)} of {len(scales)}")
     expect(page.locator(".desk-bar .save-state")).to_have_text("saved")
     page.get_by_role("button", name=re.compile("^Submit")).click()
     expect(page.get_by_role("heading", name="You are finished. Thank you")).to_be_visible()
