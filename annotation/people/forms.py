@@ -8,9 +8,7 @@ from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 
 from annotation.models import Membership, Participant
-from annotation.people.invitations import (
-    LONGEST_DAYS,
-)
+from annotation.people.invitations import LONGEST_DAYS, LONGEST_LABEL
 from annotation.people.messages import LONGEST_MESSAGE
 from annotation.people.picker import PeopleField, split_names
 from annotation.planning.plans import MOST_ANNOTATORS
@@ -52,18 +50,31 @@ def read_people(text: str | Iterable[str]) -> list[User]:
 
 
 class InviteForm(forms.Form):
-    """A link for one person."""
+    """Links, each for one person."""
 
     role = forms.ChoiceField(choices=ROLES)
     label = forms.CharField(
         label="For whom",
-        max_length=120,
         required=False,
-        help_text="For your own reference; the person does not see it.",
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="One name or address a line: each gets a link. For your own reference; people "
+        "do not see it.",
     )
     days = forms.IntegerField(
         label="Valid for (days)", min_value=1, max_value=LONGEST_DAYS, initial=7
     )
+
+    def clean_label(self) -> list[str]:
+        """Return for whom links are made: one for nobody in particular where nothing is said."""
+        lines = [line.strip() for line in self.cleaned_data["label"].splitlines()]
+        names = list(dict.fromkeys(filter(None, lines)))
+        if len(names) > MOST_ANNOTATORS:
+            raise forms.ValidationError(f"At most {MOST_ANNOTATORS} links at once.")
+        long = next((name for name in names if len(name) > LONGEST_LABEL), None)
+        if long is not None:
+            words = f"At most {LONGEST_LABEL} characters a line: {long[:40]}…"
+            raise forms.ValidationError(words)
+        return names or [""]
 
 
 class MessageForm(forms.Form):

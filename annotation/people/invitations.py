@@ -26,6 +26,7 @@ from annotation.record.events import record_event
 from annotation.studies.setup import add_member
 
 LONGEST_DAYS = 90
+LONGEST_LABEL = 120
 TOKEN_BYTES = 32
 # What an invite to a study in one of these states would lead to is nothing.
 OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
@@ -49,9 +50,8 @@ def make_invite(
         word = study.get_status_display().lower()
         raise Refused("closed", f"the study is {word}; open it before you invite anybody")
     label = label.strip()
-    longest = 120
-    if len(label) > longest:
-        raise Refused("invalid", f"a label has at most {longest} characters")
+    if len(label) > LONGEST_LABEL:
+        raise Refused("invalid", f"a label has at most {LONGEST_LABEL} characters")
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with transaction.atomic():
         invite = Invite.objects.create(

@@ -1,5 +1,6 @@
 """Pages for members, invitations and messages, and the page of one annotator."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from annotation.designs.types import name_some
 from annotation.errors import Refused
 from annotation.items.forms import ReassignForm
 from annotation.live.next_session import is_live
-from annotation.models import Assignment, Membership, Participant
+from annotation.models import Assignment, Membership, Participant, Study
 from annotation.people.forms import InviteForm, MemberForm, MessageForm
 from annotation.people.invitations import make_invite, revoke_invite
 from annotation.people.messages import send_message
@@ -39,7 +40,7 @@ from annotation.people.withdrawal import remove_member
 from annotation.quality.rule import TRAIN, WARN
 from annotation.quality.services import act_on_work
 from annotation.steps.training import release_training
-from annotation.studies.progress import annotator_progress, study_progress
+from annotation.studies.progress import annotator_progress, count_unassigned, study_progress
 from annotation.studies.setup import add_member
 from annotation.studies.views import attempt, study_context
 from annotation.submissions.selectors import submissions_of
@@ -91,7 +92,7 @@ def _people(
     *,
     members: MemberForm | None = None,
     invites: InviteForm | None = None,
-    link: str = "",
+    links: Sequence[tuple[str, str]] = (),
 ) -> HttpResponse:
     context = {
         **study_context(access, "people"),
@@ -104,10 +105,17 @@ def _people(
             "members": members or MemberForm(initial={"role": Role.ANNOTATOR}),
             "invite_form": invites or InviteForm(auto_id="id_invite_%s"),
             "invites": invite_rows(access.study),
-            "link": link,
+            "links": links,
+            "free": count_unassigned(access.study) if _fixed(access) else None,
         }
     failed = any(form is not None and form.errors for form in (members, invites))
     return render(request, "annotation/study_people.html", context, status=422 if failed else 200)
+
+
+def _fixed(access: StudyAccess) -> bool:
+    """Whether everybody has a list of their own, so that people who join later have none."""
+    named = access.study.dealing == Study.Dealing.NAMED
+    return named and not is_live(access.study)
 
 
 @require_POST
@@ -135,18 +143,25 @@ def member_remove(request: HttpRequest, pk: int) -> HttpResponseBase:
 @never_cache
 @signed_in
 def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Make a link; it is in the answer to the form and nowhere after that."""
+    """Make links, all or none; they are in the answer to the form and nowhere after that."""
     access = fetch_managed_study(request, pk)
     form = InviteForm(request.POST, auto_id="id_invite_%s")
-    link = ""
+    links: list[tuple[str, str]] = []
     if form.is_valid():
+        given = form.cleaned_data
         try:
-            token = make_invite(study=access.study, by=access.user, **form.cleaned_data)
+            with transaction.atomic():
+                for label in given["label"]:
+                    token = make_invite(
+                        study=access.study, by=access.user, role=given["role"], label=label,
+                        days=given["days"],
+                    )  # fmt: skip
+                    url = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
+                    links.append((label, url))
         except Refused as refused:
+            links = []
             form.add_error(None, f"No link was made: {refused.reason}.")
-        else:
-            link = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
-    return _people(request, access, invites=None if link else form, link=link)
+    return _people(request, access, invites=None if links else form, links=links)
 
 
 @require_POST

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 
 from annotation.errors import Refused
@@ -135,3 +136,25 @@ def test_of_two_who_come_at_once_one_gets_in(study: Study, manager: User) -> Non
     assert Membership.objects.filter(study=study, user__in=people).count() == 1
     assert Participant.objects.filter(study=study).count() == 3
     assert list(told(study)).count("used") == 1
+
+
+def test_links_for_a_list_of_people(study: Study, manager: User) -> None:
+    boss = Client()
+    boss.force_login(manager)
+    url = f"/studies/{study.pk}/people/"
+    page = boss.get(url).content.decode()
+    assert "This study has fixed lists" in page and "None is free now" in page
+    given = {"role": "annotator", "days": "7"}
+    made = boss.post(f"/studies/{study.pk}/invites/", {**given, "label": "Cat\n\n dan@x.org \nCat"})
+    links = made.context["links"]
+    assert [name for name, _ in links] == ["Cat", "dan@x.org"]
+    assert f"dan@x.org\t{links[1][1]}" in made.content.decode()
+    assert set(Invite.objects.values_list("label", flat=True)) == {"Cat", "dan@x.org"}
+    joined = Client().get(links[1][1], follow=True).content.decode()
+    assert "The link is good until" in joined
+    # One line too long, or a study that is over: no link at all.
+    wrong = boss.post(f"/studies/{study.pk}/invites/", {**given, "label": f"Eve\n{'x' * 121}"})
+    assert wrong.status_code == 422 and "At most 120 characters a line" in wrong.content.decode()
+    Study.objects.filter(pk=study.pk).update(status="closed")
+    assert boss.post(f"/studies/{study.pk}/invites/", {**given, "label": "Eve"}).status_code == 422
+    assert Invite.objects.count() == 2
