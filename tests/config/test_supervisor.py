@@ -107,6 +107,32 @@ def test_a_child_that_will_not_end_is_killed_in_time(trace: Path) -> None:
     assert not runs(pids(trace)[0])
 
 
+def test_a_child_is_given_the_time_that_its_work_takes(trace: Path) -> None:
+    def end(*_: object) -> None:
+        time.sleep(0.6)
+        note(trace)
+        raise SystemExit(0)
+
+    def target() -> None:
+        signal.signal(signal.SIGTERM, end)
+        note(trace)
+        time.sleep(60)
+
+    told: list[int] = []
+    child = Child("child", target, lambda: 30.0)
+    supervisor = Supervisor(
+        [child], every=lambda: None, interval=60.0, grace=0.1, stopping=lambda: told.append(1)
+    )
+
+    def stop() -> None:
+        wait_for(lambda: pids(trace))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    supervisor.run(started=threading.Thread(target=stop).start)
+    assert len(pids(trace)) == 2, "it was killed before it had ended"
+    assert told == [1]
+
+
 def test_what_a_child_started_ends_with_it(trace: Path) -> None:
     def target() -> None:
         program = f"import os, time; open({str(trace)!r}, 'a').write(f'{{os.getpid()}}\\n'); "
