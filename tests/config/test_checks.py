@@ -1,11 +1,12 @@
 """System checks: each says what is wrong under its own id."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from django.core.checks import CheckMessage
+from django.core.checks import CheckMessage, run_checks
 
 from config import checks
 
@@ -25,12 +26,25 @@ ALL: list[Check] = [
     checks.database_and_broker_fit,
     checks.demo_stays_here,
     checks.debug_stays_here,
+    checks.error_reports_have_their_package,
 ]
 
 
 @pytest.mark.parametrize("check", ALL)
 def test_a_sound_configuration_passes(check: Check) -> None:
     assert check(None) == []
+
+
+def test_proxies_that_nobody_counted_and_error_reports_without_their_package(settings) -> None:
+    settings.PROXIES_GIVEN = False
+    assert ids(checks.proxies_are_counted) == ["planjury.W002"]
+    assert "planjury.W002" in str(run_checks(tags=["security"], include_deployment_checks=True))
+    assert "planjury.W002" not in str(run_checks(tags=["security"]))
+    settings.PROXIES_GIVEN = True
+    assert ids(checks.proxies_are_counted) == []
+    settings.SENTRY_DSN = "https://key@errors.example.org/1"
+    expected = [] if find_spec("sentry_sdk") else ["planjury.E010"]
+    assert ids(checks.error_reports_have_their_package) == expected
 
 
 def test_a_folder_that_is_a_file(settings, tmp_path: Path) -> None:

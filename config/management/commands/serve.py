@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from config import server
 
@@ -47,7 +47,25 @@ class Command(BaseCommand):
         self.stdout.write(f"PlanJury is at {_address()} (stop it with Ctrl-C).")
         if settings.DEMO:
             self._offer_demo()
+        else:
+            self._warn_of_demo_accounts()
         self.stdout.flush()
+
+    def _warn_of_demo_accounts(self) -> None:
+        """Say where people can sign in with passwords that everyone knows."""
+        from annotation.demo.services import open_demo_accounts
+
+        try:
+            names = ", ".join(user.username for user in open_demo_accounts())
+        except DatabaseError:
+            return  # whatever needs the database says that it is away
+        finally:
+            connections.close_all()
+        if names:
+            self.stdout.write(
+                f"Warning: anybody can sign in to the demo's accounts ({names}), whose passwords "
+                "are known. Close them with manage.py close_demo_accounts."
+            )
 
     def _offer_demo(self) -> None:
         try:
