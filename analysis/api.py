@@ -242,7 +242,7 @@ FIGURE_FILE = {
 
 @router.get("/analysis", response={200: list[PageSummary], **refusals()})
 def list_analysis_pages(request: HttpRequest) -> list[dict[str, Any]]:
-    """The analysis pages with the question that each answers."""
+    """Return the analysis pages with the question that each answers."""
     allow(request, VIEW)
     return [
         {
@@ -258,7 +258,7 @@ def list_analysis_pages(request: HttpRequest) -> list[dict[str, Any]]:
 
 @router.get("/analysis/{slug:page}", response={200: AnalysisOut, **refusals(404)})
 def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> dict[str, Any]:
-    """One page: answer, figures, tables and methods, for the filters given.
+    """Return one page: answer, figures, tables and methods, for the filters given.
 
     What is not given is chosen as the page does, and `filters` says how. The first request for new
     data takes as long as the page; after that the report is stored.

@@ -24,7 +24,7 @@ class AddressForm(forms.Form):
     use_required_attribute = False
 
     def chosen(self) -> dict[str, Any]:
-        """What is chosen and valid."""
+        """Return what is chosen and valid."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
 

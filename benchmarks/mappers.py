@@ -78,7 +78,7 @@ def core_outcome(trajectory: Trajectory) -> Outcome:
 
 
 def system_of_run(run: Run) -> System:
-    """What a run is played by: its system, or how that is re-judged."""
+    """Return what a run is played by: its system, or how that is re-judged."""
     key = run.dataset.system
     return get_rejudging(key) if run.kind == Run.Kind.JUDGING else get_system(key)
 

@@ -54,7 +54,7 @@ UNREACHABLE = Outage(
 
 
 def outage_behind(error: BaseException | None) -> Outage | None:
-    """The outage that raised ``error``, or led to it; None where it is something else."""
+    """Return the outage that raised ``error``, or led to it; None where it is something else."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

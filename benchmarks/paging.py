@@ -22,14 +22,15 @@ class RowPage(Generic[M]):
 
 
 def as_id(text: str) -> int | None:
-    """A key from an address; None for anything that cannot be one."""
+    """Return a key from an address; None for anything that cannot be one."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def page_by_id(
     rows: QuerySet[M], params: QueryDict, *, size: int, newest: bool = True, key: str = "pk"
 ) -> RowPage[M]:
-    """One page of ``rows`` by id, newest or oldest first, as ``after`` or ``before`` ask for.
+    """Return one page of ``rows`` by id, newest or oldest first, as ``after`` or ``before`` ask
+    for.
 
     ``key`` names another whole number by which the rows are ordered. One query; a further row than
     is shown tells whether the list goes on.
@@ -54,7 +55,7 @@ def page_by_id(
 
 
 def page_by_number(rows: QuerySet[M], params: QueryDict, *, size: int) -> RowPage[M]:
-    """One page of ``rows`` in their own order, as the number ``page`` asks for."""
+    """Return one page of ``rows`` in their own order, as the number ``page`` asks for."""
     number = max(1, as_id(params.get("page", "")) or 1)
     begin = min((number - 1) * size, FARTHEST)
     found = list(rows[begin : begin + size + 1])
@@ -66,7 +67,7 @@ def page_by_number(rows: QuerySet[M], params: QueryDict, *, size: int) -> RowPag
 
 
 def _with(params: QueryDict, name: str, key: int) -> str:
-    """The same address with this key in place of the ones it had."""
+    """Return the same address with this key in place of the ones it had."""
     changed = params.copy()
     for old in ("after", "before", "page"):
         changed.pop(old, None)
@@ -75,7 +76,7 @@ def _with(params: QueryDict, name: str, key: int) -> str:
 
 
 def count_up_to(rows: QuerySet[M], one: str, many: str, cap: int = CAP) -> str:
-    """How many rows, in words; beyond the cap nobody counts."""
+    """Return how many rows, in words; beyond the cap nobody counts."""
     found = rows.order_by()[: cap + 1].count()
     number = f"more than {cap:,}" if found > cap else f"{found:,}"
     return f"{number} {one if found == 1 else many}"

@@ -11,7 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def wants_fragment(request: HttpRequest) -> bool:
-    """Whether a script of ours asks, and wants the part that it will put into the page."""
+    """Return whether a script of ours asks, and wants the part that it will put into the page."""
     return request.headers.get("HX-Request") == "true"
 
 
@@ -24,7 +24,7 @@ def respond(request: HttpRequest, page: str, part: str, context: Mapping[str, An
 
 
 def clean_query(params: QueryDict) -> str:
-    """The query string without the fields that were left empty."""
+    """Return the query string without the fields that were left empty."""
     kept = params.copy()
     for key in list(kept):
         kept.setlist(key, [value for value in kept.getlist(key) if value])
@@ -34,7 +34,7 @@ def clean_query(params: QueryDict) -> str:
 
 
 def shown_url(request: HttpRequest) -> str:
-    """This page's address without empty fields, to be shown in the browser."""
+    """Return this page's address without empty fields, to be shown in the browser."""
     query = clean_query(request.GET)
     return f"{request.path}?{query}" if query else request.path
 
@@ -55,5 +55,5 @@ def add_error_message(request: HttpRequest, error: Exception) -> None:
 
 
 def own_template(system: str, name: str) -> list[str]:
-    """A system's own template, or the one that serves all systems."""
+    """Return a system's own template, or the one that serves all systems."""
     return [f"systems/{system}/{name}", f"systems/{name}"]

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def cell(value: Any) -> Cell:
-    """A value as a cell; what a spreadsheet would run as a formula becomes plain text."""
+    """Return a value as a cell; what a spreadsheet would run as a formula becomes plain text."""
     if value is None or value == "":
         return ""
     kind = type(value)
@@ -33,7 +33,7 @@ def cell(value: Any) -> Cell:
 
 
 def plain_text(text: str) -> str:
-    """A text that no spreadsheet runs as a formula; a number such as -0.5 stays one."""
+    """Return a text that no spreadsheet runs as a formula; a number such as -0.5 stays one."""
     if _FORMULA.match(text) is None or _NUMBER.fullmatch(text) is not None:
         return text
     return f"'{text}"
@@ -47,11 +47,11 @@ class _Line:
 
 
 def csv_lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """The rows as lines of CSV."""
+    """Return the rows as lines of CSV."""
     return map(line_writer(), rows)
 
 
 def line_writer() -> Callable[[Iterable[Any]], str]:
-    """What makes a line of CSV of a row; each thread needs its own."""
+    """Return what makes a line of CSV of a row; each thread needs its own."""
     write = csv.writer(_Line()).writerow
     return lambda row: write([cell(value) for value in row])

@@ -231,7 +231,7 @@ def _all_or_one(selection: Selection) -> Selection:
 
 
 def with_published(selection: Selection, *, beside: bool) -> Selection:
-    """Whether published figures are shown, where the address does not say.
+    """Return whether published figures are shown, where the address does not say.
 
     Where they would stand ``beside`` those of runs they are left away unless the runs are on as
     many tasks as the paper's: figures on other tasks are no comparison.

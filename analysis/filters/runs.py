@@ -17,7 +17,7 @@ SHOWN = "Shown is "
 
 
 def is_judged(system: str) -> bool:
-    """Whether judges have a part in a system."""
+    """Return whether judges have a part in a system."""
     return system in SYSTEMS and any(role.judges for role in get_system(system).roles)
 
 

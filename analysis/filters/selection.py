@@ -264,7 +264,7 @@ def narrow(
 
 
 def _varies(rows: Sequence[Run], every_condition: bool, factor: Factor | None) -> bool:
-    """Whether these runs differ in what a page compares; pages on agents compare any."""
+    """Return whether these runs differ in what a page compares; pages on agents compare any."""
     if every_condition:
         return len({run.condition for run in rows}) > 1
     if factor is not None:

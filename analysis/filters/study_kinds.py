@@ -54,25 +54,25 @@ def decisions_of(question: Question) -> dict[int, str]:
 
 
 def asks_scores(questionnaire: Questionnaire) -> bool:
-    """Whether items are scored as a whole."""
+    """Return whether items are scored as a whole."""
     return bool(whole_scores(questionnaire))
 
 
 def asks_dimensions(questionnaire: Questionnaire) -> bool:
-    """Whether items are scored as a whole on what judges score too."""
+    """Return whether items are scored as a whole on what judges score too."""
     return any(question.dimension for question in whole_scores(questionnaire))
 
 
 def asks_about_turns(questionnaire: Questionnaire) -> bool:
-    """Whether every turn is scored."""
+    """Return whether every turn is scored."""
     return bool(turn_questions(questionnaire))
 
 
 def asks_marks(questionnaire: Questionnaire) -> bool:
-    """Whether violated constraints are marked."""
+    """Return whether violated constraints are marked."""
     return bool(mark_questions(questionnaire))
 
 
 def asks_candidates(questionnaire: Questionnaire) -> bool:
-    """Whether candidates are kept or removed."""
+    """Return whether candidates are kept or removed."""
     return filter_question(questionnaire) is not None

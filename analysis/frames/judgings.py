@@ -212,8 +212,9 @@ def replies_of(frame: "DataFrame") -> tuple[Any, Any, list[int]]:
 def verdicts(
     frame: "DataFrame", runs: Sequence[ChosenRun], counted: Mapping[str, Sequence[str]]
 ) -> dict[int, bool | None]:
-    """Whether the last plan of each trajectory passes by the replies of one judging, by its run's
-    threshold, dimensions and quorum; None where that is undefined. ``frame`` has last plans alone.
+    """Return whether the last plan of each trajectory passes by the replies of one judging, by its
+    run's threshold, dimensions and quorum; None where that is undefined. ``frame`` has last plans
+    alone.
 
     ``counted`` are the dimensions by the name that settings give them.
     """

@@ -125,7 +125,7 @@ def all_places(current: str = "", filters: Filters | None = None) -> list[PageLi
 
 
 def answers(page: AnalysisPage, system: str) -> bool:
-    """Whether a page has anything to say of the runs of a system."""
+    """Return whether a page has anything to say of the runs of a system."""
     if page.of_study or not system:
         return True
     if page.imported or system == EXTERNAL:

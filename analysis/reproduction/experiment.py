@@ -68,7 +68,7 @@ def find_experiment(design: Design, preset: str) -> Experiment | None:
 
 
 def _as_now(experiment: Experiment) -> bool:
-    """Whether its runs were made with the versions of now, and none was cancelled."""
+    """Return whether its runs were made with the versions of now, and none was cancelled."""
     runs = experiment_runs(experiment)
     pins = current_pins(get_system(runs[0].dataset.system)) if runs else {}
     return all(run.pins == pins and run.status != Run.Status.CANCELLED for run in runs)

@@ -36,7 +36,9 @@ def check_target(target: Path, design_digest: str, *, force: bool) -> None:
 
 
 def _is_ours(target: Path, design_digest: str) -> bool:
-    """Whether there is nothing, or a reproduction of this design with nothing else beside it."""
+    """Return whether there is nothing, or a reproduction of this design with nothing else beside
+    it.
+    """
     if not target.exists() or not any(target.iterdir()):
         return True
     try:

@@ -39,7 +39,7 @@ def present(values: Any) -> tuple[Floats, dict[str, int]]:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value of any kind (a score, a word, a set) is None or NaN."""
+    """Return whether a value of any kind (a score, a word, a set) is None or NaN."""
     return value is None or (isinstance(value, float) and isnan(value))
 
 

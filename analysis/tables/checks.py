@@ -66,7 +66,7 @@ def checks_of(person: User) -> QuerySet[Job]:
 
 
 def moving_checks(person: User) -> list[TableCheck]:
-    """This person's tables that are still being checked."""
+    """Return this person's tables that are still being checked."""
     moving = (Job.Status.QUEUED, Job.Status.RUNNING)
     return [TableCheck(job) for job in checks_of(person).filter(status__in=moving)]
 

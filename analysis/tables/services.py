@@ -56,7 +56,8 @@ def check_table_size(upload: "File[bytes]") -> None:
 
 
 def is_small(upload: "File[bytes]") -> bool:
-    """Whether a file is checked and packed in some tenths of a second, so that its sender may wait.
+    """Return whether a file is checked and packed in some tenths of a second, so that its sender
+    may wait.
 
     A damaged one is small: what is wrong with it is soon said. Whether it has too many items and
     raters only its check finds out: give ``QUICK_CELLS`` to `store_table`.
@@ -163,7 +164,7 @@ def delete_table(*, table: RatingTable) -> None:
 
 
 def is_quick(row: RatingTable) -> bool:
-    """Whether a report on it takes about a second, so that its reader may wait."""
+    """Return whether a report on it takes about a second, so that its reader may wait."""
     return row.rows <= FEW_RATINGS and _comparisons(read_table(row)) <= FEW_COMPARISONS
 
 

@@ -136,7 +136,7 @@ def _learn_markers(keys: list[tuple[int, datetime, int]]) -> None:
 
 
 def _unreal(assignment: dict[str, Any]) -> bool:
-    """Whether a role of a construction was filled by neither a model nor a person."""
+    """Return whether a role of a construction was filled by neither a model nor a person."""
     return (
         assignment["kind"] == "scripted"
         or assignment.get("label") == "simulated"

@@ -228,7 +228,9 @@ def _ratio(total: Any, number: Any) -> Any:
 
 
 def _passes(means: Any, absent: Any, bars: Sequence[PassThreshold | None]) -> Any:
-    """Whether each mean reaches its run's threshold: 1, 0, or `NONE` where that is undefined."""
+    """Return whether each mean reaches its run's threshold: 1, 0, or `NONE` where that is
+    undefined.
+    """
     threshold = np.array([np.nan if bar is None else bar.threshold for bar in bars])[:, None]
     everybody = np.array([bar is not None and bar.everybody for bar in bars])[:, None]
     known = ~np.isnan(means) & ~np.isnan(threshold) & ~(everybody & (absent > 0))

@@ -233,7 +233,7 @@ def vote_text(slot: Slot, ratings: Sequence[Rating]) -> str:
 
 
 def was_revealed(item: Item, slot: Slot, user: User) -> bool:
-    """Whether the judges' decisions about a place were shown to this person."""
+    """Return whether the judges' decisions about a place were shown to this person."""
     return StudyEvent.objects.filter(
         study=item.study_id,
         kind=StudyEvent.Kind.REVEALED,

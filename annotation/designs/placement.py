@@ -166,7 +166,8 @@ def most_gold(items: int) -> int:
 def is_gold_next(
     *, seed: int, annotator: int, place: int, had: int, spare: int, done: int, ahead: int
 ) -> bool:
-    """Whether a gold item comes before somebody's next item of a pool, drawn by seed and place.
+    """Return whether a gold item comes before somebody's next item of a pool, drawn by seed and
+    place.
 
     ``had`` gold items came among the ``done`` others so far, ``spare`` were not had; ``ahead``
     others will probably follow, the next one among them. Before each of these a gold item is as

@@ -136,7 +136,7 @@ def iterate_assignments(
 
 
 def assignments_in(scope: Scope) -> QuerySet[Assignment]:
-    """The assignments whose answers are in an export, for those who read it in pages."""
+    """Return the assignments whose answers are in an export, for those who read it in pages."""
     people = [person.user_id for person in scope.people]
     rows = Assignment.objects.filter(study=scope.study, annotator__in=people)
     return rows.exclude(part=BACKGROUND) if scope.names else rows
@@ -145,7 +145,7 @@ def assignments_in(scope: Scope) -> QuerySet[Assignment]:
 def read_assignments(
     scope: Scope, ids: Sequence[int], *, clients: Sequence[str] = ()
 ) -> list[ExportedAssignment]:
-    """These of the assignments with their edits, by id; ``clients`` as for all of them."""
+    """Return these of the assignments with their edits, by id; ``clients`` as for all of them."""
     people = {person.user_id: person for person in scope.people}
     rows = assignments_in(scope).filter(pk__in=ids).order_by("pk")
     found = [

@@ -126,6 +126,6 @@ def scope_of(access: StudyAccess, *, names: bool = False, withdrawn: bool = Fals
 
 
 def is_simulated(person: Participant) -> bool:
-    """Whether an annotator is a program."""
+    """Return whether an annotator is a program."""
     about = getattr(person.user, "annotator", None)
     return bool(about and about.is_simulated)

@@ -131,7 +131,7 @@ class _Redaction:
         self._known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)")
 
     def known_in(self, text: str) -> bool:
-        """Whether a text names the person."""
+        """Return whether a text names the person."""
         return bool(self._known.search(text))
 
     def replaced(self, value: Any) -> Any:

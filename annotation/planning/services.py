@@ -76,7 +76,7 @@ def create_planned_study(
 
 
 def is_large(planned: PlannedStudy) -> bool:
-    """Whether a study is stored in portions, which may take minutes."""
+    """Return whether a study is stored in portions, which may take minutes."""
     return _rows(planned) > WHOLE
 
 

@@ -176,7 +176,7 @@ STORE = "store-study"
 
 
 def is_stored(study: Study) -> bool:
-    """Whether all of a study is there: items, people and seats."""
+    """Return whether all of a study is there: items, people and seats."""
     return STORING not in study.settings
 
 

@@ -163,7 +163,8 @@ def count_right(study: Study, assignments: Iterable[Assignment]) -> tuple[int, i
 
 
 def tells_expected(assignment: Assignment) -> bool:
-    """Whether its annotator sees what was expected: of training, and of gold where that is wished.
+    """Return whether its annotator sees what was expected: of training, and of gold where that is
+    wished.
 
     Only once it is submitted; from then on the answers stay as they are.
     """
@@ -211,7 +212,7 @@ def _matches(study: Study, item: Item, answers: Answers) -> list[tuple[Slot, boo
 def is_expected(
     expected: Mapping[str, Any], *, value: int | None, chosen: Collection[str] | None
 ) -> bool:
-    """Whether an answer is one of the values, or exactly the marks, that were expected."""
+    """Return whether an answer is one of the values, or exactly the marks, that were expected."""
     if "chosen" in expected:
         return chosen is not None and set(chosen) == set(expected["chosen"])
     return value is not None and value in expected["values"]

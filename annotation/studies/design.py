@@ -178,7 +178,9 @@ def balance_tables(certificate: Certificate, *, hide_models: bool) -> list[Balan
 
 
 def _tells(table: Balance) -> bool:
-    """Whether there is anything to compare: items without models have no tables of models."""
+    """Return whether there is anything to compare: items without models have no tables
+    of models.
+    """
     if not table.total:
         return False
     sides = zip(table.name.split(" × "), (table.rows, table.columns), strict=True)

@@ -199,7 +199,7 @@ def _mark(i: int, title: str) -> dict[str, Any]:
 def _form(
     name: str, subjects: dict[str, list[str]], places: dict[str, DeskAnswer], **more: Any
 ) -> DeskForm:
-    """The form of a questionnaire that ships with the product."""
+    """Return the form of a questionnaire that ships with the product."""
     questionnaire = load_questionnaire(name)
     asked = [question.key for question in questionnaire.questions]
     slots = list(questionnaire.slots(asked, subjects))

@@ -72,7 +72,7 @@ def text_versions(study: Study, kind: str) -> Sequence[StudyText]:
 
 
 def has_read_information(study: Study, user: User) -> bool:
-    """Whether this person has read the information as it is now, or there is none."""
+    """Return whether this person has read the information as it is now, or there is none."""
     version = text_version(study, Kind.INFORMATION)
     if not version:
         return True

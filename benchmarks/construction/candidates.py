@@ -85,7 +85,7 @@ class _Chunk:
         self.by_text[task, candidate.kind, candidate.text] = candidate.key
 
     def new(self) -> Iterator[Candidate]:
-        """The rows that are sound and not stored; faults of the others are noted."""
+        """Yield the rows that are sound and not stored; faults of the others are noted."""
         for number, row in enumerate(self.rows, self.place):
             where = row.where or f"rows[{number}] (task {row.task[:40]}, key {row.candidate.key})"
             if self._is_new(row, where):
@@ -126,7 +126,7 @@ def _values(candidate: types.Candidate) -> dict[str, object]:
 
 
 def import_candidates(*, dataset: Dataset, path: Path, decided_by: str = "") -> ImportedCandidates:
-    """The candidates in a file; the same content a second time adds nothing.
+    """Return the candidates in a file; the same content a second time adds nothing.
 
     ``decided_by`` names the checker for decisions that name nobody themselves.
     """
@@ -168,12 +168,14 @@ TITLES = ((Decision.KEPT, "Kept"), (Decision.REMOVED, "Removed"), (None, "Undeci
 
 
 def tasks_with_candidates(dataset: Dataset) -> QuerySet[Task]:
-    """The tasks of a dataset that have candidates."""
+    """Return the tasks of a dataset that have candidates."""
     return dataset.tasks.filter(Exists(Candidate.objects.filter(task=OuterRef("pk"))))
 
 
 def candidates_of(tasks: Iterable[Task]) -> dict[int, list[Candidate]]:
-    """The candidates of each task by its id, in the order of keys, which tells nothing of them."""
+    """Return the candidates of each task by its id, in the order of keys, which tells nothing of
+    them.
+    """
     found: dict[int, list[Candidate]] = {task.pk: [] for task in tasks}
     for row in Candidate.objects.filter(task__in=found).order_by("task_id", "key"):
         found[row.task_id].append(row)
@@ -181,7 +183,7 @@ def candidates_of(tasks: Iterable[Task]) -> dict[int, list[Candidate]]:
 
 
 def core_candidate(row: Candidate) -> types.Candidate:
-    """A stored candidate as a value."""
+    """Return a stored candidate as a value."""
     return types.Candidate(
         key=row.key,
         kind=row.kind,
@@ -231,7 +233,8 @@ def with_decisions(rows: QuerySet[Dataset]) -> QuerySet[Dataset]:
 
 
 def dataset_decisions(dataset: Dataset, seen: Visibility = EVERYTHING) -> DecisionCounts | None:
-    """How the candidates of a dataset (from ``with_decisions``) were decided; None without any.
+    """Return how the candidates of a dataset (from ``with_decisions``) were decided; None without
+    any.
 
     Also None for those who are deciding about some of them: the share would tell what to expect.
     """
@@ -270,7 +273,7 @@ class TaskCandidates:
 
 
 def task_candidates(task: Task) -> TaskCandidates | None:
-    """The candidates of a task with what became of them; None where it has none."""
+    """Return the candidates of a task with what became of them; None where it has none."""
     rows = candidates_of([task])[task.pk]
     if not rows:
         return None

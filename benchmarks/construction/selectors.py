@@ -163,7 +163,7 @@ class GrowthRound:
 
 
 def task_growth(task: Task) -> list[GrowthRound]:
-    """How the profiles of a task grew, round by round, from its candidates.
+    """Return how the profiles of a task grew, round by round, from its candidates.
 
     Empty where they do not say in which round they came up.
     """

@@ -85,7 +85,7 @@ def start_construction(
 
 
 def cast_planners(system: System, making: Making, names: Sequence[str]) -> list[str]:
-    """Who plans, one name for each planner, as each one's role calls them.
+    """Return who plans, one name for each planner, as each one's role calls them.
 
     All are on an equal footing, but the first has a role of its own: a script that stands in for a
     planner has a twin of the same title there.
@@ -99,7 +99,7 @@ def cast_planners(system: System, making: Making, names: Sequence[str]) -> list[
 
 
 def _twin(system: System, role: str, name: str) -> str:
-    """The script of a role that does what the named one does in another role."""
+    """Return the script of a role that does what the named one does in another role."""
     policy = system.scripted.get(name)
     if policy is None or policy.role == role:
         return name
@@ -127,7 +127,7 @@ class MadeDataset:
 
 
 def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -> MadeDataset:
-    """The tasks that a construction has come to so far, as a dataset of their own.
+    """Return the tasks that a construction has come to so far, as a dataset of their own.
 
     The same results a second time add nothing; other results under the same name are another
     version. All of it is stored or nothing.
@@ -164,7 +164,7 @@ def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -
 
 
 def constructed_tasks(run: Run, making: Making) -> list[Made]:
-    """What the construction made of each problem that it has finished."""
+    """Return what the construction made of each problem that it has finished."""
     rows = list(made_trajectories(run, making).select_related("task__dataset"))
     replies = proposed_replies(rows, making.proposing)
     checker = describe_role(run, making.checker)[:LONGEST_NAME]

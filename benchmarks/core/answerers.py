@@ -72,11 +72,13 @@ class Priced(Protocol):
     """An answerer whose answers cost money."""
 
     def most(self, ask: Ask, seed: int) -> float | None:
-        """The most that one answer can cost; None where nobody can tell."""
+        """Return the most that one answer can cost; None where nobody can tell."""
 
 
 def most_cost(answerer: Answerer, ask: Ask, seed: int) -> float | None:
-    """The most that an answer can cost: 0 where answers are free, None where nobody can tell."""
+    """Return the most that an answer can cost: 0 where answers are free, None where nobody can
+    tell.
+    """
     return answerer.most(ask, seed) if isinstance(answerer, Priced) else 0.0
 
 
@@ -154,5 +156,5 @@ class Cast:
 
 
 def person(value: Any) -> bool:
-    """Whether an answerer is a person, whose reply must be waited for."""
+    """Return whether an answerer is a person, whose reply must be waited for."""
     return isinstance(value, Human)

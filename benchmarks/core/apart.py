@@ -88,7 +88,7 @@ def check_apart(
 
 
 def _wait(child: "subprocess.Popen[bytes]", seconds: float, goes_on: Callable[[], None]) -> int:
-    """The exit code of the child, which is killed when its time is over."""
+    """Return the exit code of the child, which is killed when its time is over."""
     left = seconds
     while True:
         try:

@@ -46,7 +46,7 @@ class CheckedCandidates:
 
 
 def candidate_key(kind: str, text: str) -> str:
-    """The key of a candidate that brings none: from its text, so that order changes nothing.
+    """Return the key of a candidate that brings none: from its text, so that order changes nothing.
 
     It tells nothing of where the candidate stood or what became of it.
     """
@@ -107,7 +107,7 @@ def check_candidates(path: Path, *, decided_by: str = "") -> CheckedCandidates:
 
 
 def read_candidates(path: Path, *, decided_by: str = "") -> Iterator[CandidateRow]:
-    """The candidates of a file; ``decided_by`` holds for decisions that name nobody."""
+    """Yield the candidates of a file; ``decided_by`` holds for decisions that name nobody."""
     problems = Problems()
     with reading(path, problems) as file:
         for index, item in file.items_of("data"):

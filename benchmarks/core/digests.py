@@ -38,7 +38,7 @@ def digest(value: Any) -> str:
 
 
 def derive_seed(*parts: object) -> int:
-    """A 63-bit seed from the text of ``parts``; the parts are kept apart by a separator.
+    """Return a 63-bit seed from the text of ``parts``; the parts are kept apart by a separator.
 
     The driver uses (run seed, task, profile level, trajectory attempt, step, slot), so that a call
     which has to be repeated after a crash is answered with the very same randomness.

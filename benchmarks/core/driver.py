@@ -181,7 +181,7 @@ class Driver:
     def _resume(
         self, ask: Ask, step: int, slot: int, rows: Sequence[Exchange]
     ) -> tuple[Reply | None, Call]:
-        """The stored reply to an ask, or the call that still has to be made for it."""
+        """Return the stored reply to an ask, or the call that still has to be made for it."""
         by = self.cast.answerer_of(ask).identity
         call = Call(step, slot, 1, ask, by, self.seed_for(step, slot))
         for row in rows:
@@ -259,7 +259,9 @@ class _StopAsked(Exception):
 
 
 def answer_or_failure(answerer: Answerer, call: Call) -> Answer | AnswererFailed:
-    """The answer, or the failure as a value: the other calls of the batch must still be logged."""
+    """Return the answer, or the failure as a value: the other calls of the batch must still be
+    logged.
+    """
     try:
         return answerer.answer(call.ask, call.seed)
     except AnswererFailed as error:
@@ -269,7 +271,9 @@ def answer_or_failure(answerer: Answerer, call: Call) -> Answer | AnswererFailed
 def read_answer(
     ask: Ask, answer: Answer | AnswererFailed, parsers: Mapping[str, Parser]
 ) -> CallResult:
-    """What an answer comes to: a parsed value, or the state and the reason why there is none."""
+    """Return what an answer comes to: a parsed value, or the state and the reason why there is
+    none.
+    """
     if isinstance(answer, AnswererFailed):
         state: ExchangeState = "lost" if isinstance(answer, OutcomeUnknown) else "failed"
         return CallResult(state, Answer("", tries=answer.tries), reason=storable(str(answer)))
@@ -295,12 +299,12 @@ def _storable_answer(answer: Answer) -> Answer:
 
 
 def _once_more(call: Call) -> Call:
-    """The same call again, as another attempt."""
+    """Return the same call again, as another attempt."""
     return replace(call, attempt=call.attempt + 1, repeats=0, lost=call.lost + 1)
 
 
 def _retry(call: Call, text: str, reason: str) -> Call:
-    """The same ask put once more, with the unreadable reply and what was wrong with it."""
+    """Return the same ask put once more, with the unreadable reply and what was wrong with it."""
     correction = (
         Message("assistant", text if text.strip() else "(empty reply)"),  # endpoints refuse blanks
         Message("user", f"That reply could not be read: {reason} Please reply again, corrected."),
@@ -325,7 +329,7 @@ def _refuse_leftovers(keys: Iterable[tuple[int, int]]) -> None:
 
 
 def _mismatch(ask: Ask, row: Exchange) -> AskMismatch:
-    """Where a derived ask first departs from the stored one."""
+    """Return where a derived ask first departs from the stored one."""
     derived = [message.digest for message in ask.messages]
     for place, (now, before) in enumerate(zip(derived, row.message_digests, strict=False)):
         if now != before:

@@ -154,7 +154,9 @@ class JsonFile:
             yield name, index, self._build(event, value, events, without)
 
     def _members(self) -> Iterator[tuple[str, Iterator[Event]]]:
-        """Each field with the events from its value on; what a caller leaves unread is skipped."""
+        """Yield each field with the events from its value on; what a caller leaves unread is
+        skipped.
+        """
         events = self._events()
         event, value = next(events)
         if event != "start_map":
@@ -193,7 +195,9 @@ class JsonFile:
         events: Iterator[Event],
         without: Collection[str] = (),
     ) -> Any:
-        """The value that starts with ``event``; fields named in ``without`` are read past."""
+        """Return the value that starts with ``event``;
+        fields named in ``without`` are read past.
+        """
         if event not in ("start_map", "start_array"):
             return value
         root: Any = {} if event == "start_map" else []
@@ -282,7 +286,7 @@ def refuse_constant(name: str) -> Any:
 
 
 def finite(text: str) -> float:
-    """A number that does not become infinite."""
+    """Return a number that does not become infinite."""
     value = float(text)
     if value in (float("inf"), float("-inf")):
         raise ValueError("a number out of range")
@@ -293,13 +297,15 @@ _DECODER = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
 
 
 def load(text: str) -> Any:
-    """The storable value of a JSON text; ``ValueError`` or ``RecursionError`` where it is none."""
+    """Return the storable value of a JSON text; ``ValueError`` or ``RecursionError`` where it is
+    none.
+    """
     value = _DECODER.decode(text)
     return storable(value) if ODD_ESCAPE.search(text) else value
 
 
 def too_deep(value: Any, deepest: int) -> bool:
-    """Whether a value nests deeper than so many levels."""
+    """Return whether a value nests deeper than so many levels."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(deepest):
         level = [
@@ -394,7 +400,7 @@ class ItemFile:
         self.sound, self.opening, self.dropped = self.at, opening, dropped
 
     def _next(self, peek: bool = False) -> str:
-        """The next character that is no space, or nothing at the end of the file."""
+        """Return the next character that is no space, or nothing at the end of the file."""
         while True:
             found = _SPACE.match(self.text, self.at)
             self.at = found.end() if found else self.at
@@ -406,7 +412,7 @@ class ItemFile:
                 return ""
 
     def _value(self, depth: int) -> Any:
-        """The value that begins here, inside so many levels."""
+        """Return the value that begins here, inside so many levels."""
         if not self._next(peek=True):
             raise Unusual
         while True:

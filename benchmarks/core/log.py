@@ -63,7 +63,9 @@ Settled = tuple[Call, CallResult]
 
 
 def counted_cost(call: Call, verdict: CallResult) -> float:
-    """What a settled call counts against a cap: its cost, or all it may have cost if unknown."""
+    """Return what a settled call counts against a cap: its cost, or all it may have cost if
+    unknown.
+    """
     if verdict.answer.cost is not None:
         return verdict.answer.cost
     return 0.0 if verdict.state == "failed" else call.most or 0.0
@@ -73,7 +75,7 @@ class Log(Protocol):
     """Append-only store of one trajectory. What cannot be derived is committed on return."""
 
     def exchanges(self) -> Iterable[Exchange]:
-        """Everything stored, ordered by (step, slot, attempt)."""
+        """Return everything stored, ordered by (step, slot, attempt)."""
 
     def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
         """Rows in state *sent*, before any call leaves, and those of calls that need not leave.
@@ -99,7 +101,9 @@ class Log(Protocol):
 
 
 def total_most(calls: Sequence[Call], *, capped: bool) -> float:
-    """The most that calls can cost together; ``CapReached`` where a cap meets an unknown price."""
+    """Return the most that calls can cost together; ``CapReached`` where a cap meets an unknown
+    price.
+    """
     if capped and any(call.most is None for call in calls):
         raise CapReached(
             "a cost cap needs endpoints with both prices and a max_tokens; "
@@ -175,7 +179,7 @@ class MemoryLog:
 
 
 def turn_facts(turn: Turn) -> dict[str, Any]:
-    """The part of a turn that replay must reproduce, as JSON values."""
+    """Return the part of a turn that replay must reproduce, as JSON values."""
     return {
         "text": turn.text,
         "feedback": turn.feedback,

@@ -35,7 +35,7 @@ class PoolPlan:
         return number_steps(self.steps)
 
     def uses(self, about: str) -> bool:
-        """Whether the plan touches an ``about``: ``tool:NAME`` or ``attribute:NAME``."""
+        """Return whether the plan touches an ``about``: ``tool:NAME`` or ``attribute:NAME``."""
         kind, _, name = about.partition(":")
         return name in (self.tools if kind == "tool" else self.attributes)
 
@@ -45,7 +45,7 @@ def number_steps(steps: Sequence[str]) -> str:
 
 
 def split_steps(text: str) -> list[str]:
-    """The steps of a plan as written: numbered lines, else bullets, else lines.
+    """Return the steps of a plan as written: numbered lines, else bullets, else lines.
 
     Lines before the first number are a preamble and dropped; an unnumbered line after a number
     continues its step.
@@ -72,12 +72,13 @@ def parse_plan(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pool_of(task: Task) -> tuple[PoolPlan, ...]:
-    """The task's known plans; empty for tasks that carry none."""
+    """Return the task's known plans; empty for tasks that carry none."""
     return tuple(map(_plan, task.payload.get("plans", ())))
 
 
 def stages_of(task: Task) -> tuple[tuple[PoolPlan, ...], ...]:
-    """What an agent chooses from: for each stage the ways of doing it, which make a plan together.
+    """Return what an agent chooses from: for each stage the ways of doing it, which make a plan
+    together.
 
     A task without stages is one stage, whose ways are its known plans.
     """
@@ -86,7 +87,7 @@ def stages_of(task: Task) -> tuple[tuple[PoolPlan, ...], ...]:
 
 
 def combine(ways: Sequence[PoolPlan]) -> PoolPlan:
-    """One plan out of a way for each stage; it is as good as its weakest step."""
+    """Return one plan out of a way for each stage; it is as good as its weakest step."""
     if len(ways) == 1:
         return ways[0]
     dimensions = dict.fromkeys(name for way in ways for name in way.quality)
@@ -108,7 +109,7 @@ class KnownPlans:
         self._ways = {normal_steps(way.text): way for stage in staged for way in stage}
 
     def find(self, text: str) -> PoolPlan | None:
-        """The known plan with this text, or None."""
+        """Return the known plan with this text, or None."""
         steps = normal_steps(text)
         if (plan := self._plans.get(steps)) is not None:
             return plan
@@ -118,7 +119,7 @@ class KnownPlans:
 
 
 def normal_steps(text: str) -> tuple[str, ...]:
-    """The steps of a plan without regard to case and spacing."""
+    """Return the steps of a plan without regard to case and spacing."""
     return tuple(" ".join(step.lower().split()) for step in split_steps(text))
 
 

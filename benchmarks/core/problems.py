@@ -50,7 +50,7 @@ class Problems:
         self.kept += refused.problems[: SHOWN - len(self.kept)]
 
     def lines(self) -> list[str]:
-        """What was found, a line each; the last line counts what was not kept."""
+        """Return what was found, a line each; the last line counts what was not kept."""
         return _lines(self.kept, self.total)
 
     def check(self) -> None:
@@ -72,7 +72,9 @@ class Unquoted:
 
 
 def describe(value: Any) -> str:
-    """A value as a person may read it in a message: short, and with its kind where that helps."""
+    """Return a value as a person may read it in a message: short, and with its kind where that
+    helps.
+    """
     match value:
         case Unquoted(words):
             return words

@@ -106,7 +106,9 @@ class Setting:
 
 
 def read_settings(known: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every setting with its value; unknown names are refused, missing ones take their default."""
+    """Return every setting with its value; unknown names are refused, missing ones take their
+    default.
+    """
     names = [setting.name for setting in known]
     for name, raw in given.items():
         if name not in names:

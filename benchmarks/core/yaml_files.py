@@ -114,7 +114,7 @@ class _EventReader:
         return [self._value(item, (*path, n)) for n, item in enumerate(self._items())]
 
     def _items(self) -> Iterator[Any]:
-        """The events with which the members of a list begin, up to its end."""
+        """Yield the events with which the members of a list begin, up to its end."""
         for event in self.events:
             if isinstance(event, yaml.CollectionEndEvent):
                 return
@@ -155,7 +155,7 @@ class _EventReader:
         return text if tag == _TEXT else self._plain(event, tag)
 
     def _plain(self, event: Any, tag: str) -> Any:
-        """A number, true or false, or nothing."""
+        """Return a number, true or false, or nothing."""
         expected = {"int": "a whole number", "float": "a number", "bool": "true or false"}
         kind = tag.removeprefix(_PREFIX)
         if len(event.value) > LONGEST_NUMBER:
@@ -174,7 +174,7 @@ class _EventReader:
 
 
 def _storable(text: str) -> bool:
-    """Whether every database can store a text."""
+    """Return whether every database can store a text."""
     return "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 

@@ -18,14 +18,16 @@ from benchmarks.visibility import EVERYTHING, Visibility
 
 
 def counted(rows: QuerySet[Model], key: str) -> Coalesce:
-    """The number of ``rows`` whose ``key`` is the outer row, as a subquery (joins multiply)."""
+    """Return the number of ``rows`` whose ``key`` is the outer row, as a subquery
+    (joins multiply).
+    """
     grouped = rows.filter(**{key: OuterRef("pk")}).order_by().values(key)
     found = grouped.annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(found, output_field=IntegerField()), 0)
 
 
 def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
-    """All datasets with the numbers of their tasks, profiles and runs."""
+    """Return all datasets with the numbers of their tasks, profiles and runs."""
     return seen.of(Dataset.objects.all()).annotate(
         task_count=counted(Task.objects.all(), "dataset"),
         profile_count=counted(Profile.objects.all(), "task__dataset"),
@@ -34,7 +36,7 @@ def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
 
 
 def find_dataset(name: str) -> Dataset:
-    """A dataset by id, by name (newest version), or by name@version."""
+    """Return a dataset by id, by name (newest version), or by name@version."""
     title, _, version = name.partition("@")
     rows = Dataset.objects.filter(pk=as_id(name) or 0)
     rows = rows or Dataset.objects.filter(name__iexact=title)
@@ -139,7 +141,7 @@ def kind_order(kind: str) -> tuple[bool, str]:
 
 
 def dataset_levels(dataset: Dataset) -> list[str]:
-    """The levels of a dataset from easy to hard; empty where tasks have no profiles."""
+    """Return the levels of a dataset from easy to hard; empty where tasks have no profiles."""
     rows = Profile.objects.filter(task__dataset=dataset).order_by("rank")
     return list(dict.fromkeys(rows.values_list("level", flat=True).distinct()))
 
@@ -158,20 +160,20 @@ def dataset_tasks(
 
 
 def closed_in_part(dataset: Dataset, seen: Visibility) -> bool:
-    """Whether somebody must not see the constraints of some of its tasks."""
+    """Return whether somebody must not see the constraints of some of its tasks."""
     if not (seen.closed or seen.tasks):
         return False
     return dataset.tasks.exclude(pk__in=seen.of(dataset.tasks.order_by()).values("pk")).exists()
 
 
 def dataset_categories(dataset: Dataset) -> list[str]:
-    """The categories of a dataset's tasks, where they have any."""
+    """Return the categories of a dataset's tasks, where they have any."""
     rows = dataset.tasks.exclude(category="").order_by("category")
     return list(rows.values_list("category", flat=True).distinct())
 
 
 def task_neighbours(task: Task, seen: Visibility = EVERYTHING) -> dict[str, int | None]:
-    """The ids of the tasks before and after a task in its dataset."""
+    """Return the ids of the tasks before and after a task in its dataset."""
     rows = seen.of(task.dataset.tasks.order_by()).values_list("pk", flat=True)
     return {
         "previous": rows.filter(pk__lt=task.pk).order_by("-pk").first(),
@@ -205,7 +207,7 @@ class TaskLevel:
 
 
 def task_levels(task: Task) -> list[TaskLevel]:
-    """The levels of a task, each naming what it adds to the one before."""
+    """Return the levels of a task, each naming what it adds to the one before."""
     levels: list[TaskLevel] = []
     before: set[str] = set()
     for profile in task.profiles.order_by("rank").prefetch_related("constraints"):

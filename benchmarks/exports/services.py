@@ -32,7 +32,7 @@ def check_exportable(run: Run) -> None:
 
 
 def trajectory_rows(run: Run) -> Iterator[dict[str, Any]]:
-    """What is done of a run, one row a trajectory."""
+    """Return what is done of a run, one row a trajectory."""
     return map(planjury_rows.write_row, exported(run))
 
 

@@ -53,7 +53,7 @@ def recognises(shape: Shape) -> bool:
 
 
 def whole(source: FileSource) -> FileSource:
-    """The one file, or all JSON files of a folder or an archive."""
+    """Return the one file, or all JSON files of a folder or an archive."""
     files = {name: file for name, file in source.members.items() if name.endswith(".json")}
     return FileSource(source.name, files) if len(files) > 1 else next(iter(files.values()), source)
 
@@ -61,7 +61,7 @@ def whole(source: FileSource) -> FileSource:
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The trajectories of a source; faults are noted, and what has one is left out."""
+    """Yield the trajectories of a source; faults are noted, and what has one is left out."""
     found = documents(source, problems)
     for parts in chains(source, problems, found):
         before = problems.total
@@ -71,7 +71,7 @@ def read(
 
 
 def _trajectory(parts: Sequence[Document]) -> ImportedTrajectory:
-    """One trajectory from a document and those that continue it."""
+    """Return one trajectory from a document and those that continue it."""
     top, root = parts[0].spot, parts[0].root
     agent: Mapping[str, Any] = {}
     messages: list[ImportedMessage] = []
@@ -136,7 +136,7 @@ def _agent(part: Document) -> Mapping[str, Any]:
 
 
 def _own(root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What an export from here states beyond the format."""
+    """Return what an export from here states beyond the format."""
     extra = root.get("extra")
     own = extra.get("planjury") if isinstance(extra, dict) else None
     return own if isinstance(own, dict) else {}
@@ -166,7 +166,7 @@ def _messages(spot: Spot, steps: Any) -> tuple[ImportedMessage, ...]:
 
 
 def _step(spot: Spot, step: Any, number: int) -> Iterator[ImportedMessage]:
-    """The message of a step, and the results of its calls."""
+    """Yield the message of a step, and the results of its calls."""
     if not isinstance(step, dict):
         spot.fault("a step: an object with step_id, source and message", step)
         return
@@ -260,7 +260,7 @@ WRITTEN_VERSION = "ATIF-v1.6"
 
 
 def write_document(trajectory: ImportedTrajectory) -> dict[str, Any]:
-    """One trajectory; what the agent never saw is kept apart from its steps."""
+    """Return one trajectory; what the agent never saw is kept apart from its steps."""
     steps: list[dict[str, Any]] = []
     unseen = []
     for message in trajectory.messages:

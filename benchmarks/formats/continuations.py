@@ -27,7 +27,7 @@ class Document:
 
 
 def documents(source: FileSource, problems: Problems) -> Iterator[Document]:
-    """The documents of a file or of several, in their order."""
+    """Yield the documents of a file or of several, in their order."""
     for name in sorted(source.members):
         for found in documents(source.members[name], problems):
             yield Document(found.spot, found.root, name)
@@ -58,7 +58,7 @@ def _document(spot: Spot, value: Any) -> Iterator[Document]:
 def chains(
     source: FileSource, problems: Problems, found: Iterator[Document]
 ) -> Iterator[Sequence[Document]]:
-    """Each document with those that continue it."""
+    """Yield each document with those that continue it."""
     places = _placed(list(_heads(source)))
     lengths: dict[str, list[int]] = {}
     for base, number in places:
@@ -82,7 +82,7 @@ def chains(
 
 
 def groups(source: FileSource) -> list[list[str]]:
-    """The names of the members, those together that continue one another."""
+    """Return the names of the members, those together that continue one another."""
     heads: list[_Head] = []
     for name, member in sorted(source.members.items()):
         try:

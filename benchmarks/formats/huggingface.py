@@ -28,7 +28,7 @@ are programs."""
 
 
 def card(title: str, *, agent: str, dataset: str, ending: str, rated: bool) -> str:
-    """The text of ``README.md``."""
+    """Return the text of ``README.md``."""
     return CARD.format(
         title=title,
         agent=agent,

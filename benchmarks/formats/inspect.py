@@ -36,14 +36,14 @@ def recognises(shape: Shape) -> bool:
 
 
 def whole(source: FileSource) -> FileSource:
-    """The one file."""
+    """Return the one file."""
     return source
 
 
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The samples of a log; faults are noted, and what has one is left out."""
+    """Yield the samples of a log; faults are noted, and what has one is left out."""
     samples = (_archive if source.members else _json)(source, problems, header)
     model = None
     for spot, sample in samples:
@@ -94,7 +94,7 @@ def _archive(
 
 
 def _sample(member: FileSource) -> dict[str, Any]:
-    """A sample with what its events add, which are never held in memory together."""
+    """Return a sample with what its events add, which are never held in memory together."""
     calls = ModelCalls()
     sample: dict[str, Any] = {}
     for field, index, item in member.entries(skip=("events_data",)):
@@ -147,7 +147,7 @@ class ModelCalls:
         self.known[message["id"]] = about
 
     def needs_pool(self, sample: Mapping[str, Any]) -> bool:
-        """Whether the messages must be put together from those that events share."""
+        """Return whether the messages must be put together from those that events share."""
         return not sample.get("messages") and bool(self.last.get("input_refs"))
 
     def complete(self, sample: dict[str, Any], pool: Any) -> None:
@@ -170,7 +170,7 @@ class ModelCalls:
         return {**about, **message} if about else message
 
     def _written(self) -> dict[str, Any] | None:
-        """The message that the last model wrote."""
+        """Return the message that the last model wrote."""
         output = self.last.get("output")
         choices = _list(output.get("choices")) if isinstance(output, dict) else []
         message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
@@ -178,7 +178,7 @@ class ModelCalls:
 
 
 def _slice(pool: Any, ref: Any) -> list[Any]:
-    """The messages from one place to another of those that events share."""
+    """Return the messages from one place to another of those that events share."""
     good = isinstance(ref, list) and len(ref) == 2 and all(type(n) is int and n >= 0 for n in ref)
     return _list(pool)[ref[0] : ref[1]] if good else []
 
@@ -245,7 +245,9 @@ def _resolved(value: Any, attached: Mapping[str, Any]) -> Any:
 
 
 def _scores(spot: Spot, given: Any) -> tuple[dict[str, float | None], dict[str, str]]:
-    """Every score that is a number or one of Inspect's letters; the first is the reward too."""
+    """Return every score that is a number or one of Inspect's letters;
+    the first is the reward too.
+    """
     scores: dict[str, float | None] = {"reward": None}
     undefined = {"reward": "the log holds no score of this sample"}
     if given is None:

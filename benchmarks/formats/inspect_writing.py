@@ -53,7 +53,7 @@ class _Totals:
 
 
 def log_members(facts: LogFacts, trajectories: Iterable[ImportedTrajectory]) -> Iterator[Member]:
-    """The files of a log's archive; only summaries of samples are held until its end."""
+    """Yield the files of a log's archive; only summaries of samples are held until its end."""
     totals, summaries = _Totals(), []
     spec = _spec(facts)
     yield "_journal/start.json", [_json({"version": LOG_VERSION, "eval": spec, "plan": _plan()})]
@@ -106,7 +106,7 @@ def _plan() -> dict[str, Any]:
 
 
 def _file_name(sample: Mapping[str, Any]) -> str:
-    """A name that every file system takes; a task's id may be any text."""
+    """Return a name that every file system takes; a task's id may be any text."""
     text = str(sample["id"])
     plain = "".join(one if one.isalnum() and one.isascii() or one in "-_." else "_" for one in text)
     if plain != text or len(plain) > 100:
@@ -147,7 +147,7 @@ def _sample(facts: LogFacts, trajectory: ImportedTrajectory) -> dict[str, Any]:
 
 
 def _target(hidden: Mapping[str, Any]) -> str | list[str]:
-    """What the agent was not told, line by line; a target that was imported as it was."""
+    """Return what the agent was not told, line by line; a target that was imported as it was."""
     if set(hidden) == {"target"}:
         target = hidden["target"]
         if isinstance(target, str):
@@ -162,7 +162,7 @@ def _target(hidden: Mapping[str, Any]) -> str | list[str]:
 
 
 def _message(place: int, message: ImportedMessage) -> dict[str, Any]:
-    """A message as Inspect has it; what it has no field for is in the message's metadata."""
+    """Return a message as Inspect has it; what it has no field for is in the message's metadata."""
     beside: dict[str, Any] = {"hidden": True} if message.hidden else {}
     row: dict[str, Any] = {
         "id": f"m{place + 1}",
@@ -235,7 +235,9 @@ def _scores(facts: LogFacts, trajectory: ImportedTrajectory) -> dict[str, Any]:
 
 
 def _last_means(facts: LogFacts, rubric: Sequence[RubricScore]) -> dict[str, float | None]:
-    """The mean of each dimension over the judges of the last turn; None where one is undefined."""
+    """Return the mean of each dimension over the judges of the last turn; None where one is
+    undefined.
+    """
     counting = [score for score in rubric if score.judging == facts.judging]
     last = max((score.turn for score in counting), default=0)
     values: dict[str, list[float | None]] = defaultdict(list)
@@ -293,7 +295,7 @@ def _result(key: tuple[str, str], values: Sequence[float], unscored: int) -> dic
 
 
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
-    """What the list of samples shows."""
+    """Return what the list of samples shows."""
     names = ("id", "epoch", "target", "uuid", "model_usage", "started_at", "completed_at")
     return {
         **{name: sample[name] for name in names if name in sample},

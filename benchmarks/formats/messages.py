@@ -28,7 +28,7 @@ _READ = frozenset(
 def read_messages(
     spot: Spot, given: Any, *, may_be_silent: bool = False
 ) -> tuple[ImportedMessage, ...]:
-    """All messages of a chat; what is wrong with them is noted.
+    """Return all messages of a chat; what is wrong with them is noted.
 
     In one that ``may_be_silent`` the agent need not have come to speak.
     """
@@ -56,7 +56,7 @@ def read_messages(
 
 
 def read_message(spot: Spot, raw: Any) -> ImportedMessage | None:
-    """One message, or None where it is none."""
+    """Return one message, or None where it is none."""
     if not isinstance(raw, dict):
         spot.fault("a message: an object with 'role' and 'content'", raw)
         return None
@@ -149,7 +149,9 @@ def _calls(spot: Spot, raw: Mapping[str, Any], by: By) -> tuple[ToolCall, ...]:
 
 
 def read_call(spot: Spot, raw: Any, by: By) -> ToolCall | None:
-    """A call as OpenAI (function an object), Inspect (function a text) or tau2 (name) write it."""
+    """Return a call as OpenAI (function an object), Inspect (function a text) or tau2 (name) write
+    it.
+    """
     if not isinstance(raw, dict):
         spot.fault("a call: an object", raw)
         return None
@@ -182,7 +184,7 @@ def read_arguments(given: Any) -> tuple[Any, bool]:
 
 
 def read_text(spot: Spot, name: str, given: Any) -> str:
-    """A text, or nothing."""
+    """Return a text, or nothing."""
     if given is None:
         return ""
     if not isinstance(given, str):
@@ -192,7 +194,7 @@ def read_text(spot: Spot, name: str, given: Any) -> str:
 
 
 def read_number(spot: Spot, name: str, given: Any, least: float | None = None) -> float | None:
-    """A number, or nothing."""
+    """Return a number, or nothing."""
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int | float):
@@ -216,7 +218,7 @@ def _count(value: Any) -> int | None:
 
 
 def read_whole(spot: Spot, name: str, given: Any, least: int, most: int) -> int | None:
-    """A whole number within bounds; its absence is a fault."""
+    """Return a whole number within bounds; its absence is a fault."""
     if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
         spot.at(name).fault(f"a whole number from {least} to {most}", given)
         return None
@@ -224,7 +226,7 @@ def read_whole(spot: Spot, name: str, given: Any, least: int, most: int) -> int 
 
 
 def first_words(messages: Sequence[ImportedMessage]) -> str:
-    """What the agent was first told by its user; by the system where no user spoke."""
+    """Return what the agent was first told by its user; by the system where no user spoke."""
     for speaker in ("user", "system"):
         for message in messages:
             if message.speaker == speaker and message.text.strip() and not message.hidden:

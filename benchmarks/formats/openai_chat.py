@@ -45,14 +45,14 @@ def recognises(shape: Shape) -> bool:
 
 
 def whole(source: FileSource) -> FileSource:
-    """The one file."""
+    """Return the one file."""
     return source
 
 
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The trajectories of a file; faults are noted, and what has one is left out."""
+    """Yield the trajectories of a file; faults are noted, and what has one is left out."""
     shape = shape_of(source)
     if openai_evals.recognises(shape):
         yield from openai_evals.read(source, problems, header)

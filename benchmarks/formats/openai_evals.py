@@ -26,7 +26,7 @@ def recognises(shape: Shape) -> bool:
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The samples of a log, each as soon as its last event is read."""
+    """Yield the samples of a log, each as soon as its last event is read."""
     left = Counter(
         str(event["sample_id"])
         for _, event in _events(source, Problems(), {})
@@ -117,7 +117,7 @@ def _order(event: Mapping[str, Any]) -> int:
 
 
 def _talk(data: Mapping[str, Any]) -> list[Any]:
-    """A call of a model as messages."""
+    """Return a call of a model as messages."""
     prompt, sampled = data.get("prompt"), data.get("sampled")
     opening = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     answer = sampled[0] if isinstance(sampled, list) and sampled else sampled

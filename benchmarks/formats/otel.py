@@ -61,7 +61,7 @@ def recognises(shape: Shape) -> bool:
 
 
 def whole(source: FileSource) -> FileSource:
-    """The one file."""
+    """Return the one file."""
     return source
 
 
@@ -93,7 +93,7 @@ class Chain:
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The conversations of a file, each as soon as its last record is read."""
+    """Yield the conversations of a file, each as soon as its last record is read."""
     names: dict[str, str] = {}
     traces: Counter[str] = Counter()
     for record in _records(source, Problems()):
@@ -176,7 +176,7 @@ def _members(spot: Spot, holder: Any, name: str) -> Iterator[tuple[Spot, Any]]:
 
 
 def _span(spot: Spot, row: Any) -> Iterator[Record]:
-    """A span that is about generative AI, and its events that are."""
+    """Yield a span that is about generative AI, and its events that are."""
     if not isinstance(row, dict):
         spot.fault("a span: an object with traceId, spanId and attributes", row)
         return
@@ -209,7 +209,7 @@ def _span(spot: Spot, row: Any) -> Iterator[Record]:
 
 
 def _log(spot: Spot, row: Any) -> Iterator[Record]:
-    """An event of generative AI that was logged apart from its span."""
+    """Yield an event of generative AI that was logged apart from its span."""
     if not isinstance(row, dict):
         spot.fault("a log record: an object with attributes", row)
         return
@@ -253,7 +253,9 @@ def _attributes(spot: Spot, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(spot: Spot, given: Any) -> Any:
-    """A value of OTLP as JSON has it; recursion is bounded, as no file is nested more deeply."""
+    """Return a value of OTLP as JSON has it; recursion is bounded, as no file is nested more
+    deeply.
+    """
     if given is None or given == {}:
         return None
     if not isinstance(given, dict) or len(given) != 1:
@@ -279,7 +281,7 @@ def _value(spot: Spot, given: Any) -> Any:
 
 
 def _trajectory(name: str, records: Sequence[Record]) -> ImportedTrajectory | None:
-    """The trajectory of a conversation; None where no call of a model says what it wrote."""
+    """Return the trajectory of a conversation; None where no call of a model says what it wrote."""
     _add_details(records)
     calls = [one for one in records if one.kind in CALLS and OUTPUT in one.about]
     if not calls:
@@ -370,7 +372,7 @@ def _is_delta(chain: Chain, call: Record, told: Sequence[Any]) -> bool:
 
 
 def _bare(message: Any) -> Any:
-    """A message without what only a reply says, so that it equals itself when told again."""
+    """Return a message without what only a reply says, so that it equals itself when told again."""
     if not isinstance(message, dict):
         return message
     return {key: value for key, value in message.items() if key in ("role", "parts", "name")}
@@ -407,7 +409,7 @@ def _system(call: Record) -> list[Any]:
 
 
 def _rows(chain: Chain, records: Sequence[Record]) -> tuple[list[dict[str, Any]], list[int]]:
-    """The chain as chat messages, and the place of each of its messages among them."""
+    """Return the chain as chat messages, and the place of each of its messages among them."""
     spot = chain.calls[0][1].spot
     rows: list[dict[str, Any]] = []
     places = []
@@ -429,7 +431,7 @@ def _rows(chain: Chain, records: Sequence[Record]) -> tuple[list[dict[str, Any]]
 
 
 def _chat(spot: Spot, message: Any) -> Iterator[dict[str, Any]]:
-    """A message of the conventions as messages of a chat: each tool's response is one."""
+    """Yield a message of the conventions as messages of a chat: each tool's response is one."""
     parts = message.get("parts") if isinstance(message, dict) else None
     if not isinstance(parts, list):
         spot.fault("a message: an object with role and a list of parts", message)
@@ -484,7 +486,7 @@ def _as_text(value: Any) -> str:
 def _with_facts(
     messages: Sequence[ImportedMessage], chain: Chain, places: Sequence[int]
 ) -> tuple[ImportedMessage, ...]:
-    """The messages with time, tokens and finish reason of the call that wrote them."""
+    """Return the messages with time, tokens and finish reason of the call that wrote them."""
     found = list(messages)
     for index, call in chain.calls:
         if index >= len(places) or places[index] >= len(found):
@@ -575,7 +577,7 @@ def _scores(
 
 
 def _turns(messages: tuple[ImportedMessage, ...]) -> dict[int, int]:
-    """The turn of each message by its place; none for those before the first turn."""
+    """Return the turn of each message by its place; none for those before the first turn."""
     opening, turns = split_turns(messages)
     found, place = {}, len(opening)
     for turn in turns:

@@ -27,7 +27,7 @@ class MissingExtra(CoreError):
 
 
 def pyarrow() -> Any:
-    """The package ``pyarrow``; says how to get it where it is absent."""
+    """Return the package ``pyarrow``; says how to get it where it is absent."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -40,7 +40,7 @@ def pyarrow() -> Any:
 
 
 def rows(source: FileSource, problems: Problems) -> Iterator[tuple[Spot, Any]]:
-    """The rows of a file, a few at a time, with their places."""
+    """Yield the rows of a file, a few at a time, with their places."""
     arrow = pyarrow()
     number = 0
     try:
@@ -60,7 +60,7 @@ def rows(source: FileSource, problems: Problems) -> Iterator[tuple[Spot, Any]]:
 
 
 def _value(spot: Spot, row: Mapping[str, Any]) -> Any:
-    """A row as the JSON object that it stands for."""
+    """Return a row as the JSON object that it stands for."""
     try:
         made = dict(row)
         for name in JSON_COLUMNS:
@@ -137,7 +137,7 @@ def _written_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written_message(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message in columns; whatever has none is one JSON text."""
+    """Return a message in columns; whatever has none is one JSON text."""
     columns = {name: message[name] for name in _MESSAGE_COLUMNS if name in message}
     if not isinstance(columns.get("content"), str | None):
         del columns["content"]

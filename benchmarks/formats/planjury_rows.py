@@ -21,7 +21,7 @@ _TEXTS = ("dimension", "reason", "judge", "kind", "seat", "judging")
 
 
 def trajectory(spot: Spot, item: Mapping[str, Any]) -> ImportedTrajectory:
-    """The trajectory of a row; what is wrong with it is noted."""
+    """Return the trajectory of a row; what is wrong with it is noted."""
     objects = {}
     for name in ("hidden", "stated", "scores", "undefined", "metadata"):
         objects[name] = given = item.get(name) or {}
@@ -97,7 +97,7 @@ ROW_VERSION = 1
 
 
 def write_row(trajectory: ImportedTrajectory) -> dict[str, Any]:
-    """One trajectory with its tools, its scores and what was hidden from the agent."""
+    """Return one trajectory with its tools, its scores and what was hidden from the agent."""
     return {
         "planjury": ROW_VERSION,
         "task_id": trajectory.task.id,
@@ -123,7 +123,7 @@ def write_row(trajectory: ImportedTrajectory) -> dict[str, Any]:
 
 
 def write_message(message: ImportedMessage) -> dict[str, Any]:
-    """A message in the chat format; what that format has no field for stands beside it."""
+    """Return a message in the chat format; what that format has no field for stands beside it."""
     made: dict[str, Any] = {**message.extra, "role": message.speaker}
     made["content"] = message.extra.get("content", message.text or None)
     if message.calls:

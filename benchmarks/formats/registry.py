@@ -34,15 +34,17 @@ class Format(Protocol):
     """What a module of a format offers."""
 
     def recognises(self, shape: Shape) -> bool:
-        """Whether a file of this shape is of this format."""
+        """Return whether a file of this shape is of this format."""
 
     def whole(self, source: FileSource) -> FileSource:
-        """The source with all that belongs to it, and nothing else."""
+        """Return the source with all that belongs to it, and nothing else."""
 
     def read(
         self, source: FileSource, problems: Problems, header: dict[str, Any]
     ) -> Iterator[ImportedTrajectory]:
-        """Its trajectories one by one; notes faults, and in ``header`` what holds for all."""
+        """Yield its trajectories one by one;
+        notes faults, and in ``header`` what holds for all.
+        """
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class CheckedFile:
 
 
 def get_format(name: str) -> Format:
-    """The format registered under ``name``; its module is imported on first use."""
+    """Return the format registered under ``name``; its module is imported on first use."""
     if name not in FORMATS:
         raise UnknownName("format", name, sorted(FORMATS))
     module: Any = import_module(FORMATS[name][1])
@@ -65,7 +67,7 @@ def get_format(name: str) -> Format:
 
 
 def open_source(path: Path, others: Sequence[Path] = ()) -> FileSource:
-    """A file, an archive or a folder; or several files that were given together."""
+    """Return a file, an archive or a folder; or several files that were given together."""
     if others:
         return FileSource(path.name, _named((path, *others)))
     if path.is_dir():
@@ -103,7 +105,9 @@ def _named(paths: Sequence[Path]) -> dict[str, FileSource]:
 
 
 def _files(folder: Path) -> dict[str, FileSource]:
-    """The JSON files of a folder and of the folders in it, without those that links lead to."""
+    """Return the JSON files of a folder and of the folders in it, without those that
+    links lead to.
+    """
     found: dict[str, FileSource] = {}
     for pattern in ("*", "*/*"):
         for path in folder.glob(pattern):
@@ -118,7 +122,7 @@ def _files(folder: Path) -> dict[str, FileSource]:
 
 
 def detect(path: Path) -> str | None:
-    """The name of the format that a file seems to be of, or None."""
+    """Return the name of the format that a file seems to be of, or None."""
     return _detect(open_source(path))
 
 
@@ -128,7 +132,9 @@ def _detect(source: FileSource) -> str | None:
 
 
 def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
-    """The format of a source, recognised where none is named, and the source with all its parts."""
+    """Return the format of a source, recognised where none is named, and the source with all its
+    parts.
+    """
     if name:
         get_format(name)
     found = _detect(source)
@@ -172,7 +178,7 @@ def check_upload(path: str, name: str, agent: str) -> None:
 def read_source(
     source: FileSource, name: str, header: dict[str, Any], agent: str = ""
 ) -> Iterator[ImportedTrajectory]:
-    """The trajectories of a source up to its first fault, which is raised."""
+    """Yield the trajectories of a source up to its first fault, which is raised."""
     problems = Problems()
     count = 0
     for trajectory in numbered(source, name, problems, header, agent):
@@ -187,7 +193,9 @@ def read_source(
 def read_file(
     path: Path, checked: CheckedFile, others: Sequence[Path] = ()
 ) -> Iterator[ImportedTrajectory]:
-    """The trajectories of a file that was checked, each with its attempt; it must be the same."""
+    """Yield the trajectories of a file that was checked, each with its attempt; it must be the
+    same.
+    """
     _, source = settle(open_source(path, others), checked.format)
     count = 0
     for trajectory in read_source(source, checked.format, {}):
@@ -218,7 +226,7 @@ def numbered(
 
 
 def agent_title(given: str) -> str:
-    """An agent's name as far as it is kept; two that are alike so far are one agent."""
+    """Return an agent's name as far as it is kept; two that are alike so far are one agent."""
     return given[:120]
 
 

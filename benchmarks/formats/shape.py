@@ -66,7 +66,7 @@ def _fields(value: Any) -> frozenset[str]:
 
 
 def _document(head: bytes) -> Shape:
-    """A document that may be cut off after its head."""
+    """Return a document that may be cut off after its head."""
     keys, first = set(), set()
     kind: Literal["list", "object", "other"] = "other"
     depth = place = 0

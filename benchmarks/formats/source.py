@@ -27,11 +27,11 @@ class FileSource:
         self.name, self.members = name, members or {}
 
     def raw(self) -> io.BufferedReader:
-        """The bytes as they lie there."""
+        """Return the bytes as they lie there."""
         raise refused(self.name, "a file", Unquoted("a folder"))
 
     def open(self) -> BinaryIO:
-        """The content, unzipped where it is gzipped."""
+        """Return the content, unzipped where it is gzipped."""
         raw = self.raw()
         zipped = raw.peek(2)[:2] == GZIP
         return io.BufferedReader(_Unzipped(raw, self.name)) if zipped else raw
@@ -55,7 +55,9 @@ class FileSource:
             yield from ItemFile(self.name, raw).entries(skip, without)
 
     def document(self, most: int, skip: Collection[str] = ()) -> dict[str, Any]:
-        """The object of a small file as a whole; none of its lists has more than ``most``."""
+        """Return the object of a small file as a whole;
+        none of its lists has more than ``most``.
+        """
         made: dict[str, Any] = {}
         for field, index, item in self.entries(skip):
             if not field and index is not None:
@@ -120,7 +122,7 @@ class _Unzipped(io.RawIOBase):
 
 
 def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
-    """The JSON value of a line, or None with its fault noted."""
+    """Return the JSON value of a line, or None with its fault noted."""
     where = f"{name}, line {number}"
     try:
         value = load(line.decode().removeprefix("\ufeff").strip())
@@ -137,7 +139,7 @@ def read_line(name: str, number: int, line: bytes, problems: Problems) -> Any:
 
 
 def refused(where: str, expected: str, found: Any) -> FileRefused:
-    """A refusal with one fault."""
+    """Return a refusal with one fault."""
     return FileRefused([Problem(where, expected, describe(found))])
 
 
@@ -152,7 +154,7 @@ class Spot:
         self._problems, self._name, self._above = problems, name, above
 
     def at(self, name: str | int) -> "Spot":
-        """A field, or a member by its number."""
+        """Return a field, or a member by its number."""
         return Spot(self._problems, name, self)
 
     def __str__(self) -> str:

@@ -48,7 +48,7 @@ def recognises(shape: Shape) -> bool:
 
 
 def whole(source: FileSource) -> FileSource:
-    """The results alone, or together with the simulations that lie beside them."""
+    """Return the results alone, or together with the simulations that lie beside them."""
     members = dict(source.members)
     if isinstance(source, File) and not members:
         beside = sorted((source.path.parent / FOLDER).glob("*.json"))
@@ -68,7 +68,7 @@ def whole(source: FileSource) -> FileSource:
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The simulations of a file; faults are noted, and what has one is left out."""
+    """Yield the simulations of a file; faults are noted, and what has one is left out."""
     results = source.members.get(RESULTS, source)
     top = Spot(problems, results.name)
     tasks = _tasks(results, top, header)
@@ -95,7 +95,7 @@ def read(
 
 
 def _tasks(source: FileSource, top: Spot, header: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The tasks by id; on the way, what the file says of the whole."""
+    """Return the tasks by id; on the way, what the file says of the whole."""
     tasks: dict[str, Mapping[str, Any]] = {}
     for field, index, item in source.entries(skip=("simulations", "simulation_index")):
         if field in _HEADER and index is None:
@@ -123,7 +123,7 @@ def _model(spot: Spot, info: Any) -> str:
 
 
 def _beside(source: FileSource, spot: Spot, entry: Any, problems: Problems) -> tuple[Spot, Any]:
-    """The simulation that an index names, from the folder beside it."""
+    """Return the simulation that an index names, from the folder beside it."""
     name = entry.get("id") if isinstance(entry, dict) else None
     if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
         spot.at("id").fault("the name of a file in the folder 'simulations'", name)

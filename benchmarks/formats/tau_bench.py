@@ -35,14 +35,14 @@ def recognises(shape: Shape) -> bool:
 
 
 def whole(source: FileSource) -> FileSource:
-    """The one file."""
+    """Return the one file."""
     return source
 
 
 def read(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[ImportedTrajectory]:
-    """The trajectories of a file; faults are noted, and what has one is left out."""
+    """Yield the trajectories of a file; faults are noted, and what has one is left out."""
     for field, index, item in source.entries():
         spot = Spot(problems, source.name).at(field if index is None else index)
         if field or index is None:

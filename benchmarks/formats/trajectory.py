@@ -105,7 +105,7 @@ class ImportedTurn:
 
 
 def task_key(given: str) -> str:
-    """An id that fits its column: a long one ends in its digest."""
+    """Return an id that fits its column: a long one ends in its digest."""
     if len(given) <= LONGEST_ID:
         return given
     return f"{given[: LONGEST_ID - 33]}~{digest_text(given)}"
@@ -114,7 +114,7 @@ def task_key(given: str) -> str:
 def split_turns(
     messages: Sequence[ImportedMessage],
 ) -> tuple[tuple[ImportedMessage, ...], tuple[ImportedTurn, ...]]:
-    """What stood before the agent's first message, and the turns.
+    """Return what stood before the agent's first message, and the turns.
 
     A turn begins where the agent speaks or acts after its user did, and ends with what the user
     said last before the agent came again.
@@ -151,7 +151,9 @@ def _turn(index: int, messages: tuple[ImportedMessage, ...]) -> ImportedTurn:
 def trajectory_metrics(
     trajectory: ImportedTrajectory, turns: int
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """What the file states as scores, and what the messages show; why something is undefined."""
+    """Return what the file states as scores, and what the messages show; why something is
+    undefined.
+    """
     agents = [m for m in trajectory.messages if m.speaker == "assistant"]
     written = [m.tokens_out for m in agents if m.tokens_out is not None]
     costs = [m.cost for m in agents if m.cost is not None]
@@ -174,7 +176,9 @@ def trajectory_metrics(
 
 
 def _sum(values: Sequence[float]) -> float | None:
-    """The sum of what is stated; None where nothing is, or where it is too large a number."""
+    """Return the sum of what is stated;
+    None where nothing is, or where it is too large a number.
+    """
     try:
         total = float(sum(values))
     except OverflowError:

@@ -245,7 +245,7 @@ def judged_by(run: Run) -> Judging | None:
 
 
 def is_judgeable(run: Run) -> bool:
-    """Whether the trajectories of a run can be re-judged."""
+    """Return whether the trajectories of a run can be re-judged."""
     tries = run.kind in (Run.Kind.MADE, Run.Kind.IMPORTED)
     return tries and find_system(run.dataset.system).rejudging is not None
 

@@ -53,7 +53,7 @@ class Completion:
 def request_body(
     config: EndpointConfig, ask: Ask, seed: int, schemas: Mapping[str, SchemaBuilder]
 ) -> dict[str, Any]:
-    """The request for an ask; equal asks and seeds make equal requests."""
+    """Return the request for an ask; equal asks and seeds make equal requests."""
     native = config.native_tools
     body: dict[str, Any] = {"model": config.model, "messages": _messages(ask, native)}
     sampling = ask.expect.params.get("sampling", {})
@@ -68,7 +68,7 @@ def request_body(
 
 
 def _fixed(parameters: Json, sampling: Json) -> dict[str, Any]:
-    """The endpoint's own parameters, without those for which the protocol asks otherwise."""
+    """Return the endpoint's own parameters, without those for which the protocol asks otherwise."""
     return {k: v for k, v in parameters.items() if v is None or k not in sampling}
 
 
@@ -109,7 +109,7 @@ def _native(message: Message) -> dict[str, Any]:
 
 
 def _in_words(message: Message) -> dict[str, Any]:
-    """A message for an endpoint that knows no tools."""
+    """Return a message for an endpoint that knows no tools."""
     if message.speaker == "tool":
         return {"role": "user", "content": f"Result of the call:\n{message.text}"}
     text = message.text
@@ -120,7 +120,7 @@ def _in_words(message: Message) -> dict[str, Any]:
 
 
 def _call(call: Json, number: int) -> dict[str, Any]:
-    """A tool call in the chat format, whose arguments are JSON in a text."""
+    """Return a tool call in the chat format, whose arguments are JSON in a text."""
     function = call.get("function", call)
     arguments = function.get("arguments", {})
     if not isinstance(arguments, str):
@@ -133,7 +133,7 @@ def _call(call: Json, number: int) -> dict[str, Any]:
 
 
 def read_completion(payload: bytes, ask: Ask, native: bool) -> Completion:
-    """A chat completion as bytes; ``MalformedReply`` if it is none.
+    """Return a chat completion as bytes; ``MalformedReply`` if it is none.
 
     Only what surrounds the reply is judged here. The reply itself may be nonsense, cut off or
     empty: that is for the ask's parser to say.
@@ -174,7 +174,9 @@ def _read(reply: Any, ask: Ask, native: bool) -> Completion:
 
 
 def _reported(value: Any) -> MalformedReply | None:
-    """The error that some gateways send where a completion should be, as if all were well."""
+    """Return the error that some gateways send where a completion should be, as if all
+    were well.
+    """
     error = value.get("error") if isinstance(value, dict) else None
     if not error:
         return None
@@ -185,7 +187,7 @@ def _reported(value: Any) -> MalformedReply | None:
 
 
 def _chat_message(text: str, calls: list[Any], native: bool) -> str:
-    """The whole message as JSON text, which is how asks with tools are answered."""
+    """Return the whole message as JSON text, which is how asks with tools are answered."""
     if not native and not calls:
         try:
             listed = read_json_object(text).get("tool_calls")
@@ -238,7 +240,7 @@ def _finish(value: Any) -> str:
 
 
 def _tokens(count: Any, least: int) -> int | None:
-    """A number of tokens, None for what cannot be true."""
+    """Return a number of tokens, None for what cannot be true."""
     if not isinstance(count, int) or isinstance(count, bool):
         return None
     return count if least <= count <= MOST_TOKENS else None

@@ -110,12 +110,14 @@ class EndpointConfig:
         return line_digest(*parts, self.concurrency, self.requests_per_minute)
 
     def max_tokens(self, parameters: Mapping[str, Any]) -> int | None:
-        """The most tokens that a reply under these parameters can have, if there is a limit."""
+        """Return the most tokens that a reply under these parameters can have, if there
+        is a limit.
+        """
         limits = [parameters[name] for name in _LENGTHS if parameters.get(name) is not None]
         return max(limits, default=None)
 
     def cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
-        """The price of a call; None, not 0, where tokens or prices are not known."""
+        """Return the price of a call; None, not 0, where tokens or prices are not known."""
         counts, prices = (tokens_in, tokens_out), (self.price_in, self.price_out)
         total = 0.0
         for count, price in zip(counts, prices, strict=True):

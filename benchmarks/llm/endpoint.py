@@ -29,13 +29,15 @@ PER_MESSAGE, PER_REQUEST = 16, 64
 
 
 def estimate_tokens(messages: Sequence[Any], rest: Sequence[Any] = ()) -> int:
-    """The most tokens that a prompt can have: no token is shorter than a byte."""
+    """Return the most tokens that a prompt can have: no token is shorter than a byte."""
     size = sum(len(canonical_json(part).encode()) for part in (*messages, *rest))
     return size + PER_MESSAGE * len(messages) + PER_REQUEST
 
 
 def estimate_cost(config: EndpointConfig, body: dict[str, Any]) -> float | None:
-    """The most that a request can cost; None where prices or the reply's length are unknown."""
+    """Return the most that a request can cost;
+    None where prices or the reply's length are unknown.
+    """
     longest = 0 if config.price_out == 0 else config.max_tokens(body)
     if longest is None:
         return None
@@ -94,7 +96,9 @@ class EndpointAnswerer:
         return self.config.identity
 
     def most(self, ask: Ask, seed: int) -> float | None:
-        """The most that an answer can cost; None without both prices and a limit of its length."""
+        """Return the most that an answer can cost; None without both prices and a limit of its
+        length.
+        """
         return estimate_cost(self.config, self._body(ask, seed))
 
     def answer(self, ask: Ask, seed: int) -> Answer:
@@ -147,7 +151,7 @@ class EndpointAnswerer:
     def _try(
         self, line: EndpointConnection, ask: Ask, body: dict[str, Any], seconds: float
     ) -> Answer | Trouble:
-        """One request: its answer, or what went wrong."""
+        """Return one request: its answer, or what went wrong."""
         import httpx2
         import openai
 
@@ -197,7 +201,10 @@ class EndpointAnswerer:
         )
 
     def _refusal(self, error: "openai.APIStatusError", redactor: Redactor) -> Trouble:
-        """An answer with a status that means no. Of what the server says, names alone are kept."""
+        """Return an answer with a status that means no.
+
+        Of what the server says, names alone are kept.
+        """
         status = error.status_code
         if 300 <= status < 400:
             return Trouble(f"answered {status}: redirects are not followed", again=False)

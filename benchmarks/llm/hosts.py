@@ -59,7 +59,7 @@ class HostRule:
         return f"[{value}]:{self.port}" if ":" in value else f"{value}:{self.port}"
 
     def allows(self, address: Address) -> bool:
-        """Whether a base URL with this address falls under the entry."""
+        """Return whether a base URL with this address falls under the entry."""
         if self.port is not None and self.port != address.port:
             return False
         literal = _literal(address.host)
@@ -73,7 +73,7 @@ class HostRule:
         return literal is not None and _inside(literal, self.value)
 
     def covers(self, found: IPAddress) -> bool:
-        """Whether an address that a name resolves to is listed by this entry."""
+        """Return whether an address that a name resolves to is listed by this entry."""
         if self.kind == "address":
             return found == ipaddress.ip_address(self.value)
         return self.kind == "range" and _inside(found, self.value)
@@ -257,7 +257,7 @@ def _private(found: IPAddress) -> bool:
 
 
 def _harmful(found: IPAddress) -> bool:
-    """Whether an address is this machine, link-local, or none of a single machine."""
+    """Return whether an address is this machine, link-local, or none of a single machine."""
     real = _reached(found)
     return (
         real.is_loopback

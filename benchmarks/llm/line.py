@@ -37,7 +37,9 @@ _lock = threading.Lock()
 def open_line(
     config: EndpointConfig, hosts: Collection[str], environ: Mapping[str, str] = os.environ
 ) -> EndpointConnection:
-    """The process's line to an endpoint; opened at the first call, after a check of the rules."""
+    """Return the process's line to an endpoint; opened at the first call, after a check of the
+    rules.
+    """
     check_host(config.address, hosts)
     # A forked process must not talk on its parent's connections.
     key = (os.getpid(), config.line_digest)
@@ -65,7 +67,9 @@ def share_line(digest: str, part: float) -> None:
 
 
 def borne_part(digest: str) -> float:
-    """The part of an endpoint's calls at once that it bears: 1 unless it refused some of ours."""
+    """Return the part of an endpoint's calls at once that it bears: 1 unless it refused some of
+    ours.
+    """
     with _lock:
         line = _lines.get((os.getpid(), digest))
     return 1.0 if line is None else line.limiter.borne
@@ -87,7 +91,10 @@ def load_client() -> None:
 
 
 def _client(config: EndpointConfig, secret: Secret | None, gate: AddressGate) -> "OpenAI":
-    """The SDK's client behind our gate. Imported here, because that takes most of a second."""
+    """Return the SDK's client behind our gate.
+
+    Imported here, because that takes most of a second.
+    """
     import openai
 
     from benchmarks.llm.transport import open_client

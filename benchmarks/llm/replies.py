@@ -15,7 +15,8 @@ _START = re.compile(r'\{\s*["}]')
 
 
 def read_json_object(text: str) -> dict[str, Any]:
-    """The JSON object in a reply: the whole text, a fenced block, or the last object in prose.
+    """Return the JSON object in a reply: the whole text, a fenced block, or the last object in
+    prose.
 
     The last one wins because models that think aloud put their answer at the end.
     """

@@ -68,7 +68,7 @@ def retried(status: int) -> bool:
 
 
 def read_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds that a server asks for, from Retry-After (seconds or a date) and its kin.
+    """Return the seconds that a server asks for, from Retry-After (seconds or a date) and its kin.
 
     ``now`` is the time of the day in seconds since 1970. Nonsense counts as nothing said.
     """

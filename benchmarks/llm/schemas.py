@@ -8,7 +8,7 @@ from typing import Any
 
 
 def one_of(values: Sequence[str | int]) -> dict[str, Any]:
-    """One of a few texts or numbers; any text where none are given."""
+    """Return one of a few texts or numbers; any text where none are given."""
     if not values:
         return {"type": "string"}
     kind = "string" if isinstance(values[0], str) else "integer"
@@ -24,7 +24,7 @@ def nothing_or(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def object_of(properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """An object with exactly these properties."""
+    """Return an object with exactly these properties."""
     return {
         "type": "object",
         "properties": {name: dict(schema) for name, schema in properties.items()},

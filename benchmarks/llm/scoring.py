@@ -24,7 +24,7 @@ _ROUNDING = 1e-3
 
 
 def wants_scores(ask: Ask) -> bool:
-    """Whether an ask is about the probability of a text, and not for a new one."""
+    """Return whether an ask is about the probability of a text, and not for a new one."""
     return "continuation" in ask.expect.params
 
 

@@ -71,7 +71,7 @@ class Address:
 
 
 def read_address(url: str) -> Address:
-    """The parts of a base URL that is nothing but scheme, host, port and path."""
+    """Return the parts of a base URL that is nothing but scheme, host, port and path."""
     if "@" in url:
         raise EndpointRefused("the base URL must hold no user name or password")
     if "?" in url or "#" in url:
@@ -132,7 +132,7 @@ class Secret:
 
 
 def read_key(variable: str, environ: Mapping[str, str]) -> Secret | None:
-    """The key in a variable; None where an endpoint needs none."""
+    """Return the key in a variable; None where an endpoint needs none."""
     check_key_variable(variable)
     if not variable:
         return None
@@ -179,7 +179,9 @@ class Redactor:
         return text
 
     def quote(self, words: str) -> str:
-        """A server's words as one short line fit to be shown to who looks after endpoints."""
+        """Return a server's words as one short line fit to be shown to who looks after
+        endpoints.
+        """
         line = " ".join(self.clean(words).split())[: 4 * LONGEST_QUOTE]
         line = _USER.sub(r"\1", _QUERY.sub(r"\1", line))
         line = _CREDENTIAL.sub(REDACTED, line)

@@ -186,7 +186,9 @@ class _Bounded(httpx2.SyncByteStream):
 
 
 def open_client(gate: AddressGate, secret: Secret | None, connections: int) -> httpx2.Client:
-    """A client for one address: no redirects, no proxies, no cookies, verified certificates."""
+    """Return a client for one address: no redirects, no proxies, no cookies, verified
+    certificates.
+    """
     deadline = Deadline()
     # SSL_CERT_FILE is honoured, because private endpoints have private authorities.
     verify = ssl.create_default_context()
@@ -208,5 +210,7 @@ def open_client(gate: AddressGate, secret: Secret | None, connections: int) -> h
 
 
 def timeouts(seconds: float) -> Any:
-    """The limits of one try: reading waits for the whole reply to be made, connecting does not."""
+    """Return the limits of one try: reading waits for the whole reply to be made, connecting does
+    not.
+    """
     return httpx2.Timeout(seconds, connect=min(CONNECT_TIMEOUT, seconds))

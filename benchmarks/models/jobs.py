@@ -71,7 +71,7 @@ class WorkerProcess(models.Model):
         return self.name
 
     def holds(self, owner: str) -> bool:
-        """Whether a lease with this owner belongs to the process."""
+        """Return whether a lease with this owner belongs to the process."""
         return f"{self.name}:" in owner
 
 

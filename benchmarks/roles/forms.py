@@ -61,7 +61,7 @@ def _widget(setting: Setting, meanings: Mapping[str, str]) -> forms.Widget:
 def answerer_choices(
     system: System, role: Role, endpoints: Iterable[Endpoint], people: bool
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Who can fill a role, in groups: scripts, language models, and people if they may."""
+    """Return who can fill a role, in groups: scripts, language models, and people if they may."""
     policies = [p for p in system.scripted.values() if p.role == role.name]
     groups = [
         ("Scripts", [(p.name, f"{p.title} ({p.label})") for p in policies]),

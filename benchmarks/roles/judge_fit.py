@@ -130,7 +130,8 @@ def fitting_names(
     usual: Mapping[str, Sequence[str]],
     endpoints: Sequence[str],
 ) -> dict[str, list[str]]:
-    """Who can judge in each role what these agents write, by name; the usual ones where they can.
+    """Return who can judge in each role what these agents write, by name; the usual ones where they
+    can.
 
     Lexicon judges where they have words for all conditions, else an endpoint, if possible one that
     is no agent of the run.
@@ -182,7 +183,9 @@ def _policies(system: System, assignments: Sequence[RoleAssignment]) -> list[Scr
 
 
 def _constraints(dataset: Dataset, levels: Collection[str], kind: str) -> list[Constraint]:
-    """The different constraints of a kind, by what they are about; by text where they name none."""
+    """Return the different constraints of a kind, by what they are about; by text where they name
+    none.
+    """
     rows = ConstraintRow.objects.filter(profile__task__dataset=dataset, kind=kind).order_by()
     if levels:
         rows = rows.filter(profile__level__in=list(levels))
@@ -208,7 +211,9 @@ def unrecorded(system: System, dataset: Dataset, agents: Sequence[Agent]) -> lis
 
 @lru_cache(maxsize=200)
 def _recorded_policies(system: str, dataset: int, checksum: str, tasks: int) -> frozenset[str]:
-    """The recorded policies with an answer to some task; a dataset keeps those that it has."""
+    """Return the recorded policies with an answer to some task;
+    a dataset keeps those that it has.
+    """
     left = {
         name: policy
         for name, policy in get_system(system).scripted.items()

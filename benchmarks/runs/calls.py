@@ -11,12 +11,12 @@ from benchmarks.models import AnswererVersion, OpenAsk, Run, StoredMessage
 
 
 def people_are_asked(trajectory: int) -> bool:
-    """Whether an ask of this trajectory waits for a person."""
+    """Return whether an ask of this trajectory waits for a person."""
     return OpenAsk.objects.filter(trajectory=trajectory, answered_at=None).exists()
 
 
 def answerer_version(identity: Identity) -> int:
-    """The id of the stored row of an exact answerer; made on first sight."""
+    """Return the id of the stored row of an exact answerer; made on first sight."""
     row, _ = AnswererVersion.objects.get_or_create(
         digest=identity.digest,
         defaults={

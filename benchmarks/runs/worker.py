@@ -229,7 +229,7 @@ def _claim_within_capacity(
 
 
 def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
-    """The same in the run on endpoints that needs somebody most; its id comes first."""
+    """Return the same in the run on endpoints that needs somebody most; its id comes first."""
     with _claiming:
         rooms = measure_capacity(_held())
         run = _neediest_run(rooms, on_endpoints=True)
@@ -343,7 +343,7 @@ def runs_with_room() -> list[Run]:
 
 
 def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> Run | None:
-    """The oldest run with something to claim, of those started together the least attended.
+    """Return the oldest run with something to claim, of those started together the least attended.
 
     If there are threads for runs on endpoints, only those threads take such runs.
     """

@@ -15,13 +15,15 @@ register = template.Library()
 
 @register.simple_tag
 def talk(turn: TurnView) -> list[MessageView]:
-    """The messages of a turn, with those before the first one; empty where none are stored."""
+    """Return the messages of a turn, with those before the first one;
+    empty where none are stored.
+    """
     return messages_of([turn.row])[0]
 
 
 @register.filter
 def shown(value: Any) -> str:
-    """A text as it is, everything else as indented JSON."""
+    """Return a text as it is, everything else as indented JSON."""
     return as_text(value)
 
 

@@ -22,7 +22,7 @@ register = template.Library()
 
 @register.simple_tag
 def badge(text: Any, tone: str = "", *, live: bool = False, why: Any = "") -> SafeString:
-    """A word that stands out; ``tone`` is ok, warn, bad, info, aside, idle or empty.
+    """Return a word that stands out; ``tone`` is ok, warn, bad, info, aside, idle or empty.
 
     ``why`` is shown on focus; ``live``: it stands for something under way. A list may have dozens,
     so that it is no template of its own.
@@ -38,7 +38,7 @@ def badge(text: Any, tone: str = "", *, live: bool = False, why: Any = "") -> Sa
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """A drawing beside words that say the same; ``name`` is one of static/img/icons.svg."""
+    """Return a drawing beside words that say the same; ``name`` is one of static/img/icons.svg."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>',
         static("img/icons.svg"),
@@ -48,7 +48,7 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def moment(at: datetime | None) -> SafeString:
-    """A date with its time, in the time zone of this machine; nothing for none."""
+    """Return a date with its time, in the time zone of this machine; nothing for none."""
     if at is None:
         return SafeString("")
     here = localtime(at)
@@ -70,25 +70,25 @@ def number(value: float | None) -> str:
 
 @register.filter
 def score(value: float | None) -> str:
-    """A mean on the scale of 1 to 5, always with two decimals so that columns line up."""
+    """Return a mean on the scale of 1 to 5, always with two decimals so that columns line up."""
     return "" if value is None else f"{value:.2f}"
 
 
 @register.filter
 def percent(value: float | None) -> str:
-    """A share in percent with one decimal."""
+    """Return a share in percent with one decimal."""
     return "" if value is None else f"{100 * value:.1f} %"
 
 
 @register.filter
 def condition_words(run: Run) -> str:
-    """A run's condition by its system's titles."""
+    """Return a run's condition by its system's titles."""
     return run_condition(run)
 
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """A rough duration in words, for times that are estimates anyway."""
+    """Return a rough duration in words, for times that are estimates anyway."""
     if seconds is None:
         return ""
     if seconds < 1:
@@ -102,19 +102,19 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def steps(text: str) -> list[str]:
-    """The steps of a plan as written."""
+    """Return the steps of a plan as written."""
     return split_steps(text)
 
 
 @register.simple_tag
 def plan_items(text: str) -> SafeString:
-    """The steps of a plan as written, as the items of a list; a page may have hundreds."""
+    """Return the steps of a plan as written, as the items of a list; a page may have hundreds."""
     return format_html_join("", "<li>{}</li>", ((step,) for step in split_steps(text)))
 
 
 @register.simple_tag
 def change(before: str, after: str) -> PlanChange:
-    """What became of the steps of the plan before."""
+    """Return what became of the steps of the plan before."""
     return plan_change(split_steps(before), split_steps(after))
 
 
@@ -129,7 +129,7 @@ def turns(indices: Sequence[int]) -> str:
 
 @register.simple_tag
 def without(params: QueryDict, name: str, value: str = "") -> str:
-    """The query string without one choice, and back on the first page."""
+    """Return the query string without one choice, and back on the first page."""
     changed = params.copy()
     kept = [v for v in changed.getlist(name) if value and v != value]
     changed.setlist(name, kept)
@@ -142,7 +142,9 @@ def without(params: QueryDict, name: str, value: str = "") -> str:
 
 @register.simple_tag
 def choosing(params: QueryDict, name: str, value: str) -> str:
-    """The query string with one choice in place of what there was, and back on the first page."""
+    """Return the query string with one choice in place of what there was, and back on the first
+    page.
+    """
     changed = params.copy()
     changed[name] = value
     return without(changed, "after")
@@ -153,7 +155,7 @@ WIDTH, HEIGHT, EDGE = 120.0, 36.0, 4.0
 
 @register.inclusion_tag("benchmarks/_sparkline.html")
 def sparkline(means: Sequence[float | None]) -> dict[str, Any]:
-    """A small drawing of means on the scale of 1 to 5, turn by turn; gaps stay gaps."""
+    """Return a small drawing of means on the scale of 1 to 5, turn by turn; gaps stay gaps."""
     span = max(1, len(means) - 1)
     points = [
         None

@@ -172,5 +172,5 @@ def short(value: float) -> str:
 
 @lru_cache(maxsize=256)
 def undefined(reason: str) -> SafeString:
-    """A dash, and why there is no number."""
+    """Return a dash, and why there is no number."""
     return render_to_string("includes/_undefined.html", {"reason": reason})

@@ -99,7 +99,9 @@ def turn_indices(trajectory: Trajectory, *, first: int, last: int) -> list[int]:
 
 
 def timeline_of(trajectory: Trajectory) -> Timeline:
-    """The turns of a trajectory in numbers, in three queries; scores of the run's own judging."""
+    """Return the turns of a trajectory in numbers, in three queries; scores of the run's own
+    judging.
+    """
     turns = Turn.objects.filter(trajectory=trajectory).order_by("index")
     lines = {n: TurnLine(n, final) for n, final in turns.values_list("index", "is_final")}
     violated = Violation.objects.filter(turn__trajectory=trajectory).order_by("turn__index", "pk")

@@ -51,7 +51,7 @@ class SavedViews:
 
 
 def is_page(name: str) -> bool:
-    """Whether views are kept of a page of this name."""
+    """Return whether views are kept of a page of this name."""
     return name in _OTHERS or name in PAGES
 
 

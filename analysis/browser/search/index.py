@@ -89,7 +89,7 @@ def clear_index() -> None:
 
 
 def is_current() -> bool:
-    """Whether the rows are made as turns are made into rows now."""
+    """Return whether the rows are made as turns are made into rows now."""
     return bool(tasks_with([SearchTerm((FORMAT,))], [NO_TASK]))
 
 

@@ -71,7 +71,7 @@ def ignored_words(words: str) -> list[str]:
 
 
 def has_words(words: str) -> bool:
-    """Whether there is anything to search for."""
+    """Return whether there is anything to search for."""
     return bool(read_words(words).terms)
 
 

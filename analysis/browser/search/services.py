@@ -35,7 +35,9 @@ RETRY = timedelta(minutes=10)
 
 
 def is_behind() -> bool:
-    """Whether anything is missing in the index; three questions that cost nothing where not."""
+    """Return whether anything is missing in the index;
+    three questions that cost nothing where not.
+    """
     return _stale_runs().exists() or _new_turns().exists() or _outdated()
 
 

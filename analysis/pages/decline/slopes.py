@@ -237,7 +237,7 @@ def _began(row: MatchedRow) -> Cell:
 
 
 def folded_over(rows: int) -> bool:
-    """Whether a table has too many rows to be shown at once."""
+    """Return whether a table has too many rows to be shown at once."""
     return rows > OPEN_ROWS
 
 

@@ -288,7 +288,9 @@ def _fit(label: str, read: Callable[[SlopeModels], Estimate], help: str) -> Colu
 
 
 def verdict(slopes: Slopes, one: SlopeModels) -> str:
-    """Whether a curve clearly rises or declines, in its family; nothing where neither is clear."""
+    """Return whether a curve clearly rises or declines, in its family; nothing where neither is
+    clear.
+    """
     if not slopes.test(one).clear:
         return ""
     return "declines" if slope_of(one) < 0 else "rises"

@@ -179,7 +179,7 @@ class FailureResult:
         return MeanTable(tuple(fact.title for fact in kept), tuple(columns), cells)
 
     def _whole(self, trajectory: int, fact: Fact) -> bool:
-        """Whether a fact is one of the whole trajectory, or absent from it."""
+        """Return whether a fact is one of the whole trajectory, or absent from it."""
         found = self.data.faults[trajectory]
         return fact.code in found.at_end or fact.code not in found.turns
 

@@ -56,7 +56,7 @@ class AgentRewards:
 
 
 def scale_of(frame: "DataFrame") -> RewardScale:
-    """Whether all stated rewards are 0 or 1, and whether they lie between."""
+    """Return whether all stated rewards are 0 or 1, and whether they lie between."""
     known = frame[REWARD].dropna()
     return RewardScale(
         bool(known.isin([0.0, 1.0]).all()),

@@ -159,7 +159,7 @@ def lacking(test: AltTest) -> str:
 
 
 def skewed(group: RaterGroup) -> bool:
-    """Whether nearly all scores of a group are the same."""
+    """Return whether nearly all scores of a group are the same."""
     return group.ratings > 0 and max(group.counts.values()) >= SKEWED * group.ratings
 
 

@@ -335,5 +335,5 @@ def _quotient(above: Floats, first: Floats, second: Floats, scale: Floats) -> Fl
 
 
 def _constant(column: Any) -> bool:
-    """Whether a column varies by no more than rounding errors."""
+    """Return whether a column varies by no more than rounding errors."""
     return bool(np.ptp(column) <= 1e-13 * np.abs(column).max())

@@ -328,5 +328,5 @@ def _spearman_brown(single: float, k: float) -> float:
 
 
 def _nothing(part: float, whole: float) -> bool:
-    """Whether a part is 0 but for rounding errors."""
+    """Return whether a part is 0 but for rounding errors."""
     return part <= 1e-12 * whole

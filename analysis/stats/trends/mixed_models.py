@@ -200,7 +200,7 @@ def _deviance(theta: Floats, moments: _Moments, restricted: bool = True) -> floa
 
 
 def _settled(theta: Floats, moments: _Moments) -> bool:
-    """Whether the deviance has a minimum here, by central differences."""
+    """Return whether the deviance has a minimum here, by central differences."""
     size, step = theta.size, 1e-3 * np.maximum(1, np.abs(theta))
     here = _deviance(theta, moments)
     # By coordinates that are measured in steps, so that large ones do not need small steps.

@@ -29,16 +29,18 @@ class Prompts:
     version: str
 
     def files(self, version: str = "") -> dict[str, Path]:
-        """The file of each prompt of a version, by name; none where there is no such version."""
+        """Return the file of each prompt of a version, by name; none where there is no such
+        version.
+        """
         return _files(self.folder, version or self.version)
 
     def versions(self) -> list[str]:
-        """The versions that are here, in order."""
+        """Return the versions that are here, in order."""
         found = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
         return [str(number) for number in sorted({int(name[2]) for name in found if name})]
 
     def load(self, name: str, version: str = "") -> Template:
-        """A prompt in the wording of a version; ``KeyError`` where that has none."""
+        """Return a prompt in the wording of a version; ``KeyError`` where that has none."""
         return _read(self.files(version)[name])
 
     def load_set(self, name: str, version: str = "") -> Mapping[str, Template]:
@@ -46,13 +48,13 @@ class Prompts:
         return _read_set(self.files(version)[name])
 
     def texts(self, version: str = "") -> dict[str, str]:
-        """What stands in each prompt file of a version, by the file's name."""
+        """Return what stands in each prompt file of a version, by the file's name."""
         return {
             path.name: path.read_text(encoding="utf-8") for path in self.files(version).values()
         }
 
     def fill(self, name: str, values: Mapping[str, Any], version: str = "") -> str:
-        """The prompt with its places filled; a missing value is an error, not a blank."""
+        """Return the prompt with its places filled; a missing value is an error, not a blank."""
         return self.load(name, version).substitute(values)
 
     def digests(self, version: str = "") -> dict[str, str]:

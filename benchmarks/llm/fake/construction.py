@@ -19,7 +19,8 @@ _GROUND = "vague"
 def reply_about(
     brief: str, said: str, things: Mapping[str, str], rng: random.Random
 ) -> dict[str, Any] | None:
-    """The JSON of whoever ``brief`` describes, about what was ``said``; None for anybody else.
+    """Return the JSON of whoever ``brief`` describes, about what was ``said``; None for anybody
+    else.
 
     ``things`` are what plans may use, each with a step in which it is used.
     """
@@ -37,7 +38,9 @@ def asked_in_words(brief: str, said: str) -> str | None:
 
 
 def repeated(text: str) -> str:
-    """A reply with each list in it said twice, and all of it twice; plain words as they are."""
+    """Return a reply with each list in it said twice, and all of it twice;
+    plain words as they are.
+    """
     value = _loaded(text)
     if value is None:
         return text
@@ -46,7 +49,7 @@ def repeated(text: str) -> str:
 
 
 def contradicted(text: str) -> str:
-    """A reply that cannot hold together with itself, where it is one of a construction."""
+    """Return a reply that cannot hold together with itself, where it is one of a construction."""
     value = _loaded(text) or {}
     if "fit" in value:
         value["fit"] = not value["fit"]

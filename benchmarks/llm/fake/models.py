@@ -75,5 +75,5 @@ MODELS: Mapping[str, Model] = {
 
 
 def model_named(name: str) -> Model:
-    """A model by name; any unknown name works as ``fake`` does."""
+    """Return a model by name; any unknown name works as ``fake`` does."""
     return MODELS.get(name, MODELS["fake"])

@@ -62,7 +62,7 @@ class Reader:
 
 
 def reply_to(reader: Reader) -> str:
-    """The text of a reply in the role that the first message describes."""
+    """Return the text of a reply in the role that the first message describes."""
     brief = reader.brief
     if '"violated"' in brief:
         return _violations(reader)
@@ -86,7 +86,9 @@ def reply_to(reader: Reader) -> str:
 
 
 def tool_call(reader: Reader) -> dict[str, Any] | None:
-    """A call of one of the tools offered; None after two results, when there is enough to say."""
+    """Return a call of one of the tools offered; None after two results, when there is enough to
+    say.
+    """
     tools = [t["function"] for t in reader.body.get("tools") or () if "function" in t]
     if not tools or len(reader.said_by("tool")) >= 2:
         return None
@@ -152,7 +154,7 @@ def _schema(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _fill(schema: dict[str, Any], rng: random.Random, depth: int = 0) -> Any:
-    """A value that a schema allows, of the parts of JSON schema that strict modes know."""
+    """Return a value that a schema allows, of the parts of JSON schema that strict modes know."""
     options: Sequence[Any] = schema.get("anyOf") or ()
     if options and depth < 20:
         return _fill(options[0] if rng.random() < 0.9 else rng.choice(options), rng, depth + 1)
@@ -184,7 +186,7 @@ FINGERPRINT = "planjury-fake-endpoint"
 def completion(
     reader: Reader, model: Model, held: str | None
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """A reply in its model's style, and what it used, whether the reply says so or not.
+    """Return a reply in its model's style, and what it used, whether the reply says so or not.
 
     ``held`` is what the caller sent to be let in; the hostile one gives it away.
     """

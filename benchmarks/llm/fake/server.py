@@ -119,7 +119,7 @@ class FakeServer(ThreadingHTTPServer):
         """Clients that go away are what this server is for."""
 
     def fault_of(self, reader: Reader, model: Model, number: int) -> Fault:
-        """What befalls the ``number``-th try of a request; the same in each run."""
+        """Return what befalls the ``number``-th try of a request; the same in each run."""
         if model.fault and (not model.tries or number <= model.tries):
             return model.fault
         shares = model.shares if model.shares is not None else self.shares

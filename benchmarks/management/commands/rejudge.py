@@ -115,7 +115,7 @@ def check_runs(pks: list[int]) -> None:
 
 
 def judging_facts(judging: Judging) -> dict[str, Any]:
-    """A judging with the metrics that the run has under it."""
+    """Return a judging with the metrics that the run has under it."""
     assert judging.made_by is not None
     return {
         **run_metrics(judging.made_by),
@@ -125,7 +125,7 @@ def judging_facts(judging: Judging) -> dict[str, Any]:
 
 
 def plan_facts(plan: JudgingPlan) -> dict[str, Any]:
-    """A plan as JSON values; null where nobody can tell."""
+    """Return a plan as JSON values; null where nobody can tell."""
     return {
         "runs": len(plan.found.shares),
         "trajectories": plan.found.trajectories,

@@ -15,7 +15,7 @@ from benchmarks.verification.stored import KnownRows
 
 
 def read_time(text: str) -> datetime:
-    """A date or a time in ISO format; where it names no zone, UTC."""
+    """Return a date or a time in ISO format; where it names no zone, UTC."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

@@ -20,7 +20,7 @@ _FORMS: Mapping[str, Caption] = {
 
 
 def run_name(form: str) -> str:
-    """A context form as runs are labelled with it."""
+    """Return a context form as runs are labelled with it."""
     return "standard" if form == NL else f"context={form}"
 
 

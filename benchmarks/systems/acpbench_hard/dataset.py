@@ -33,7 +33,7 @@ _FIELDS = ("task", "split", "group", "context", "question", "answer", "pddl_doma
 
 
 def is_answers(path: Path) -> bool:
-    """Whether a file's name says that it holds recorded answers."""
+    """Return whether a file's name says that it holds recorded answers."""
     return path.name.lower().endswith(_LINES)
 
 
@@ -85,14 +85,14 @@ def task_file(
 
 
 def key_of(question: PlanningQuestion) -> str:
-    """What a question is found by; ids are their own within a task alone."""
+    """Return what a question is found by; ids are their own within a task alone."""
     return f"{question.task}:{question.question_id}"
 
 
 def task_of(
     question: PlanningQuestion, recorded: Mapping[str, Sequence[Json]] | None = None
 ) -> Task:
-    """A question as a task: what it asks, and what only the validator knows of it.
+    """Return a question as a task: what it asks, and what only the validator knows of it.
 
     The id is text, because it is beyond what JavaScript and some stores take for a whole number.
     """
@@ -109,7 +109,7 @@ def task_of(
 
 
 def question_of(task: Task) -> PlanningQuestion:
-    """The question behind a task."""
+    """Return the question behind a task."""
     payload = task.payload
     return PlanningQuestion(
         question_id=int(payload["question_id"]), **{name: payload[name] for name in _FIELDS}
@@ -117,7 +117,7 @@ def question_of(task: Task) -> PlanningQuestion:
 
 
 def row_of(question: PlanningQuestion) -> dict[str, Any]:
-    """A question in the published form."""
+    """Return a question in the published form."""
     return {
         "id": question.question_id,
         "group": question.group,
@@ -144,7 +144,7 @@ def _check_pddl(questions: Iterable[PlanningQuestion], problems: Problems) -> No
 
 
 def _pddl_fault(domain: str, problem: str = "") -> str:
-    """What is wrong with a domain, or with a problem of it; empty where nothing is."""
+    """Return what is wrong with a domain, or with a problem of it; empty where nothing is."""
     try:
         read_instance(domain, problem) if problem else read_domain(domain)
     except PddlError as error:

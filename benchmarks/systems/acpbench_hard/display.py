@@ -26,7 +26,7 @@ def mark_badge(mark: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def stored_answer(payload: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """The stored answer of a question as (what it is, its entries)."""
+    """Return the stored answer of a question as (what it is, its entries)."""
     return shown_answers(payload["task"], payload["answer"])
 
 
@@ -42,7 +42,7 @@ def quirk_counts(metrics: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def shown_answers(task: str, answer: Any) -> list[tuple[str, list[str]]]:
-    """A stored answer as (what it is, its entries), for pages; nothing stands for None."""
+    """Return a stored answer as (what it is, its entries), for pages; nothing stands for None."""
     match task:
         case "app":
             return [("All applicable actions", answer)]
@@ -79,7 +79,9 @@ class GroupMeans:
 
 
 def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, GroupMeans]]]]:
-    """A run's accuracy by kind of question: (title, (kind, means)), where there are several."""
+    """Return a run's accuracy by kind of question: (title, (kind, means)), where there
+    are several.
+    """
     found = []
     for name, title in GROUPS.items():
         rows = metrics.get("accuracy_by_group", {}).get(name, {})

@@ -25,7 +25,7 @@ _PDDL_KEYS = ("pddl_domain", "pddl_problem")
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-    """One trajectory. ``rng`` is not used: nothing here is left to chance."""
+    """Play one trajectory. ``rng`` is not used: nothing here is left to chance."""
     groups = groups_of(task, settings)
     (reply,) = (yield [_agent(task, settings)]) or ()
     if not reply.readable:
@@ -51,7 +51,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
 
 
 def _termination(found: Json) -> str:
-    """How it ended: right, how the answer failed, or how the two scores differ."""
+    """Return how it ended: right, how the answer failed, or how the two scores differ."""
     reference, corrected = found["reference"], found["corrected"]
     if corrected == 1:
         return LOST if reference == 0 else RIGHT
@@ -68,14 +68,14 @@ def _why(found: Json) -> str:
 
 
 def _found(reply: Reply) -> dict[str, Any]:
-    """What the validator said, in full; without a verdict both scores are undefined."""
+    """Return what the validator said, in full; without a verdict both scores are undefined."""
     if reply.readable:
         return dict(reply.value)
     return {**EMPTY, "reasons": [reply.reason or "the validator gave no verdict"]}
 
 
 def groups_of(task: Task, settings: Mapping[str, Any]) -> dict[str, str]:
-    """What a question is like, for figures by group."""
+    """Return what a question is like, for figures by group."""
     payload = task.payload
     groups = {
         "task": payload["task"],
@@ -91,7 +91,7 @@ def groups_of(task: Task, settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _agent(task: Task, settings: Mapping[str, Any]) -> Ask:
-    """The question as the agent is shown it, after worked examples."""
+    """Return the question as the agent is shown it, after worked examples."""
     version = str(settings.get(PROMPTS, ""))
     kind, form = task.payload["task"], settings["context"]
     forms = load_forms(version)
@@ -124,7 +124,7 @@ def _question(item: Mapping[str, str], form: str, forms: Mapping[str, Any]) -> s
 
 
 def visible(task: Task, form: str) -> dict[str, Any]:
-    """The question in structured form: what the agent is shown, and the names it can use.
+    """Return the question in structured form: what the agent is shown, and the names it can use.
 
     The stored answer is no part of it. The names of actions, propositions and objects stand in the
     context as well; they are here so that a person's form can offer them.
@@ -144,7 +144,7 @@ def visible(task: Task, form: str) -> dict[str, Any]:
 
 
 def _vocabulary_of(domain: str, problem: str) -> dict[str, Any]:
-    """The names that an answer may use: actions, propositions that change, and objects.
+    """Return the names that an answer may use: actions, propositions that change, and objects.
 
     Actions and propositions come with how many objects they take.
     """
@@ -165,7 +165,7 @@ def _vocabulary_of(domain: str, problem: str) -> dict[str, Any]:
 
 
 def _validator(task: Task, settings: Mapping[str, Any], answer: str) -> Ask:
-    """The answer as the validator gets it; it knows the task, its stored answer included."""
+    """Return the answer as the validator gets it; it knows the task, its stored answer included."""
     payload = task.payload
     text = "\n\n".join(
         [

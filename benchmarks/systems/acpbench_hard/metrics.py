@@ -21,7 +21,8 @@ GROUPS = {
 def outcome_metrics(
     task: str, verdict: Json | None, counts: str, why: str, reply: str = ""
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """One answer's metrics, and why some are undefined; ``why`` there is no score where none is.
+    """Return one answer's metrics, and why some are undefined; ``why`` there is no score where none
+    is.
 
     ``accurate`` is the score that ``counts`` names, and so is the metric of the question's task.
     ``jaccard`` is for applicability alone (paper, A.8). ``words`` is the length of the reply.
@@ -45,7 +46,9 @@ def outcome_metrics(
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """All metrics of a run, how answers ended, quirks of the reference, and accuracy by group."""
+    """Return all metrics of a run, how answers ended, quirks of the reference, and accuracy by
+    group.
+    """
     failures = Counter(o.payload.get("failure_category") for o in outcomes)
     quirks = Counter(quirk for o in outcomes for quirk in o.payload.get("quirks", ()))
     return {
@@ -59,7 +62,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _asked(outcomes: Sequence[Outcome], name: str) -> list[Outcome]:
-    """The outcomes that a metric is about: those of its task, where it is about one."""
+    """Return the outcomes that a metric is about: those of its task, where it is about one."""
     return [outcome for outcome in outcomes if outcome.undefined.get(name) != OTHER_TASK]
 
 

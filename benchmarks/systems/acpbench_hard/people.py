@@ -87,7 +87,7 @@ class QuestionPage:
 
 
 def show(context: Json, given: Fields, errors: Mapping[str, str]) -> QuestionPage:
-    """The page of an ask; ``given`` and ``errors`` come of a form that was refused."""
+    """Return the page of an ask; ``given`` and ``errors`` come of a form that was refused."""
     task = TASKS[context["task"]]
     names = context["names"]["actions" if task.shape in ("action", "actions") else "propositions"]
     return QuestionPage(
@@ -122,13 +122,15 @@ def _fields(task: TaskKind) -> list[tuple[str, str, str, bool]]:
 
 
 def _plan(question: str) -> str:
-    """The plan that a question quotes, an action a line, to begin from."""
+    """Return the plan that a question quotes, an action a line, to begin from."""
     found = _QUOTED.search(question)
     return "\n".join(f"({term})" for term in _TERM.findall(found[1])) if found else ""
 
 
 def compose(context: Json, fields: Fields) -> str:
-    """The reply that the filled-in form stands for, in the form that the question asks for."""
+    """Return the reply that the filled-in form stands for, in the form that the
+    question asks for.
+    """
     task = TASKS[context["task"]]
     match task.shape:
         case "index":
@@ -154,7 +156,9 @@ def compose(context: Json, fields: Fields) -> str:
 
 
 def _terms(name: str, fields: Fields) -> list[str]:
-    """What stands in parentheses in a field, with single spaces; anything else is refused."""
+    """Return what stands in parentheses in a field, with single spaces;
+    anything else is refused.
+    """
     text = fields.get(name, "")
     if len(text) > LONGEST:
         raise FieldsRefused({name: f"Write at most {LONGEST:,} characters."})
@@ -195,7 +199,7 @@ def hints(context: Json, text: str) -> list[Hint]:
 
 
 def dialogue(context: Json) -> list[Utterance]:
-    """The worked examples, which a model gets as a dialogue, and the question."""
+    """Return the worked examples, which a model gets as a dialogue, and the question."""
     lines: list[Utterance] = []
     for number, example in enumerate(context.get("examples", ()), 1):
         lines.append(Utterance(f"Worked example {number}", example["question"]))

@@ -78,7 +78,7 @@ TABLE_8 = {
 
 
 def _percent(share: float) -> float:
-    """A printed share as percent, without the noise of binary fractions."""
+    """Return a printed share as percent, without the noise of binary fractions."""
     return round(100 * share, 6)
 
 

@@ -25,7 +25,7 @@ WORLDS = Path(__file__).parent / "worlds"
 
 
 def shipped(*domains: str) -> Iterator[Source]:
-    """The shipped problems, of all domains or of those named."""
+    """Yield the shipped problems, of all domains or of those named."""
     for folder in sorted(path for path in WORLDS.iterdir() if path.is_dir()):
         if (folder / "domain.pddl").is_file() and (not domains or folder.name in domains):
             for problem in sorted(folder.glob("p*.pddl")):
@@ -34,7 +34,7 @@ def shipped(*domains: str) -> Iterator[Source]:
 
 @cache
 def sample_questions() -> tuple[PlanningQuestion, ...]:
-    """The sample: of each task two questions about each of the shipped domains."""
+    """Return the sample: of each task two questions about each of the shipped domains."""
     found: list[PlanningQuestion] = []
     # The first two problems of each domain, so that every domain is asked about.
     sources = [source for source in shipped() if source.instance.name in _chosen()]
@@ -52,13 +52,13 @@ def _chosen() -> frozenset[str]:
 
 
 def sample_file() -> TaskFile:
-    """The sample as it is stored."""
+    """Return the sample as it is stored."""
     questions = sample_questions()
     return task_file(questions, "Written for PlanJury", digest([row_of(one) for one in questions]))
 
 
 def small_sample() -> list[Task]:
-    """One question of each task, on which every agent is tried."""
+    """Return one question of each task, on which every agent is tried."""
     first = {question.task: question for question in reversed(sample_questions())}
     return [task_of(first[task]) for task in TASKS]
 

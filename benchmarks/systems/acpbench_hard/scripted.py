@@ -35,13 +35,13 @@ Content = Texts | tuple[Texts, Texts] | int
 
 
 def quoted(question: PlanningQuestion) -> Texts:
-    """The plan that a question quotes, with its case."""
+    """Return the plan that a question quotes, with its case."""
     found = _QUOTED.search(question.question)
     return _TERM.findall(found[1]) if found else []
 
 
 def write(content: Content) -> str:
-    """An answer in the form that is asked for."""
+    """Return an answer in the form that is asked for."""
     if isinstance(content, int):
         return str(content)
     if isinstance(content, tuple):
@@ -53,7 +53,7 @@ def write(content: Content) -> str:
 
 
 def right_answer(question: PlanningQuestion, rng: random.Random) -> Content:
-    """A right answer by what is stored; of several one by chance."""
+    """Return a right answer by what is stored; of several one by chance."""
     stored = question.answer
     match question.task:
         case "app":
@@ -73,7 +73,7 @@ def right_answer(question: PlanningQuestion, rng: random.Random) -> Content:
 
 
 def _shorter(question: PlanningQuestion) -> Texts:
-    """The plan without the first pair or action that it does not need; else all of it."""
+    """Return the plan without the first pair or action that it does not need; else all of it."""
     plan = quoted(question)
     instance = _instance(question)
     for size in (2, 1):
@@ -92,7 +92,7 @@ def _instance(question: PlanningQuestion) -> Instance:
 
 
 def spoilt(question: PlanningQuestion, content: Content, rng: random.Random) -> Content:
-    """An answer that is well formed and, mostly, wrong."""
+    """Return an answer that is well formed and, mostly, wrong."""
     if isinstance(content, int):
         return max(0, content + rng.choice((-1, 1)))
     if isinstance(content, tuple):
@@ -105,7 +105,9 @@ def spoilt(question: PlanningQuestion, content: Content, rng: random.Random) -> 
 
 
 def broken(question: PlanningQuestion, content: Content, rng: random.Random) -> str:
-    """The right answer, written down as models do write although they were told otherwise."""
+    """Return the right answer, written down as models do write although they were told
+    otherwise.
+    """
     text = write(content)
     if text == NONE:
         return rng.choice(("none", "There is none.", "NONE", "(None)"))
@@ -129,7 +131,7 @@ def broken(question: PlanningQuestion, content: Content, rng: random.Random) -> 
 
 
 def random_answer(question: PlanningQuestion, rng: random.Random) -> Content:
-    """A well-formed answer by chance; for the next action one that is applicable."""
+    """Return a well-formed answer by chance; for the next action one that is applicable."""
     instance, stored = _instance(question), question.answer
     match question.task:
         case "val":
@@ -170,7 +172,7 @@ def _random_object(instance: Instance, rng: random.Random, types: tuple[str, ...
 
 
 def greedy_answer(question: PlanningQuestion, rng: random.Random) -> Content:
-    """An answer by the next best thing, as somebody gives who does not look ahead."""
+    """Return an answer by the next best thing, as somebody gives who does not look ahead."""
     instance = _instance(question)
     match question.task:
         case "app":
@@ -199,7 +201,7 @@ def _goal(instance: Instance) -> list[Atom]:
 
 
 def _twice_the_same(instance: Instance) -> Texts:
-    """An action of something with itself, the first that there is."""
+    """Return an action of something with itself, the first that there is."""
     for action in instance.domain.actions.values():
         kinds = [types for _, types in action.parameters]
         if len(kinds) > 1 and len(set(kinds)) < len(kinds):
@@ -211,7 +213,7 @@ def _twice_the_same(instance: Instance) -> Texts:
 
 
 def _without_detour(question: PlanningQuestion, instance: Instance) -> Texts:
-    """The plan without the first two actions of which the second undoes the first."""
+    """Return the plan without the first two actions of which the second undoes the first."""
     plan = quoted(question)
     state = instance.init
     for place, text in enumerate(plan[:-1]):
@@ -224,7 +226,7 @@ def _without_detour(question: PlanningQuestion, instance: Instance) -> Texts:
 
 
 def _needed_at_once(instance: Instance) -> Texts:
-    """What an action needs that makes the first open goal true."""
+    """Return what an action needs that makes the first open goal true."""
     for goal in _goal(instance):
         if goal in instance.init:
             continue
@@ -265,7 +267,7 @@ def _open(instance: Instance, cases: Iterable[Case], bound: Mapping[int, str]) -
 
 
 def _most_goals(question: PlanningQuestion, instance: Instance) -> Texts:
-    """The applicable action after which most goals hold."""
+    """Return the applicable action after which most goals hold."""
     stored, goals = question.answer, set(_goal(instance))
     every = sorted([*stored["yes"], *stored["no"], *stored["maybe"]])
     if not every:
@@ -276,7 +278,7 @@ def _most_goals(question: PlanningQuestion, instance: Instance) -> Texts:
 
 
 def _by_the_schema(question: PlanningQuestion, instance: Instance) -> Content:
-    """What the action makes true; what becomes false is forgotten."""
+    """Return what the action makes true; what becomes false is forgotten."""
     texts = _TERM.findall(question.question)
     action = parse_atom(texts[0]) if texts else ()
     if instance.fault_of_action(action):
@@ -291,7 +293,7 @@ def _by_the_schema(question: PlanningQuestion, instance: Instance) -> Content:
 
 
 def _without_deletes(question: PlanningQuestion, instance: Instance) -> int:
-    """The first action that cannot be performed even if nothing ever became false."""
+    """Return the first action that cannot be performed even if nothing ever became false."""
     state, plan = instance.init, quoted(question)
     for place, text in enumerate(plan):
         action = parse_atom(text)

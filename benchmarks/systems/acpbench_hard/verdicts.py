@@ -78,7 +78,7 @@ def _check_parts(found: Json) -> None:
 
 
 def validator(task: Task, parameters: Json) -> Answerer:
-    """The built-in validators: reading, simulation, and search bounded by nodes."""
+    """Return the built-in validators: reading, simulation, and search bounded by nodes."""
     question = question_of(task)
 
     def rule(ask: Ask, seed: int) -> Answer:

@@ -17,7 +17,7 @@ _PLAN = Expect("plan")
 def rubric_text(
     dimensions: Sequence[Dimension] = DIMENSIONS, anchors: Sequence[int] = ASCENDING
 ) -> str:
-    """The rubric as judges read it: definition, anchors and examples by dimension."""
+    """Return the rubric as judges read it: definition, anchors and examples by dimension."""
     blocks = []
     for dimension in dimensions:
         lines = [f"{dimension.key} ({dimension.title}): {dimension.definition}"]
@@ -52,7 +52,7 @@ class RevealedByTurn:
         return list({c.key: c for told in self.turns for c in told}.values())
 
     def first_told(self) -> dict[str, int]:
-        """The turn, from 1, in which each disclosed constraint was told first, by key."""
+        """Return the turn, from 1, in which each disclosed constraint was told first, by key."""
         found: dict[str, int] = {}
         for turn, told in enumerate(self.turns, 1):
             for constraint in told:
@@ -197,7 +197,7 @@ class AdaPlanAsks:
     def _user_knows(
         self, said: EarlierDialogue, plan: str, mode: str, points: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """What whoever speaks for the user knows: all that was said, and the whole profile.
+        """Return what whoever speaks for the user knows: all that was said, and the whole profile.
 
         ``disclosed`` is the earlier turn in which a constraint was told first, None before that.
         """

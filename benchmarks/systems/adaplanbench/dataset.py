@@ -67,7 +67,7 @@ def check_file(path: Path) -> CheckedQueries:
 
 
 def read_about(path: Path) -> dict[str, str]:
-    """What a sound file says of itself under ``metadata``, as far as that is texts."""
+    """Return what a sound file says of itself under ``metadata``, as far as that is texts."""
     with path.open("rb") as raw:
         for name, _, value in JsonFile(path, raw).entries(skip=("data",)):
             if name == "metadata" and isinstance(value, dict):
@@ -76,7 +76,7 @@ def read_about(path: Path) -> dict[str, str]:
 
 
 def read_tasks(path: Path) -> Iterator[tuple[Task, tuple[Profile, ...]]]:
-    """The tasks of a file, each with its profiles from the first construction round on."""
+    """Yield the tasks of a file, each with its profiles from the first construction round on."""
     with path.open("rb") as raw:
         for index, item in JsonFile(path, raw).items_of("data"):
             problems = Problems()
@@ -92,7 +92,7 @@ class _Query(QueryItem):
     repeated = 0
 
     def read(self) -> tuple[Task, tuple[Profile, ...]] | None:
-        """The task and its profiles, or None where faults leave nothing to build."""
+        """Return the task and its profiles, or None where faults leave nothing to build."""
         query = self.item.get("query")
         if self.item and (fault := text_fault(query, LONGEST_QUERY)):
             self.fault("query", fault, query)
@@ -130,7 +130,10 @@ class _Query(QueryItem):
     def _constraints(
         self, named: tuple[str, Any], numbers: Mapping[str, dict[str, str]]
     ) -> Iterator[Constraint]:
-        """The constraints of one pool. A text has the same key in every round of its query."""
+        """Yield the constraints of one pool.
+
+        A text has the same key in every round of its query.
+        """
         field, pool = named
         for source, kind, letter in FIELDS:
             given = pool.get(source)

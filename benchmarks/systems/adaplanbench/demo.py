@@ -30,14 +30,14 @@ FULL_SIZES = {
 
 @cache
 def load_demo_tasks() -> tuple[tuple[Task, tuple[Profile, ...]], ...]:
-    """Every demo task with its profiles from low to high, ordered by id."""
+    """Return every demo task with its profiles from low to high, ordered by id."""
     rows = [row for path in sorted(FOLDER.glob("*.yaml")) for row in _rows(path)]
     return tuple(_task(row) for row in sorted(rows, key=lambda row: row["id"]))
 
 
 @cache
 def load_full_tasks() -> tuple[tuple[Task, tuple[Profile, ...]], ...]:
-    """The tasks with profiles of the size of Table 2, from low to high, ordered by id."""
+    """Return the tasks with profiles of the size of Table 2, from low to high, ordered by id."""
     rows = [row for path in sorted(FULL_FOLDER.glob("*.yaml")) for row in _rows(path)]
     return tuple(_full_task(row) for row in sorted(rows, key=lambda row: row["id"]))
 
@@ -98,13 +98,13 @@ def _full_task(row: dict[str, Any]) -> tuple[Task, tuple[Profile, ...]]:
 
 
 def _allowed(ways: Sequence[PoolPlan], constraints: Sequence[Constraint]) -> list[PoolPlan]:
-    """The ways that no constraint rules out, the best first."""
+    """Return the ways that no constraint rules out, the best first."""
     found = [way for way in ways if not any(way.uses(c.about) for c in constraints)]
     return sorted(found, key=lambda way: -sum(way.quality.values()))
 
 
 def full_problems() -> Iterator[str]:
-    """What is wrong with the full-size tasks, one line a problem."""
+    """Yield what is wrong with the full-size tasks, one line a problem."""
     for task, profiles in load_full_tasks():
         yield from (f"{task.id}: {text}" for text in _full_problems(task, profiles))
 
@@ -138,7 +138,7 @@ def _full_problems(task: Task, profiles: Sequence[Profile]) -> Iterator[str]:
 
 
 def problems() -> Iterator[str]:
-    """What is wrong with the shipped files, one line a problem."""
+    """Yield what is wrong with the shipped files, one line a problem."""
     seen: Counter[str] = Counter()
     for path in sorted(FOLDER.glob("*.yaml")):
         for row in _rows(path):

@@ -35,7 +35,7 @@ def _stored() -> dict[str, dict[str, Any]]:
 
 
 def demo_candidates(tasks: Iterable[tuple[Task, Sequence[Profile]]]) -> Iterator[CandidateRow]:
-    """The candidates of these tasks.
+    """Yield the candidates of these tasks.
 
     ``payload["truth"]`` says what a careful reader would do, ``keep`` or ``remove``. The checker
     errs in a few stated cases. Simulated annotators go by it; nobody is shown it.
@@ -83,7 +83,7 @@ def _removed(rows: Sequence[dict[str, Any]]) -> Iterator[Candidate]:
 
 
 def problems(tasks: Sequence[tuple[Task, Sequence[Profile]]]) -> Iterator[str]:
-    """What is wrong with the shipped file, one line a problem."""
+    """Yield what is wrong with the shipped file, one line a problem."""
     known = {task.id for task, _ in tasks}
     yield from (f"{name}: no demo task" for name in _stored() if name not in known)
     for task, profiles in tasks:

@@ -55,7 +55,9 @@ class _EpisodeState:
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-    """One trajectory: plan, judge, reveal, re-plan, until valid, stalled, or out of turns."""
+    """Play one trajectory: plan, judge, reveal, re-plan, until valid, stalled, or out
+    of turns.
+    """
     return _play(_TaskInPlay(task, settings), settings)
 
 
@@ -134,7 +136,7 @@ def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], Seque
 def _assess(
     table: _TaskInPlay, plan: str, turn: int
 ) -> Generator[Sequence[Ask], Sequence[Reply], tuple[dict[str, Reply], list[Reply]]]:
-    """All judges at once: their asks do not depend on each other."""
+    """Yield all judges at once: their asks do not depend on each other."""
     asks = [table.asks.constraint_judge(kind, plan, turn) for kind in table.judged]
     asks += [table.asks.rubric_judge(seat, plan, turn) for seat in table.seats]
     replies = yield from _put(asks)
@@ -149,7 +151,7 @@ def _ending(
     patience: Patience,
     settings: Mapping[str, Any],
 ) -> str | None:
-    """The termination that this turn brings, or None when the dialogue goes on.
+    """Return the termination that this turn brings, or None when the dialogue goes on.
 
     Refinement starts at the first valid plan that fails the rubric. From then on patience and the
     turn budget are off: every turn uses one of the k, until one is valid and passes.
@@ -168,7 +170,9 @@ def _ending(
 
 
 def _scores(seats: Sequence[str], replies: Sequence[Reply]) -> tuple[Score, ...]:
-    """One score per seat and dimension; an unreadable reply leaves all of its seat unscored."""
+    """Return one score per seat and dimension;
+    an unreadable reply leaves all of its seat unscored.
+    """
     scores = []
     for seat, reply in zip(seats, replies, strict=True):
         given = reply.value["scores"] if reply.readable else {}
@@ -192,7 +196,7 @@ def _by_dimension(scores: Sequence[Score]) -> dict[str, list[float | None]]:
 def _failed(
     table: _TaskInPlay, rating: RubricRating, replies: Sequence[Reply], tau: float
 ) -> list[dict[str, Any]]:
-    """The counted dimensions below the threshold, with what the judges said of them."""
+    """Return the counted dimensions below the threshold, with what the judges said of them."""
     titles = {dimension.key: dimension.title for dimension in DIMENSIONS}
     failed = []
     for key in table.counted:
@@ -222,7 +226,7 @@ def _violations(table: _TaskInPlay, disclosure: Disclosure) -> tuple[Violation, 
 def _payload(
     rating: RubricRating, disclosure: Disclosure | None, feedback: str, refining: bool = False
 ) -> dict[str, Any]:
-    """The turn's record for pages: validity, means and passing; null where unknown."""
+    """Return the turn's record for pages: validity, means and passing; null where unknown."""
     return {
         "valid": None if disclosure is None else disclosure.valid,
         "means": dict(rating.means),

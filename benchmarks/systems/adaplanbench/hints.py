@@ -78,7 +78,9 @@ class Cues:
 
 
 def feedback_hints(context: Json, text: str) -> Sequence[Hint]:
-    """What seems wrong with feedback on constraints; nothing is said of feedback on the rubric."""
+    """Return what seems wrong with feedback on constraints; nothing is said of feedback on the
+    rubric.
+    """
     if context["mode"] != "constraints":
         return ()
     topic = context["query"]
@@ -100,14 +102,16 @@ def feedback_hints(context: Json, text: str) -> Sequence[Hint]:
 
 
 def _tells(cues: Cues, said: frozenset[str]) -> bool:
-    """Whether a text may tell a constraint: lenient, so that the hint is right when it comes."""
+    """Return whether a text may tell a constraint: lenient, so that the hint is right when it
+    comes.
+    """
     if any(like & said for like in cues.name) or any(words <= said for words in cues.phrases):
         return True
     return _enough(cues.text, said)
 
 
 def _given_away(cues: Cues, said: frozenset[str]) -> frozenset[str]:
-    """The words by which a text seems to tell a constraint: strict, for the same reason."""
+    """Return the words by which a text seems to tell a constraint: strict, for the same reason."""
     if cues.name and all(like & said for like in cues.name):
         return frozenset(word for like in cues.name for word in like & said)
     for words in cues.phrases:
@@ -122,7 +126,7 @@ def _enough(words: frozenset[str], said: frozenset[str]) -> bool:
 
 
 def _words_of(rows: Iterable[Json], topic: str) -> frozenset[str]:
-    """Every word that constraints which may be told are known by."""
+    """Return every word that constraints which may be told are known by."""
     found: set[str] = set()
     for row in rows:
         cues = _cues(row["about"], row["text"], topic)
@@ -182,7 +186,7 @@ def _alike(word: str) -> frozenset[str]:
 
 
 def _content(text: str) -> list[str]:
-    """The words of a text that say something, in order, each once."""
+    """Return the words of a text that say something, in order, each once."""
     tokens = [token for found in sentences(text) for token in found]
     return list(dict.fromkeys(t for t in tokens if t[0].isalnum() and t not in _STOP))
 
@@ -194,7 +198,9 @@ def _stems(text: str) -> frozenset[str]:
 
 @cache
 def stem(word: str) -> str:
-    """A word without its ending, the same for "drill", "drills", "drilled" and "drilling"."""
+    """Return a word without its ending, the same for "drill", "drills", "drilled" and
+    "drilling".
+    """
     word = word.replace("'", "")
     if word.endswith(("ies", "ied")) and len(word) > 4:
         return word[:-3] + "i"

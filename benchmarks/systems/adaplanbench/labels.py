@@ -108,7 +108,7 @@ def _invalid(outcome: Outcome) -> str:
 
 
 def _judged_otherwise(outcome: Outcome, *, played: bool) -> str:
-    """What judges who looked once more make of the last plan, where that is something else.
+    """Return what judges who looked once more make of the last plan, where that is something else.
 
     How a trajectory ended says what they found while it was played; metrics are of the judging that
     counts.
@@ -135,7 +135,7 @@ def _passing(outcome: Outcome, settings: Mapping[str, Any]) -> str:
 
 
 def reword_reason(reason: str) -> str:
-    """A reason with dimensions by title instead of key."""
+    """Return a reason with dimensions by title instead of key."""
     for dimension in DIMENSIONS:
         reason = reason.replace(dimension.key, dimension.title.lower())
     return reason

@@ -48,7 +48,7 @@ def outcome_metrics(
     patience: Patience,
     settings: Mapping[str, Any],
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """One trajectory's share in every metric, and why some are undefined.
+    """Return one trajectory's share in every metric, and why some are undefined.
 
     ``accurate`` is 1 iff the last plan is valid and passes (eq. 11), ``valid`` iff it violates
     nothing (eq. 12); ``*_repeated`` sums |R_t| (eq. 14, 16); ``*_triggered`` is the number of
@@ -83,7 +83,8 @@ def accuracy(
     missing: Sequence[str],
     settings: Mapping[str, Any],
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """What follows from the verdicts on the last plan: validity, and accuracy as it is counted.
+    """Return what follows from the verdicts on the last plan: validity, and accuracy as it is
+    counted.
 
     ``passed`` is by reading of the dimensions, ``missing`` names those without a mean.
     """
@@ -103,7 +104,7 @@ def accuracy(
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """All metrics of a run: rates and means with their own n, and how trajectories ended."""
+    """Return all metrics of a run: rates and means with their own n, and how trajectories ended."""
     return {
         "trajectories": len(outcomes),
         "terminations": dict(Counter(outcome.termination for outcome in outcomes)),

@@ -15,7 +15,9 @@ from benchmarks.systems.adaplanbench.prompts import PROMPTS
 
 @cache
 def load_dimensions(version: str = "") -> tuple[Dimension, ...]:
-    """The dimensions in the order in which they are asked, as a version of the prompts has them."""
+    """Return the dimensions in the order in which they are asked, as a version of the prompts has
+    them.
+    """
     rows = read_yaml_file(PROMPTS.files(version)["rubric"])
     return tuple(
         Dimension(
@@ -94,7 +96,7 @@ class Disclosure:
         return not any(self.violated.values())
 
     def stalls(self, novelty: str) -> bool:
-        """Whether the turn brings nothing new under a reading of "new"."""
+        """Return whether the turn brings nothing new under a reading of "new"."""
         fresh = self.new if novelty == "disclosed" else self.undisclosed
         return not self.valid and not any(fresh.values())
 

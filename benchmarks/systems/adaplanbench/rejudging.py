@@ -136,7 +136,9 @@ class _TurnAsks:
         return Message("system", text), Expect("scores", {"dimensions": keys})
 
     def asks(self, turn: Turn) -> list[Ask]:
-        """One round of questions: constraint judges, then each rubric judge on each group."""
+        """Return one round of questions: constraint judges, then each rubric judge on
+        each group.
+        """
         asks = [
             self._constraint_asks.constraint_judge(kind, turn.text, turn.index)
             for kind in self.kinds
@@ -149,7 +151,7 @@ class _TurnAsks:
         return asks
 
     def scores(self, replies: Sequence[Reply], replicate: int) -> Iterator[Score]:
-        """The scores of one round, by seat and dimension in their order."""
+        """Yield the scores of one round, by seat and dimension in their order."""
         given = iter(replies)
         for seat in self.seats:
             for group in self.groups:
@@ -196,7 +198,7 @@ def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], Seque
 
 
 def _bar(stored: Stored) -> dict[str, Any]:
-    """How the run itself decides what passes; what it does not say is as usual."""
+    """Return how the run itself decides what passes; what it does not say is as usual."""
     return {**_DEFAULTS, **{k: v for k, v in stored.settings.items() if k in _DEFAULTS}}
 
 
@@ -209,7 +211,9 @@ def _by_dimension(scores: Sequence[Score]) -> dict[str, list[float | None]]:
 
 
 def most_violated(replies: Sequence[Reply]) -> tuple[str, ...] | None:
-    """What more than half of the readable replies of one judge call violated; None without any."""
+    """Return what more than half of the readable replies of one judge call violated; None without
+    any.
+    """
     read = [reply.value["violated"] for reply in replies if reply.readable]
     if not read:
         return None
@@ -222,7 +226,7 @@ def _payload(
     violated: Mapping[str, tuple[str, ...] | None],
     votes: Mapping[str, Sequence[Reply]],
 ) -> dict[str, Any]:
-    """What pages show beside the scores; what was not asked is not in it."""
+    """Return what pages show beside the scores; what was not asked is not in it."""
     payload: dict[str, Any] = {}
     if rating is not None:
         payload |= {"means": dict(rating.means), "passed": dict(rating.passed)}
@@ -243,7 +247,7 @@ def _payload(
 def _outcome(
     stored: Stored, table: _TurnAsks, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
 ) -> Outcome:
-    """The stored outcome with the metrics that the new verdicts decide."""
+    """Return the stored outcome with the metrics that the new verdicts decide."""
     before = stored.outcome
     last = stored.turns[-1] if stored.turns else None
     # What is undefined because of how the dialogue ended, no judge can make up for afterwards.
@@ -280,7 +284,9 @@ def _replace(
 
 
 def _valid(turn: Turn, verdicts: _Verdicts) -> bool | None:
-    """Whether a plan violates nothing: by the new verdicts, or the old where none are new."""
+    """Return whether a plan violates nothing: by the new verdicts, or the old where
+    none are new.
+    """
     if verdicts.violated:
         unknown = any(keys is None for keys in verdicts.violated.values())
         return None if unknown else not any(verdicts.violated.values())
@@ -297,7 +303,7 @@ def _passed(turn: Turn, verdicts: _Verdicts) -> Mapping[str, bool | None]:
 def _repeated(
     stored: Stored, table: _TurnAsks, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """How often the new verdicts find violated again what had been told by then."""
+    """Return how often the new verdicts find violated again what had been told by then."""
     metrics: dict[str, float | None] = {}
     undefined: dict[str, str] = {}
     for kind in table.kinds:
@@ -320,7 +326,9 @@ def _repeated(
 
 
 def _states(stored: Stored, found: Mapping[int, _Verdicts]) -> dict[str, Any]:
-    """Each turn's state as the protocol keeps it, for what extra turns bring; only of all turns."""
+    """Return each turn's state as the protocol keeps it, for what extra turns bring; only of all
+    turns.
+    """
     counted = _bar(stored)["dimensions"]
     states = [
         {

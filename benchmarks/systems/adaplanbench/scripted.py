@@ -77,7 +77,7 @@ TEMPERAMENTS: Mapping[str, tuple[str, Temperament]] = {
 
 
 def remembered(ask: Ask, mood: Temperament, rng: random.Random) -> set[str]:
-    """The ``about`` of every constraint that the agent still has in mind.
+    """Return the ``about`` of every constraint that the agent still has in mind.
 
     The block of constraint tracking, where there is one, brings all of them back.
     """
@@ -96,7 +96,7 @@ def remembered(ask: Ask, mood: Temperament, rng: random.Random) -> set[str]:
 
 
 def plans_before(known: KnownPlans, ask: Ask) -> list[PoolPlan]:
-    """The known ones among the agent's plans so far, in their order."""
+    """Return the known ones among the agent's plans so far, in their order."""
     found = (known.find(text) for text in ask.context["plans"])
     return [plan for plan in found if plan is not None]
 
@@ -146,7 +146,9 @@ def appeals(
 
 
 def likings_of(name: str, task: Task, stages: Sequence[Sequence[PoolPlan]]) -> dict[str, float]:
-    """What somebody of this name likes for no reason, the same whenever they see the task."""
+    """Return what somebody of this name likes for no reason, the same whenever they see
+    the task.
+    """
     taste = random.Random(derive_seed("taste", name, task.id))
     return {way.key: taste.gauss(0, 1) for ways in stages for way in ways}
 
@@ -168,7 +170,7 @@ def _agent(name: str, mood: Temperament) -> Callable[[Task, Json], Answerer]:
 
 
 def mentions_name(text: str, name: str) -> bool:
-    """Whether a lower-case text has ``name`` as words of its own, singular or plural."""
+    """Return whether a lower-case text has ``name`` as words of its own, singular or plural."""
     words = r"\s+".join(map(re.escape, name.lower().split()))
     return bool(words) and re.search(rf"\b{words}(?:s|es)?\b", text) is not None
 

@@ -24,7 +24,7 @@ NO_REFERENCE = "none is known"
 
 
 def planner_seats(planners: int) -> tuple[str, ...]:
-    """The planners by number; the agent is the first."""
+    """Return the planners by number; the agent is the first."""
     return tuple(str(number) for number in range(1, planners + 1))
 
 
@@ -85,7 +85,7 @@ class RoundAsks:
         )
 
     def merger(self, kind: str, pool: ConstraintPool, new: Sequence[PooledConstraint]) -> Ask:
-        """What is new beside what is settled in one planner's pool."""
+        """Return what is new beside what is settled in one planner's pool."""
         settled, fresh = _by_id(pool.settled_ids(), pool.items), _by_id(new_ids(new), new)
         values = {"settled": _with_ids(settled), "new": _with_ids(fresh)}
         return Ask(
@@ -104,7 +104,7 @@ class RoundAsks:
     def checker(
         self, kind: str, kept: Sequence[PooledCandidate], new: Sequence[PooledCandidate]
     ) -> Ask:
-        """A decision on everything that is new, told what is kept already."""
+        """Return a decision on everything that is new, told what is kept already."""
         proposed = {f"c{number}": entry for number, entry in enumerate(new, 1)}
         grounds = {name: GROUNDS[name] for name in GROUNDS_OF[kind]}
         values = {

@@ -72,7 +72,7 @@ class _ConstructionState:
 
 
 def episode(task: Task, settings: Mapping[str, Any]) -> Episode:
-    """One problem: rewritten, filtered, and given constraints round by round.
+    """Play one problem: rewritten, filtered, and given constraints round by round.
 
     The payload holds the problem's ``solution``, which every profile leaves possible.
     """

@@ -92,7 +92,7 @@ MAKING = Construction()
 
 
 def grounded(row: Mapping[str, str]) -> bool:
-    """Whether the lexicon knows what a constraint is about."""
+    """Return whether the lexicon knows what a constraint is about."""
     return bool(row["about"]) and bool(judges.grounds(row))
 
 
@@ -127,7 +127,8 @@ def _candidate(row: Mapping[str, Any], decided_by: str) -> Candidate:
 def _pool(
     problem: Task, reference: str, proposed: Sequence[str], listed: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The answers that were recorded for a problem, else what planners proposed; then a way out.
+    """Return the answers that were recorded for a problem, else what planners proposed; then a way
+    out.
 
     Every constraint leaves the reference possible. It is nobody's answer, so that no recorded agent
     proposes it.
@@ -151,7 +152,7 @@ def _pool(
 
 
 def _row(text: str, key: str, listed: Sequence[str]) -> dict[str, Any]:
-    """A plan as a pool holds it, with the tools and attributes that its words name."""
+    """Return a plan as a pool holds it, with the tools and attributes that its words name."""
     plan = plan_of(split_steps(text), key, listed)
     return {
         "key": key,
@@ -162,7 +163,7 @@ def _row(text: str, key: str, listed: Sequence[str]) -> dict[str, Any]:
 
 
 def _with_loose(row: dict[str, Any], loose: Sequence[str]) -> dict[str, Any]:
-    """A plan that also uses what the lexicon does not know, where its words name it."""
+    """Return a plan that also uses what the lexicon does not know, where its words name it."""
     text = number_steps(row["steps"]).lower()
     said = [about.partition(":") for about in loose]
     more: dict[str, list[str]] = {"tool": [], "attribute": []}

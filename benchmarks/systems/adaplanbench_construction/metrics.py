@@ -19,7 +19,7 @@ RATES = ("constructed", "filtered_out", "removed")
 
 
 def size_name(kind: str, level: str) -> str:
-    """The name of the figure that counts the constraints of a kind at a level."""
+    """Return the name of the figure that counts the constraints of a kind at a level."""
     return f"{kind}_{level}".replace("-", "")
 
 
@@ -31,7 +31,7 @@ MEANS = (CANDIDATES, *SIZES)
 def outcome_metrics(
     termination: str, candidates: Sequence[PooledCandidate], levels: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """One problem's share in every figure, and why some are undefined.
+    """Return one problem's share in every figure, and why some are undefined.
 
     ``removed`` is the share of its candidates that the checker removed; ``KIND_LEVEL`` counts the
     constraints of a kind at a level.
@@ -78,12 +78,14 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def failed_criteria(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many problems were left out by each criterion of the filter; one may fail several."""
+    """Return how many problems were left out by each criterion of the filter;
+    one may fail several.
+    """
     return dict(Counter(name for outcome in outcomes for name in outcome.payload.get("failed", ())))
 
 
 def removal_grounds(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many candidates were removed on each ground, over the constructed problems."""
+    """Return how many candidates were removed on each ground, over the constructed problems."""
     rows = (
         row
         for outcome in outcomes

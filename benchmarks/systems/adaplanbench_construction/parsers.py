@@ -212,7 +212,7 @@ def _sentence(value: Any, where: str) -> str:
 
 
 def _name(text: str) -> str:
-    """The name of a tool or attribute as constraints refer to it."""
+    """Return the name of a tool or attribute as constraints refer to it."""
     return " ".join(text.casefold().split())[:LONGEST_NAME]
 
 

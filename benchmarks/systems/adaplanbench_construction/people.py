@@ -108,7 +108,7 @@ class DecisionsPage:
 
 
 def show_verdict(context: Json, fields: Fields, errors: Mapping[str, str]) -> VerdictPage:
-    """The filter's place: the request, and what has to hold."""
+    """Return the filter's place: the request, and what has to hold."""
     criteria = [
         Choice(name, text, bool(fields.get(f"{FAILS}{name}")))
         for name, text in context["criteria"].items()
@@ -120,7 +120,7 @@ def show_verdict(context: Json, fields: Fields, errors: Mapping[str, str]) -> Ve
 
 
 def show_plans(context: Json, fields: Fields, errors: Mapping[str, str]) -> PlansPage:
-    """A planner's place: the request, and what that planner's plans brought up so far."""
+    """Return a planner's place: the request, and what that planner's plans brought up so far."""
     numbers = range(1, context["count"] + 1)
     return PlansPage(
         _shown(context),
@@ -130,13 +130,13 @@ def show_plans(context: Json, fields: Fields, errors: Mapping[str, str]) -> Plan
 
 
 def show_candidates(context: Json, fields: Fields, errors: Mapping[str, str]) -> CandidatesPage:
-    """The extractor's place: the plans, and the solution that must stay possible."""
+    """Return the extractor's place: the plans, and the solution that must stay possible."""
     lines, none = fields.get(LINES, ""), bool(fields.get(NONE))
     return CandidatesPage(_shown(context), context["plans"], lines, none, errors.get(LINES, ""))
 
 
 def show_merged(context: Json, fields: Fields, errors: Mapping[str, str]) -> MergedPage:
-    """The merger's place: what is settled in a planner's pool, and what is new."""
+    """Return the merger's place: what is settled in a planner's pool, and what is new."""
     known = {row["id"]: row["text"] for row in context["settled"]}
     rows = []
     for row in context["new"]:
@@ -150,7 +150,7 @@ def show_merged(context: Json, fields: Fields, errors: Mapping[str, str]) -> Mer
 
 
 def show_decisions(context: Json, fields: Fields, errors: Mapping[str, str]) -> DecisionsPage:
-    """The checker's place: everything that is proposed, beside what is kept already."""
+    """Return the checker's place: everything that is proposed, beside what is kept already."""
     grounds = {name: f"Remove: {text}" for name, text in context["grounds"].items()}
     offered = {KEEP: "Keep", **grounds}
     rows = []
@@ -179,7 +179,7 @@ def _shown(context: Json) -> ProblemContext:
 
 
 def compose_verdict(context: Json, fields: Fields) -> str:
-    """The filter's verdict. That everything holds has to be said."""
+    """Return the filter's verdict. That everything holds has to be said."""
     failed = [name for name in context["criteria"] if fields.get(f"{FAILS}{name}")]
     fit = bool(fields.get(FIT))
     if fit == bool(failed):
@@ -191,7 +191,7 @@ def compose_verdict(context: Json, fields: Fields) -> str:
 
 
 def compose_plans(context: Json, fields: Fields) -> str:
-    """Those plans that were written, at least one."""
+    """Return those plans that were written, at least one."""
     numbers = range(1, context["count"] + 1)
     written = {n: text for n in numbers if (text := fields.get(f"{PLAN}{n}", "").strip())}
     if not written:
@@ -231,7 +231,7 @@ def _candidate(number: int, line: str, kind: str) -> dict[str, str]:
 
 
 def compose_merged(context: Json, fields: Fields) -> str:
-    """Each new constraint alone, or with the one that it was said to repeat."""
+    """Return each new constraint alone, or with the one that it was said to repeat."""
     settled = [row["id"] for row in context["settled"]]
     heads: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
@@ -250,7 +250,7 @@ def compose_merged(context: Json, fields: Fields) -> str:
 
 
 def compose_decisions(context: Json, fields: Fields) -> str:
-    """A decision on everything: that it is kept, or the ground on which it goes."""
+    """Return a decision on everything: that it is kept, or the ground on which it goes."""
     rows, errors = [], {}
     for key in (row["key"] for row in context["proposed"]):
         chosen = fields.get(f"{DECIDE}{key}", "")

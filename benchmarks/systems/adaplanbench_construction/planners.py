@@ -61,12 +61,12 @@ MANNERS: Mapping[str, Manner] = {
 
 
 def problem_number(task: Task) -> int | None:
-    """The number that the text of a MacGyver problem may begin with."""
+    """Return the number that the text of a MacGyver problem may begin with."""
     return task.payload.get("riddle")
 
 
 def offered_tools(task: Task) -> tuple[str, ...]:
-    """The tools that the text of a problem offers."""
+    """Return the tools that the text of a problem offers."""
     return _offered(task.prompt, problem_number(task))
 
 
@@ -84,7 +84,9 @@ class Concern:
 
 
 def concern_of(task: Task) -> Concern:
-    """The tools that the problem offers or a recorded answer uses, and the attributes of both."""
+    """Return the tools that the problem offers or a recorded answer uses, and the attributes of
+    both.
+    """
     recorded = tuple(row["text"] for row in task.payload.get("plans", ()))
     return _concern(task.prompt, problem_number(task), recorded)
 
@@ -125,7 +127,7 @@ class Told:
 
 
 def build_plan(tools: Sequence[str], deed: str) -> str:
-    """A plan around some tools, in set phrases that a lexicon reads as using them."""
+    """Return a plan around some tools, in set phrases that a lexicon reads as using them."""
     if not tools:
         return number_steps((*BY_HAND, *([deed] if deed else []), "Check the result."))
     listed = " and ".join(f"the {name}" for name in tools)

@@ -15,7 +15,7 @@ from benchmarks.systems.adaplanbench_construction.protocol import LEVELS
 
 
 def normal_form(text: str) -> str:
-    """A text by its words alone: layout, case and punctuation make no other constraint."""
+    """Return a text by its words alone: layout, case and punctuation make no other constraint."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
@@ -43,7 +43,7 @@ class ConstraintPool:
     def merge(
         self, new: Sequence[PooledConstraint], entries: Sequence[Json]
     ) -> tuple["ConstraintPool", list[str]]:
-        """The pool with what a merger made of ``new``, and the texts that it forgot.
+        """Return the pool with what a merger made of ``new``, and the texts that it forgot.
 
         ``entries`` are those of a merger's readable reply. What it forgot is kept as it is.
         """
@@ -62,7 +62,7 @@ class ConstraintPool:
 
 
 def new_ids(new: Sequence[PooledConstraint]) -> list[str]:
-    """The ids under which a merger is shown what is new."""
+    """Return the ids under which a merger is shown what is new."""
     return [f"n{number}" for number in range(1, len(new) + 1)]
 
 
@@ -92,7 +92,7 @@ class PooledCandidate:
         return {"text": self.text, "about": self.about}
 
     def row(self) -> dict[str, Any]:
-        """The candidate as the outcome stores it."""
+        """Return the candidate as the outcome stores it."""
         return {
             "key": self.key,
             "kind": self.kind,
@@ -153,7 +153,7 @@ class Book:
 
 
 def levels_of(books: Iterable[Book], rounds: int) -> dict[str, list[str]]:
-    """The keys of what was kept by level, each with those of the levels before it."""
+    """Return the keys of what was kept by level, each with those of the levels before it."""
     kept = [entry for book in books for entry in book.kept()]
     return {
         level: [entry.key for entry in kept if entry.round <= place]

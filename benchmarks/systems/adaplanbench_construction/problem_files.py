@@ -47,7 +47,7 @@ class ReadProblems:
 
 
 def read_problem_files(path: Path, results: Path | None = None) -> ReadProblems:
-    """The problems in ``path``; ``FileRefused`` names what is wrong with the files.
+    """Return the problems in ``path``; ``FileRefused`` names what is wrong with the files.
 
     ``results`` holds recorded answers to the problems of a MacGyver workbook.
     """
@@ -160,7 +160,7 @@ def _read_rows(name: str, rows: Iterator[tuple[str, Any]]) -> tuple[Task, ...]:
 
 
 def _read_row(place: str, row: Mapping[str, Any], number: int, faults: Problems) -> Task:
-    """The task of a row; what is wrong with it is noted."""
+    """Return the task of a row; what is wrong with it is noted."""
     for field in [field for field in row if field not in FIELDS]:
         faults.add(
             f"{place}, {field[:40]}", f"one of {', '.join(FIELDS)}", Unquoted("another field")

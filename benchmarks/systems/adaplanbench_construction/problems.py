@@ -27,7 +27,7 @@ MOST_ANSWERS = 40
 
 @cache
 def load_demo_problems() -> tuple[Task, ...]:
-    """The problems that ship with the product, ordered by id."""
+    """Return the problems that ship with the product, ordered by id."""
     rows: list[dict[str, Any]] = read_yaml_file(FILE)
     return tuple(_demo_task(row) for row in sorted(rows, key=lambda row: row["id"]))
 
@@ -41,7 +41,9 @@ def _demo_task(row: dict[str, Any]) -> Task:
 
 
 def macgyver_problem(riddle: Riddle, recorded: Sequence[RecordedAnswer]) -> Task | None:
-    """The problem of a MacGyver riddle; None where its file holds no solution that is a plan."""
+    """Return the problem of a MacGyver riddle; None where its file holds no solution that is a
+    plan.
+    """
     solution = read_answer(riddle.solution)
     if not riddle.solvable or solution.kind != "plan":
         return None
@@ -62,7 +64,7 @@ def macgyver_problem(riddle: Riddle, recorded: Sequence[RecordedAnswer]) -> Task
 
 
 def macgyver_problems(problems_file: Path, results_file: Path | None) -> Iterator[Task]:
-    """The problems of two checked MacGyver files (``macgyver.reader.check_files``)."""
+    """Yield the problems of two checked MacGyver files (``macgyver.reader.check_files``)."""
     for riddle, recorded in read_riddles(problems_file, results_file):
         task = macgyver_problem(riddle, recorded)
         if task is not None:

@@ -34,7 +34,7 @@ Rule = Callable[[Task], Callable[[Ask], str]]
 
 
 def _policy(name: str, role: str, title: str, rule: Rule) -> ScriptedPolicy:
-    """A policy whose replies depend on the task and the ask alone."""
+    """Return a policy whose replies depend on the task and the ask alone."""
 
     def build(task: Task, parameters: Json) -> Answerer:
         say = rule(task)
@@ -77,7 +77,7 @@ _FEWEST_WORDS = 8
 
 
 def failed_criteria(query: str) -> dict[str, str]:
-    """The criteria that a request fails by its words, with what says so."""
+    """Return the criteria that a request fails by its words, with what says so."""
     found: dict[str, str] = {}
     for name, pattern in (
         ("household", _AWAY),
@@ -180,7 +180,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _worded(task: Task, about: str, text: str) -> str:
-    """The words of one person for a constraint, the same in every planner's pool."""
+    """Return the words of one person for a constraint, the same in every planner's pool."""
     wording = Wording(Random(derive_seed("wording", task.id, about)))
     kind, _, name = about.partition(":")
     if kind == "tool" and name in load_lexicon().tools:

@@ -58,7 +58,9 @@ class _File:
         self.problems.add(f"{self.name}, line {line}, {field or 'the file'}", expected, found)
 
     def fields(self, value: Any, path: FieldPath, names: Sequence[str], more: str = "") -> bool:
-        """Whether a value has these fields; ``more`` names those that it may have beside them."""
+        """Return whether a value has these fields; ``more`` names those that it may have beside
+        them.
+        """
         if not isinstance(value, dict):
             self.fault(path, f"fields {', '.join(names)}", value)
             return False

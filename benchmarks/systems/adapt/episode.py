@@ -43,7 +43,7 @@ LONGEST_KEPT = 12_000
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-    """One trajectory. ``rng`` draws the scene, which is the same for every method."""
+    """Play one trajectory. ``rng`` draws the scene, which is the same for every method."""
     play = AdaptPlay(task, settings, rng)
     while True:
         reply = yield from put(play.ask_agent())

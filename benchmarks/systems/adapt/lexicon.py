@@ -189,7 +189,7 @@ def _score(asked: About, about: About) -> int:
 
 
 def asks_about_state(question: str) -> bool:
-    """Whether a question is about the kitchen and not about what the person wants."""
+    """Return whether a question is about the kitchen and not about what the person wants."""
     return bool(_STATE.search(question.lower()))
 
 

@@ -24,7 +24,7 @@ POINTS = 101
 def outcome_metrics(
     record: Json, settings: Mapping[str, Any]
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """One trajectory's metrics, and why some are undefined.
+    """Return one trajectory's metrics, and why some are undefined.
 
     ``satisfaction`` is 100 |satisfied| / (|satisfied| + |violated|); preferences that do not apply
     do not count. It stands under ``satisfaction_seen`` or ``satisfaction_unseen``, too.
@@ -79,7 +79,7 @@ def _disclosed(rows: Sequence[Json]) -> float:
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """All metrics of a run with standard errors, and what its pages draw."""
+    """Return all metrics of a run with standard errors, and what its pages draw."""
     played = [outcome for outcome in outcomes if "progress" in outcome.payload]
     return {
         "trajectories": len(outcomes),

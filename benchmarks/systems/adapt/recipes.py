@@ -91,7 +91,7 @@ class Cook:
         return self._rng(name).random() < odds
 
     def _slips(self, name: str) -> bool:
-        """Whether a step that fills a slot is forgotten."""
+        """Return whether a step that fills a slot is forgotten."""
         return self._happens(f"slip:{name}", self.rates.slip)
 
     def _match(self, selectors: Sequence[str]) -> list[str]:
@@ -113,7 +113,7 @@ class Cook:
         return [rule for rule in self.rules if rule.form == form and kind in rule.of]
 
     def _allowed(self, kind: str, name: str) -> bool:
-        """Whether known preferences let something go into a dish."""
+        """Return whether known preferences let something go into a dish."""
         for rule in self._of(kind, "exclude"):
             if name in self.inventory.pick_any(rule.args["sel"]):
                 return False

@@ -125,7 +125,7 @@ def _next_action(task: Task, context: Json, rates: Rates, budgets: Mapping[str, 
 
 
 def _refused(event: Json) -> bool:
-    """Whether an action was not even tried, because a question had to come first."""
+    """Return whether an action was not even tried, because a question had to come first."""
     return not event["ok"] and event["message"].startswith("Ask the person")
 
 
@@ -194,7 +194,7 @@ def _make_questions(task: Task, trained: bool) -> Iterator[str]:
 
 
 def _can_be_asked(facet: str, inventory: Inventory) -> bool:
-    """Whether a facet is asked for by its own name: attributes are not."""
+    """Return whether a facet is asked for by its own name: attributes are not."""
     return facet in _FACET_QUESTIONS or any(t.category == facet for t in inventory.movable)
 
 

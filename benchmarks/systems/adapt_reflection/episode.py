@@ -32,7 +32,9 @@ class _Unscored(Exception):
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-    """One trajectory of the student with the teacher's corrections. ``rng`` draws the scene."""
+    """Play one trajectory of the student with the teacher's corrections. ``rng`` draws
+    the scene.
+    """
     builder = _Builder(adapt.AdaptPlay(task, play_settings(settings), rng), settings)
     try:
         return (yield from builder.build())

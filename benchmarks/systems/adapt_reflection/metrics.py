@@ -31,7 +31,7 @@ def undefined(why: str) -> tuple[dict[str, float | None], dict[str, str]]:
 def outcome_metrics(
     played: Outcome, found: Sequence[Json], thresholds: Thresholds
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """One trajectory's metrics, and why some are undefined.
+    """Return one trajectory's metrics, and why some are undefined.
 
     Shares are in percent of its steps; ``satisfaction`` is the student's.
     """

@@ -28,12 +28,12 @@ _TITLES = {
 
 
 def run_name(condition: str) -> str:
-    """A condition as runs are labelled with it."""
+    """Return a condition as runs are labelled with it."""
     return "standard" if condition == "default" else f"condition={condition}"
 
 
 def remaining_length(task: Json, outcome: Json) -> float | None:
-    """The mean length of the catalogued paths that hold no blocked tool.
+    """Return the mean length of the catalogued paths that hold no blocked tool.
 
     None where nothing was blocked, so that nothing was left over either.
     """
@@ -43,7 +43,7 @@ def remaining_length(task: Json, outcome: Json) -> float | None:
 
 
 def path_datatypes(task: Task) -> frozenset[str]:
-    """The data types on a task's catalogued paths: what recall is the share of."""
+    """Return the data types on a task's catalogued paths: what recall is the share of."""
     return frozenset(Tally(world_of(task.shared), task.payload["paths"]).ground_truth)
 
 

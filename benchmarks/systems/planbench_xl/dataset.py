@@ -198,7 +198,7 @@ class Checker:
     # --- parts of entries --------------------------------------------------------------------
 
     def _entries(self, name: str, key: str) -> Iterator[dict[str, Any]]:
-        """The entries of a file that can be told apart; other ones are noted."""
+        """Yield the entries of a file that can be told apart; other ones are noted."""
         file = self.files[name]
         if not isinstance(file.content, list) or not file.content:
             self.problems.add(file.name, "a list with at least one entry", file.content)
@@ -250,7 +250,7 @@ class Checker:
         what: str = "data types",
         empty: bool = False,
     ) -> list[str]:
-        """The names in a list, sorted; [] where it is no list of different (known) names."""
+        """Return the names in a list, sorted; [] where it is no list of different (known) names."""
         value = entry.get(field)
         if not isinstance(value, list) or not (value or empty):
             self._fault(field, "a list of texts" if empty else f"a list of {what}", value)
@@ -379,7 +379,7 @@ def _slim(entry: Json) -> dict[str, Any]:
 
 
 def _task(query: Json, task: Json, paths: Sequence[Json], shared: Json) -> Task:
-    """A query as a task: what it asks, and what only the environment knows of it."""
+    """Return a query as a task: what it asks, and what only the environment knows of it."""
     payload = {
         "task_id": task["task_id"],
         "input_datatypes": query["input_datatypes"],
@@ -396,7 +396,9 @@ def _task(query: Json, task: Json, paths: Sequence[Json], shared: Json) -> Task:
 
 
 def sample_queries(tasks: Sequence[Task], size: int | None, seed: int) -> list[Task]:
-    """A random sample in the order of the file, the same for the same seed; all without a size."""
+    """Return a random sample in the order of the file, the same for the same seed; all without a
+    size.
+    """
     if size is None or size >= len(tasks):
         return list(tasks)
     chosen = set(random.Random(seed).sample(range(len(tasks)), size))

@@ -27,7 +27,7 @@ def _world(task: Task) -> ToolWorld:
 
 
 def _plan(task: Task, settings: Mapping[str, Any]) -> Plan:
-    """What is blocked for a task; plans are remembered by each process."""
+    """Return what is blocked for a task; plans are remembered by each process."""
     rules = resolve(settings).rules
     if rules is None:
         return UNBLOCKED
@@ -173,7 +173,7 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, An
 
 
 def failure_words(detail: str | None) -> tuple[str, str]:
-    """A failure detail as (title, sentence)."""
+    """Return a failure detail as (title, sentence)."""
     if detail in (None, "", "success"):
         return "Success", "The answer is right and was found by reliable tools."
     if detail in FAILURES:
@@ -184,7 +184,7 @@ def failure_words(detail: str | None) -> tuple[str, str]:
 
 
 def category_words(name: str | None) -> tuple[str, str] | None:
-    """A failure category as (title, sentence)."""
+    """Return a failure category as (title, sentence)."""
     return CATEGORIES.get(name or "")
 
 

@@ -88,7 +88,7 @@ class Trace:
             self.unreliable.add(normalise(turn["value"]))
 
     def category(self, termination: str, failure: str | None) -> str | None:
-        """The category of a query that ended; None where it succeeded or is left out."""
+        """Return the category of a query that ended; None where it succeeded or is left out."""
         if failure is None or termination == AMBIGUOUS:
             return None
         if termination in (LABEL_ERRORS, RETRIEVAL_ERRORS, CALL_ERRORS):
@@ -114,7 +114,7 @@ class Trace:
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-    """One trajectory. ``rng`` is not used: what looks like chance is derived from the task."""
+    """Play one trajectory. ``rng`` is not used: what looks like chance is derived from the task."""
     conditions = resolve(settings)
     query = Query(world_of(task.shared), task, conditions)
     table = _Dialogue(task, query, conditions)
@@ -209,7 +209,7 @@ class _Dialogue:
 
 
 def _told_tool(tool: CatalogueTool, tool_id: str | None) -> Json:
-    """A tool as the agent was shown it, for those who do not read messages."""
+    """Return a tool as the agent was shown it, for those who do not read messages."""
     told: dict[str, Any] = {
         "name": tool.name,
         "description": tool.description,
@@ -250,7 +250,7 @@ def _outcome(task: Task, query: Query, trace: Trace, termination: str) -> Outcom
 
 
 def _groups(task: Task) -> dict[str, str]:
-    """What a task is like, for figures by group."""
+    """Return what a task is like, for figures by group."""
     shortest = min((len(path) for path in task.payload["paths"]), default=0)
     return {
         "input_type": task.payload.get("input_type") or "unknown",

@@ -28,7 +28,7 @@ class DataFile:
 
 
 def read_files(folder: Path, problems: Problems) -> dict[str, DataFile]:
-    """The eight files of a folder, each as ``NAME.json`` or ``NAME.json.gz``.
+    """Return the eight files of a folder, each as ``NAME.json`` or ``NAME.json.gz``.
 
     Checksums are those of the unpacked bytes: packing changes nothing. What cannot be read is
     noted as a problem and left out.
@@ -49,14 +49,16 @@ def read_files(folder: Path, problems: Problems) -> dict[str, DataFile]:
 
 
 def open_plain_or_packed(path: Path) -> BinaryIO:
-    """A file for reading, unpacked if its name or its first bytes say that it is packed."""
+    """Return a file for reading, unpacked if its name or its first bytes say that it is packed."""
     with path.open("rb") as file:
         packed = path.suffix == ".gz" or file.read(2) == _GZIP
     return cast(BinaryIO, gzip.open(path)) if packed else path.open("rb")
 
 
 def read_json(path: Path, problems: Problems) -> Any:
-    """The content of a JSON file, plain or packed; None, with a problem noted, if unreadable."""
+    """Return the content of a JSON file, plain or packed; None, with a problem noted, if
+    unreadable.
+    """
     source = _read(path, problems)
     return source.content if source else None
 

@@ -142,7 +142,9 @@ class ToolGraph:
 def draw(
     world: ToolWorld, payload: Json, blocked: Collection[str] = (), walk: ToolWalk | None = None
 ) -> ToolGraph:
-    """The catalogued tools of a task, and those that a walk called, with what became of them."""
+    """Return the catalogued tools of a task, and those that a walk called, with what became of
+    them.
+    """
     given, target = list(payload["input_datatypes"]), payload["target_datatype"]
     names = sorted({name for path in payload["paths"] for name in path if name in world.tools})
     became: dict[str, dict[int, str]] = defaultdict(dict)
@@ -213,7 +215,9 @@ def _edge(
 
 
 def _drawn(edges: Iterable[Edge]) -> list[Edge]:
-    """The edges that get lines: noisy and blocking tools alike in all that shows share one."""
+    """Return the edges that get lines: noisy and blocking tools alike in all that shows
+    share one.
+    """
     alike: dict[tuple[object, ...], Edge] = {}
     drawn = []
     for edge in edges:
@@ -295,7 +299,7 @@ def _order(layers: Sequence[list[_Spot]], near: Mapping[_Spot, Sequence[_Spot]])
 
 
 def _centres(layers: Sequence[Sequence[_Spot]]) -> dict[_Spot, float]:
-    """Each layer side by side, in the middle of the widest."""
+    """Return each layer side by side, in the middle of the widest."""
     sizes = [sum(map(_wide, layer)) + GAP * (len(layer) - 1) for layer in layers]
     widest = max(sizes, default=0)
     centres = {}
@@ -343,7 +347,7 @@ _Point = tuple[float, float]
 
 
 def _covered(edge: Edge, spot: _Point, tagged: Sequence[Edge]) -> int:
-    """How many labels the label of an edge would touch."""
+    """Return how many labels the label of an edge would touch."""
     return sum(
         abs(spot[0] - other.x) < edge.half + other.half + 3 and abs(spot[1] - other.y) < 20
         for other in tagged

@@ -32,7 +32,8 @@ _WHY = {
 def outcome_metrics(
     figures: Json | None, why: str = ""
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """One trajectory's metrics, and why some are undefined; all are, where there are no figures.
+    """Return one trajectory's metrics, and why some are undefined; all are, where there are no
+    figures.
 
     ``accurate`` is 1 iff the answer is correct and its data type was come by honestly.
     """
@@ -45,7 +46,9 @@ def outcome_metrics(
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """All metrics of a run, how trajectories ended and failed, and the evaluator's aggregates."""
+    """Return all metrics of a run, how trajectories ended and failed, and the evaluator's
+    aggregates.
+    """
     categories = Counter(o.payload.get("failure_category") for o in outcomes)
     return {
         "trajectories": len(outcomes),
@@ -59,12 +62,12 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def evaluated(outcome: Outcome) -> bool:
-    """Whether an outcome has a place in the evaluator's figures."""
+    """Return whether an outcome has a place in the evaluator's figures."""
     return outcome.metrics.get("accurate") is not None
 
 
 def _failures(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How often which ending, in the reference's words; successes are counted as such."""
+    """Return how often which ending, in the reference's words; successes are counted as such."""
     results = [outcome.payload["result"] for outcome in outcomes if evaluated(outcome)]
     return dict(Counter(result["failure"] or "success" for result in results))
 
@@ -81,7 +84,7 @@ def _by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, Any]
 
 
 def aggregates(rows: Sequence[Json]) -> dict[str, Any]:
-    """The evaluator's aggregates over its per-query rows, under its own names."""
+    """Return the evaluator's aggregates over its per-query rows, under its own names."""
     n, calls = len(rows), _total(rows, "call_turns")
     correct = sum(row["answer_correct"] for row in rows)
     searches = _total(rows, "search_turns")
@@ -137,7 +140,7 @@ def _errors(rows: Sequence[Json], calls: int) -> dict[str, Any]:
 
 
 def evaluation_report(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """The evaluator's report over outcomes by query, in its shape.
+    """Return the evaluator's report over outcomes by query, in its shape.
 
     As there, queries without an evaluation drop out of every denominator; they are counted.
     """

@@ -114,7 +114,7 @@ class ReplyPage:
 
 
 def show(context: Json, given: Fields, errors: Mapping[str, str]) -> ReplyPage:
-    """The page of an ask; ``given`` and ``errors`` come of a form that was refused."""
+    """Return the page of an ask; ``given`` and ``errors`` come of a form that was refused."""
     events, step = context["events"], context["step"]
     past = [_past(number, event) for number, event in enumerate(events, 1)]
     values = _values(events)
@@ -143,7 +143,9 @@ def _field(name: str, id: str, given: Fields, errors: Mapping[str, str], **more:
 def _tools(
     context: Json, given: Fields, errors: Mapping[str, str]
 ) -> tuple[list[ToolFields], list[ToolFields]]:
-    """The tools of the last search in the order that it showed, then all others, newest first."""
+    """Return the tools of the last search in the order that it showed, then all others, newest
+    first.
+    """
     searches = [event["tools"] for event in context["events"] if _searched(event)]
     order = {name: place for place, name in enumerate(searches[-1] if searches else ())}
     called = [event["request"]["name"] for event in context["events"] if _carried_out(event)]
@@ -182,7 +184,7 @@ def parameters_of(told: Json) -> Mapping[str, Json]:
 
 
 def _type(about: Json) -> str:
-    """The type of a parameter in JSON's word, where it is anything but text."""
+    """Return the type of a parameter in JSON's word, where it is anything but text."""
     kind = about.get("type", "string")
     return kind if isinstance(kind, str) and kind != "string" else ""
 
@@ -196,7 +198,7 @@ def _carried_out(event: Json) -> bool:
 
 
 def _values(events: Sequence[Json]) -> list[Value]:
-    """Every value once, with the step at which it came first."""
+    """Return every value once, with the step at which it came first."""
     found: dict[tuple[str, bool], Value] = {}
     for step, event in enumerate(events, 1):
         if event["category"] != "tool_ok":
@@ -209,12 +211,14 @@ def _values(events: Sequence[Json]) -> list[Value]:
 
 
 def as_text(value: Any) -> str:
-    """A value as it is typed into a field."""
+    """Return a value as it is typed into a field."""
     return value if isinstance(value, str) else canonical_json(value)
 
 
 def _suggestions(query: str, values: Sequence[Value]) -> list[str]:
-    """What an argument may be: values that came back, the newest first, and those of the query."""
+    """Return what an argument may be: values that came back, the newest first, and those of the
+    query.
+    """
     said = [*_QUOTED.findall(query), *_NUMBERED.findall(query)]
     said = [text.strip().rstrip(".:,") for text in said]
     came = [value.text for value in values[::-1] if value.success]
@@ -273,7 +277,7 @@ _NATIVE_NAMES = {RETRIEVE: "retrieve_tools", CALL: "call_tool"}
 
 
 def compose(native: bool, context: Json, fields: Fields) -> str:
-    """The reply that the filled-in form stands for."""
+    """Return the reply that the filled-in form stands for."""
     action = {"search": _search, "call": _call, "answer": _answer}.get(fields.get("do", ""))
     if action is None:
         raise FieldsRefused({"": "Choose what to do: search, call a tool, or answer."})
@@ -328,7 +332,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def _argument(text: str, about: Json) -> Any:
-    """What was typed as the parameter's type, where it can be read as one; else as text."""
+    """Return what was typed as the parameter's type, where it can be read as one; else as text."""
     kind = about.get("type")
     wanted = _TYPES.get(kind, ()) if isinstance(kind, str) else ()
     try:

@@ -56,7 +56,7 @@ class Briefing:
 
 
 def given_values(task: Task, world: ToolWorld) -> dict[str, Any]:
-    """The values that a question gives, by data type.
+    """Return the values that a question gives, by data type.
 
     Questions give them in prose. Of the records whose values stand in it the one with the right
     answer is meant, for several buyers may share a plant.
@@ -147,12 +147,12 @@ class Notes:
                     del values[datatype]
 
     def in_vain(self, tool: CatalogueTool) -> bool:
-        """Whether a tool was looked for and not shown, or called and found nothing."""
+        """Return whether a tool was looked for and not shown, or called and found nothing."""
         sought = tool.output in self.outputs_searched and tool.name not in self.shown
         return sought or tool.name in self.called_in_vain
 
     def call(self, tool: CatalogueTool, held: Mapping[str, Any]) -> dict[str, Any]:
-        """A call of a tool with values that are held."""
+        """Return a call of a tool with values that are held."""
         arguments = {surface: held[datatype] for surface, datatype in tool.arguments.items()}
         return {"name": tool.name, "arguments": arguments}
 
@@ -163,7 +163,7 @@ class Notes:
         return canonical_json(move[1]) in self._searches
 
     def wanted(self, held: Mapping[str, Any]) -> Sequence[str]:
-        """What tools that were shown still lack, in the order in which they were shown."""
+        """Return what tools that were shown still lack, in the order in which they were shown."""
         lacking = (name for tool in self.shown.values() for name in tool.inputs)
         return list(dict.fromkeys(name for name in lacking if name not in held))
 
@@ -176,7 +176,9 @@ Move = tuple[str, Any]
 
 
 def write(ask: Ask, move: Move) -> str:
-    """A move as the text of a reply: in tags, or as a native call where functions are offered."""
+    """Return a move as the text of a reply: in tags, or as a native call where functions are
+    offered.
+    """
     kind, content = move
     if ask.tools:
         if kind == ANSWER:
@@ -187,7 +189,7 @@ def write(ask: Ask, move: Move) -> str:
 
 
 def search(*, output: str = "", inputs: Sequence[str] = ()) -> Move:
-    """A search for tools by the data types that they give or take, put in words."""
+    """Return a search for tools by the data types that they give or take, put in words."""
     taken = [name.replace("_", " ") for name in inputs]
     if output and inputs:
         about = {"output_information": output.replace("_", " "), "input_information": taken}
@@ -278,7 +280,7 @@ def _agent(name: str, policy: Policy, mistakes: float = 0.0) -> Callable[[Task, 
 
 
 def _mistake(ask: Ask, move: Move, rng: random.Random) -> str:
-    """A move gone wrong, as agents do go wrong."""
+    """Return a move gone wrong, as agents do go wrong."""
     kind, content = move
     if ask.tools:
         spoilt = {"content": "Let me think about that.", "tool_calls": []}
@@ -297,7 +299,7 @@ def _mistake(ask: Ask, move: Move, rng: random.Random) -> str:
 
 
 def _spoilt(move: Move, rng: random.Random) -> Move:
-    """A move that is well formed and wrong."""
+    """Return a move that is well formed and wrong."""
     kind, content = move
     if kind == RETRIEVE:
         wrong = [

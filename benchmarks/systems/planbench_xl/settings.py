@@ -166,7 +166,9 @@ class Conditions:
 
 
 def resolve(settings: Mapping[str, Any]) -> Conditions:
-    """The condition with the knobs that were turned; settings that are missing are at default."""
+    """Return the condition with the knobs that were turned; settings that are missing are at
+    default.
+    """
     name = settings.get("condition", "default")
     if name not in CONDITIONS:
         raise SettingError("condition", "one of " + ", ".join(CONDITIONS), name)

@@ -148,7 +148,7 @@ class ToolWalk:
         return next((step for step in self.steps if step.index == index), None)
 
     def until(self, index: int) -> "ToolWalk":
-        """The walk up to and with a step."""
+        """Return the walk up to and with a step."""
         return ToolWalk(tuple(step for step in self.steps if step.index <= index))
 
 
@@ -158,7 +158,7 @@ def read_walk(
     turns: Iterable[tuple[int, Json]],
     given: Sequence[str],
 ) -> ToolWalk:
-    """The walk that payloads of turns tell of; what they do not hold is left out."""
+    """Return the walk that payloads of turns tell of; what they do not hold is left out."""
     paths, shown, known = set(on_paths), set[str](), set(given)
     searches = calls = refused = 0
     steps = []
@@ -204,7 +204,7 @@ def _shown(world: ToolWorld, name: str, paths: Iterable[str], fresh: bool) -> Sh
 
 
 def _called(payload: Json) -> str:
-    """The tool that a call names, refused or not."""
+    """Return the tool that a call names, refused or not."""
     request = payload.get("request")
     named = request.get("name") if isinstance(request, Mapping) else None
     return str(payload.get("tool") or named or "")
@@ -239,7 +239,7 @@ def _inputs(payload: Json) -> str:
 
 
 def _answered(payload: Json, badge: str, tone: Tone, sentence: str) -> tuple[str, Tone, str]:
-    """An answer judged in words: right, or why not."""
+    """Return an answer judged in words: right, or why not."""
     right = payload.get("correct") and payload.get("datatype_check")
     if right:
         return "right", "ok", "It holds the expected value, found by tools that can be relied on."

@@ -44,7 +44,7 @@ def examples() -> Mapping[str, Sequence[Mapping[str, str]]]:
 
 
 def text() -> str:
-    """The file as it is shipped."""
+    """Return the file as it is shipped."""
     body = yaml.safe_dump(examples(), allow_unicode=True, sort_keys=False, width=100)
     return _HEAD + str(body)
 

@@ -49,7 +49,7 @@ class GenerationReport:
     left_out: Sequence[str]
 
     def lines(self, wanted: int) -> list[str]:
-        """The report in words."""
+        """Return the report in words."""
         lines = [f"{self.questions} questions"]
         lines += [
             f"  {TASKS[task].title}: {n}" + (f" of {wanted} wanted" if n < wanted else "")
@@ -115,7 +115,8 @@ def load_source(
     most_states: int = MOST_STATES,
     nodes: int = MOST_NODES,
 ) -> Source:
-    """A problem that questions can be made of; templates lie beside the domain, or there are none.
+    """Return a problem that questions can be made of; templates lie beside the domain, or there are
+    none.
 
     Raises ``PddlError``, ``TextError``, ``TooLarge`` or ``Declined`` with what is wrong.
     """

@@ -60,7 +60,7 @@ class Source:
         self.declined: dict[str, list[str]] = {}
 
     def fits(self, state: State) -> bool:
-        """Whether a state along a plan is as difficult as wanted."""
+        """Return whether a state along a plan is as difficult as wanted."""
         wanted = self.difficulty
         if self.space.is_goal(state) or len(self.space.moves_of(state)) > wanted.max_applicable:
             return False
@@ -70,12 +70,12 @@ class Source:
         return distance is not None and wanted.min_distance <= distance <= wanted.max_distance
 
     def sample(self, rng: random.Random) -> State | None:
-        """A state along a plan from the initial state; None if none of the walk fits."""
+        """Return a state along a plan from the initial state; None if none of the walk fits."""
         states = [one for one in self.space.walk(rng, self.instance.init)[1] if self.fits(one)]
         return rng.choice(states) if states else None
 
     def with_state(self, state: State) -> str:
-        """The problem in PDDL with another initial state."""
+        """Return the problem in PDDL with another initial state."""
         start = re.search(r"\(\s*:init\b", self.problem, re.IGNORECASE)
         assert start  # it was read as a problem
         depth, end = 0, start.start()
@@ -199,7 +199,9 @@ def _reaches(source: Source, state: State, plan: Sequence[Atom]) -> bool:
 def _padded(
     source: Source, rng: random.Random, plan: list[Atom], states: Sequence[State]
 ) -> list[Atom]:
-    """The plan with an action or a pair put in that it does not need; unchanged if none fits."""
+    """Return the plan with an action or a pair put in that it does not need; unchanged if none
+    fits.
+    """
     places = list(range(len(states)))
     rng.shuffle(places)
     for place in places:

@@ -107,22 +107,22 @@ class GroundAction:
     delete: State
 
     def applicable(self, state: State) -> bool:
-        """Whether it can be performed in a state."""
+        """Return whether it can be performed in a state."""
         return any(wanted <= state and not (kept & state) for wanted, kept in self.cases)
 
     def after(self, state: State) -> State:
-        """The state after it; what is both deleted and added holds."""
+        """Return the state after it; what is both deleted and added holds."""
         return (state - self.delete) | self.add
 
 
 def typed_objects(instance: Instance, wanted: Types) -> list[str]:
-    """The objects that may stand where one of these types is wanted, in their order."""
+    """Return the objects that may stand where one of these types is wanted, in their order."""
     is_one_of = instance.domain.is_one_of
     return [name for name, types in instance.objects.items() if is_one_of(types, wanted)]
 
 
 def ground_atoms(instance: Instance) -> list[Atom]:
-    """Every well-typed proposition that some action changes."""
+    """Return every well-typed proposition that some action changes."""
     found: list[Atom] = []
     for name, kinds in instance.domain.predicates.items():
         if name in instance.domain.fluents:
@@ -131,7 +131,7 @@ def ground_atoms(instance: Instance) -> list[Atom]:
 
 
 def ground_actions(instance: Instance) -> list[Atom]:
-    """Every well-typed action, whether or not it can ever be performed."""
+    """Return every well-typed action, whether or not it can ever be performed."""
     found: list[Atom] = []
     for name, action in instance.domain.actions.items():
         kinds = tuple(types for _, types in action.parameters)
@@ -250,7 +250,7 @@ class StateSpace:
         return found
 
     def reachable(self, start: State) -> set[State]:
-        """All states that can be reached from one of them."""
+        """Return all states that can be reached from one of them."""
         seen = {start}
         front = [start]
         while front:
@@ -261,7 +261,7 @@ class StateSpace:
         return seen
 
     def avoidable(self, atom: Atom, start: State) -> bool:
-        """Whether the goal can be reached from a state without the atom ever holding."""
+        """Return whether the goal can be reached from a state without the atom ever holding."""
         distances, seen, front = self.distances, {start}, [start]
         while front:
             state = front.pop()
@@ -279,7 +279,7 @@ class StateSpace:
 
 
 def _ground(instance: Instance, atom: Atom) -> GroundAction:
-    """An action with its objects, without cases that what never changes rules out."""
+    """Return an action with its objects, without cases that what never changes rules out."""
     action = instance.domain.actions[atom[0]]
     values = atom[1:]
     cases = [case for one in action.cases if (case := _case(instance, one, values)) is not None]

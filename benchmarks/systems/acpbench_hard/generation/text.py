@@ -86,12 +86,13 @@ class Describer:
     templates: Templates = Templates()
 
     def about(self) -> str:
-        """What the domain is about."""
+        """Return what the domain is about."""
         name = self.domain.name.replace("-", " ").replace("_", " ")
         return self.templates.about or f"This is a planning problem of the domain “{name}”."
 
     def context(self, instance: Instance, state: State, *, actions: bool, goal: bool) -> str:
-        """The situation in words: objects, what never changes, what holds now, and what is named.
+        """Return the situation in words: objects, what never changes, what holds now, and what is
+        named.
 
         ``actions``: the actions are listed, otherwise the propositions. ``goal``: the goal is told.
         """
@@ -121,7 +122,7 @@ class Describer:
         ]
 
     def fact(self, atom: Atom) -> str:
-        """One atom as a phrase."""
+        """Return one atom as a phrase."""
         if phrases := self.templates.predicates.get(atom[0]):
             return phrases[0].format(*atom[1:])
         if len(atom) == 1:
@@ -129,7 +130,7 @@ class Describer:
         return f"“{_words(atom[0])}” holds for {_joined(atom[1:])}"
 
     def action(self, action: Atom) -> str:
-        """One action as a phrase."""
+        """Return one action as a phrase."""
         if phrase := self.templates.actions.get(action[0]):
             return phrase.format(*action[1:])
         return (
@@ -183,7 +184,9 @@ class Describer:
         return f"The available actions are: {'; '.join(parts)}."
 
     def _propositions(self) -> str:
-        """The propositions that actions change; what never changes is none that is asked for."""
+        """Return the propositions that actions change; what never changes is none that is asked
+        for.
+        """
         parts = []
         for name, kinds in self.domain.predicates.items():
             if name in self.domain.fluents:

@@ -22,7 +22,7 @@ VERDICTS: Mapping[str, str] = {
 
 
 def verdict_words(verdict: str) -> str:
-    """A verdict (or several that differ, joined by slashes) in words."""
+    """Return a verdict (or several that differ, joined by slashes) in words."""
     return " / ".join(VERDICTS.get(part, part) for part in verdict.split(" / "))
 
 
@@ -82,7 +82,7 @@ def clean(text: str) -> str:
 
 
 def read_answer(text: str) -> ReadAnswer:
-    """The steps of a recorded answer, or that it is none."""
+    """Return the steps of a recorded answer, or that it is none."""
     plain = clean(text)
     if len(re.findall(r"\w+", plain)) < FEWEST_WORDS:
         return ReadAnswer("empty", (), plain)
@@ -101,7 +101,7 @@ def read_answer(text: str) -> ReadAnswer:
 
 
 def _number_lines(text: str) -> list[str]:
-    """Every step marker at the start of a line, written as "N. "."""
+    """Return every step marker at the start of a line, written as "N. "."""
 
     def renumber(match: re.Match[str]) -> str:
         if _MENTION.search(text[max(0, match.start() - 8) : match.start()]):
@@ -149,7 +149,7 @@ def _numbered(lines: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _without_remark(step: str) -> tuple[str, list[str]]:
-    """A last step and the remarks that follow it on the same line."""
+    """Return a last step and the remarks that follow it on the same line."""
     parts = _SENTENCE_OR_NOTE.split(step)
     for place, part in enumerate(parts):
         if place and _REMARK.match(part):
@@ -158,7 +158,7 @@ def _without_remark(step: str) -> tuple[str, list[str]]:
 
 
 def _prose(text: str) -> tuple[list[str], list[str]]:
-    """The sentences of an answer that numbers nothing."""
+    """Return the sentences of an answer that numbers nothing."""
     steps: list[str] = []
     remarks: list[str] = []
     for line in text.splitlines():

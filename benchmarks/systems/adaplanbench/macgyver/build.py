@@ -31,7 +31,7 @@ SEED = 1
 def build_task(
     riddle: Riddle, recorded: Sequence[RecordedAnswer], seed: int = SEED
 ) -> tuple[Task, tuple[Profile, ...]]:
-    """The task of a problem; the same problem, answers and seed give the same task."""
+    """Return the task of a problem; the same problem, answers and seed give the same task."""
     problem = read_problem(riddle.problem, riddle.id)
     listed = lexicon.named(problem.offers)
     plans, verdicts, others = _plans(recorded, listed)
@@ -66,7 +66,7 @@ def build_task(
 
 
 def dataset_checksum(files: str, seed: int = SEED, kept: str = "") -> str:
-    """The checksum of what the files become: other rules make other tasks of the same files.
+    """Return the checksum of what the files become: other rules make other tasks of the same files.
 
     ``kept`` names the filter, where not every problem becomes a task.
     """
@@ -75,7 +75,7 @@ def dataset_checksum(files: str, seed: int = SEED, kept: str = "") -> str:
 
 
 def theme_of(query: str) -> str:
-    """The main theme of a query, by the words in it."""
+    """Return the main theme of a query, by the words in it."""
     words = [word for tokens in sentences(query) for word in tokens]
     hits = {
         name: sum(word in known for word in words) for name, known in phrases()["themes"].items()
@@ -91,7 +91,7 @@ def plan_of(steps: Sequence[str], key: str, listed: Sequence[str]) -> PoolPlan:
 
 
 def slug(author: str) -> str:
-    """A name as it may stand in a key."""
+    """Return a name as it may stand in a key."""
     return re.sub(r"[^a-z0-9]+", "-", author.lower()).strip("-")
 
 
@@ -143,7 +143,7 @@ def _plan_row(plan: PoolPlan, verdicts: Sequence[str]) -> dict[str, Any]:
 def _reference(
     riddle: Riddle, plans: Sequence[PoolPlan], listed: Sequence[str]
 ) -> tuple[Mentions, str]:
-    """What the reference names, and which text it is: the solution, a plan's key, or none.
+    """Return what the reference names, and which text it is: the solution, a plan's key, or none.
 
     Where the recorded solution says that there is none, the plan that names fewest tools stands
     in, so that every profile leaves a way open.

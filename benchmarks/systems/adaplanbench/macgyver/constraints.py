@@ -39,7 +39,7 @@ class Mentions:
 
 
 def named_in(text: str, listed: Sequence[str] = ()) -> Mentions:
-    """What a text names, however it is meant, unless it is ruled out."""
+    """Return what a text names, however it is meant, unless it is ruled out."""
     found = [m for m in mentions(text, listed) if m.status != "ruled_out"]
     tools = {m.name for m in found if m.kind == "tool"}
     lexicon = load_lexicon()
@@ -51,7 +51,9 @@ def named_in(text: str, listed: Sequence[str] = ()) -> Mentions:
 
 
 def goal_of(query: str, theme: str) -> Mentions:
-    """What a query is about: every tool that one of its words may mean, with its attributes."""
+    """Return what a query is about: every tool that one of its words may mean, with its
+    attributes.
+    """
     known = load_lexicon()
     found = named_in(query)
     tools = found.tools | set(tools_of_words(query))
@@ -70,7 +72,7 @@ def _needs() -> Mapping[str, frozenset[str]]:
 
 
 def needed_by(query: str) -> dict[str, str]:
-    """What a task itself needs, as ``about``, with the word of its query that says so.
+    """Return what a task itself needs, as ``about``, with the word of its query that says so.
 
     A constraint on it would contradict the task: nothing greasy for bacon, nothing wet in a boat.
     """
@@ -175,7 +177,7 @@ def _tools(
 
 
 def _plain(name: str, count: int) -> bool:
-    """Whether a tool that the problem does not offer may be one that answers brought along.
+    """Return whether a tool that the problem does not offer may be one that answers brought along.
 
     Words that are also verbs, general words and what lies about outdoors mostly are no tool.
     """

@@ -19,7 +19,7 @@ NOT_READABLE = "not_readable"
 
 
 def grounds(constraint: Mapping[str, str]) -> tuple[str, ...]:
-    """What a constraint is about, as the lexicon knows it; empty where it does not.
+    """Return what a constraint is about, as the lexicon knows it; empty where it does not.
 
     A constraint that does not say it is about the tools that its text names.
     """

@@ -90,7 +90,7 @@ _SUBJECT_ENDS = PREPOSITIONS - {"of", "with", "in"} | {"use", "using", "if", "th
 
 
 def tool_status(tokens: Tokens, start: int, end: int) -> Status:
-    """How the mention of a tool at ``start`` to ``end`` of a sentence is meant."""
+    """Return how the mention of a tool at ``start`` to ``end`` of a sentence is meant."""
     if ruled_out_before(tokens, start) or _ruled_out_after(tokens, end):
         return "ruled_out"
     if _likeness(tokens, start, end):
@@ -101,7 +101,7 @@ def tool_status(tokens: Tokens, start: int, end: int) -> Status:
 
 
 def deed_status(tokens: Tokens, start: int, end: int) -> Status:
-    """How the mention of an action or a property is meant: what is feared is not done."""
+    """Return how the mention of an action or a property is meant: what is feared is not done."""
     if ruled_out_before(tokens, start):
         return "ruled_out"
     window = _before(tokens, start, 6)
@@ -117,7 +117,7 @@ def deed_status(tokens: Tokens, start: int, end: int) -> Status:
 
 
 def unwanted(tokens: Tokens, start: int, end: int) -> bool:
-    """Whether a liquid is what the step gets rid of: "drain the water", "absorb the oil".
+    """Return whether a liquid is what the step gets rid of: "drain the water", "absorb the oil".
 
     The nearest cue decides: "use the bucket to bail water" bails, "pour the remaining water" pours.
     """
@@ -132,7 +132,7 @@ def unwanted(tokens: Tokens, start: int, end: int) -> bool:
 
 
 def _before(tokens: Tokens, start: int, most: int) -> list[str]:
-    """The words before a mention, back to the nearest stop."""
+    """Return the words before a mention, back to the nearest stop."""
     window: list[str] = []
     for token in reversed(tokens[max(0, start - most) : start]):
         if token in _STOPS:
@@ -142,7 +142,7 @@ def _before(tokens: Tokens, start: int, most: int) -> list[str]:
 
 
 def ruled_out_before(tokens: Tokens, start: int) -> bool:
-    """Whether the words before a mention say that it is not there or not used."""
+    """Return whether the words before a mention say that it is not there or not used."""
     window = _before(tokens, start, 9)
     for index, token in enumerate(window):
         rest = window[index + 1 :]
@@ -165,7 +165,7 @@ def ruled_out_before(tokens: Tokens, start: int) -> bool:
 
 
 def _reaches(rest: Sequence[str]) -> bool:
-    """Whether "without" and its kind still hold after these words."""
+    """Return whether "without" and its kind still hold after these words."""
     for index, token in enumerate(rest):
         following = rest[index + 1] if index + 1 < len(rest) else ""
         if token in ("by", "when", "until"):
@@ -261,7 +261,7 @@ class Mention:
 
 
 def mentions(text: str, listed: Sequence[str] = ()) -> tuple[Mention, ...]:
-    """What a plan names, step by step.
+    """Return what a plan names, step by step.
 
     ``listed`` are the tools that the problem offers: a general word ("the tape") means the one
     kind of it that the plan names, else the one kind that the problem offers.
@@ -294,7 +294,7 @@ def _mentions(text: str, listed: tuple[str, ...]) -> tuple[Mention, ...]:
 
 
 def _places(lexicon: Lexicon, tokens: Sequence[str]) -> Iterator[tuple[Form, int, int]]:
-    """The tools that a sentence names, longest names first: (form, start, end)."""
+    """Yield the tools that a sentence names, longest names first: (form, start, end)."""
     place = 0
     while place < len(tokens):
         form = _longest(lexicon.forms, tokens, place, lexicon)
@@ -324,7 +324,7 @@ def _longest(
 
 
 def _fits(lexicon: Lexicon, form: Form, tokens: Sequence[str], start: int, end: int) -> bool:
-    """Whether the neighbours allow this reading of an ambiguous word."""
+    """Return whether the neighbours allow this reading of an ambiguous word."""
     before = tokens[start - 1] if start else ""
     after = tokens[end] if end < len(tokens) else ""
     if form.kind == "attribute":
@@ -408,7 +408,9 @@ def _without_made(found: list[Mention], listed: Sequence[str]) -> list[Mention]:
 
 
 def named(text: str) -> tuple[str, ...]:
-    """The tools that a list of resources offers, in its own words: no general words are added."""
+    """Return the tools that a list of resources offers, in its own words: no general words are
+    added.
+    """
     lexicon = load_lexicon()
     found: list[str] = []
     for tokens in sentences(text):
@@ -421,7 +423,7 @@ def named(text: str) -> tuple[str, ...]:
 
 
 def tools_of_words(text: str) -> tuple[str, ...]:
-    """Every tool that some single word of a text may mean, whatever stands around it."""
+    """Return every tool that some single word of a text may mean, whatever stands around it."""
     forms = load_lexicon().forms
     words = {word for tokens in sentences(text) for word in tokens}
     found = [form.key for w in sorted(words) for form in forms.get(w, ()) if len(form.tokens) == 1]
@@ -444,7 +446,7 @@ class Uses:
 
 
 def uses(text: str, listed: Sequence[str] = ()) -> Uses:
-    """The tools and attributes that a plan uses."""
+    """Return the tools and attributes that a plan uses."""
     by_about: dict[str, Mention] = {}
     for mention in mentions(text, listed):
         if mention.status == "used":

@@ -137,7 +137,7 @@ def _sentences(text: str, number: int | None) -> list[str]:
 
 
 def _is_offer(sentence: str) -> bool:
-    """Whether a sentence lists what there is: words that offer, and several things."""
+    """Return whether a sentence lists what there is: words that offer, and several things."""
     match = _OFFERS.search(sentence)
     if match is None or sentence.endswith("?"):
         return False
@@ -148,7 +148,9 @@ def _is_offer(sentence: str) -> bool:
 
 
 def _beside_offer(sentence: str) -> str:
-    """What a sentence says beside its list: a goal before it, or what is missing after it."""
+    """Return what a sentence says beside its list: a goal before it, or what is missing
+    after it.
+    """
     if (after := _KEEP_AFTER.search(sentence)) is not None:
         return after.group(1)
     before = _KEEP_BEFORE.sub("", sentence)
@@ -158,7 +160,9 @@ def _beside_offer(sentence: str) -> str:
 
 
 def _before_offer(sentence: str, tools: set[str]) -> str:
-    """A sentence that stands before the list: only what is wrong with a listed tool is dropped."""
+    """Return a sentence that stands before the list: only what is wrong with a listed tool is
+    dropped.
+    """
     subject = re.match(r"the\s+(?:\w+\s+){1,2}?(?:has|have|is|are)\b", sentence, re.IGNORECASE)
     if subject and _names(subject.group(), tools):
         return ""
@@ -172,7 +176,9 @@ def _before_offer(sentence: str, tools: set[str]) -> str:
 
 
 def _without_tools(sentence: str, tools: set[str], words: set[str]) -> str:
-    """A sentence up to where it speaks of the listed tools; nothing if it does from the start."""
+    """Return a sentence up to where it speaks of the listed tools; nothing if it does from the
+    start.
+    """
     label = _LABEL.match(sentence)
     sentence = sentence[label.end() :] if label else sentence
     subject = re.match(
@@ -197,7 +203,7 @@ def _names(text: str, tools: set[str]) -> bool:
 
 
 def _tidy(sentence: str) -> str:
-    """A sentence without its "using only these items", with its stop and capital letter."""
+    """Return a sentence without its "using only these items", with its stop and capital letter."""
     sentence = _ONLY_THERE_IS.sub("", sentence.strip())
     for ending in _ENDINGS:
         sentence = ending.sub("", sentence)

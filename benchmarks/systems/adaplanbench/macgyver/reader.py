@@ -110,7 +110,7 @@ def _check_results(results_file: Path, ids: set[int], faults: Problems) -> _Resu
 def read_riddles(
     problems_file: Path, results_file: Path | None = None
 ) -> Iterator[tuple[Riddle, tuple[RecordedAnswer, ...]]]:
-    """Every problem with its recorded answers; problems without any come last.
+    """Yield every problem with its recorded answers; problems without any come last.
 
     The problems are held in memory (their file is small by its limits), the answers are not.
     """
@@ -125,7 +125,7 @@ def read_riddles(
 def _answered(
     riddles: dict[int, Riddle], results_file: Path, faults: Problems
 ) -> Iterator[tuple[Riddle, tuple[RecordedAnswer, ...]]]:
-    """The problems that have answers; they are taken out of ``riddles``."""
+    """Yield the problems that have answers; they are taken out of ``riddles``."""
     with results_file.open("rb") as raw:
         for key, rows in JsonFile(results_file, raw).members():
             recorded = _recorded(results_file.name, key, rows, faults)
@@ -146,7 +146,7 @@ def _digest(path: Path) -> str:
 
 
 def _riddles(path: Path, faults: Problems) -> Iterator[Riddle]:
-    """The sound rows of the workbook; faults of the others are noted."""
+    """Yield the sound rows of the workbook; faults of the others are noted."""
     rows = workbook_rows(path)
     header = [str(cell or "").strip() for cell in next(rows, ())]
     if missing := [name for name in COLUMNS if name not in header]:
@@ -207,7 +207,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _shown(value: Any) -> Any:
-    """A cell as ``describe`` takes it; dates and other rarities as text."""
+    """Return a cell as ``describe`` takes it; dates and other rarities as text."""
     return value if value is None or isinstance(value, str | bool | int | float) else str(value)
 
 
@@ -227,7 +227,7 @@ def _number(file: str, key: str, ids: set[int], answered: set[int], faults: Prob
 
 
 def _recorded(file: str, key: str, rows: Any, faults: Problems) -> tuple[RecordedAnswer, ...]:
-    """The sound answers to one problem; faults of the others are noted."""
+    """Return the sound answers to one problem; faults of the others are noted."""
     where = f"{file}, problem {key[:40]!r}"
     if not isinstance(rows, list) or len(rows) > MOST_ANSWERS:
         faults.add(where, f"a list of at most {MOST_ANSWERS} answers", rows)

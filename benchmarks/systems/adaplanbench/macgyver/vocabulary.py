@@ -82,14 +82,14 @@ def _variants(form: str, row: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _which(form: str, verb: str) -> str:
-    """Which form of a verb it is, as far as its reading depends on it."""
+    """Return which form of a verb it is, as far as its reading depends on it."""
     if form == verb:
         return "base"
     return "past" if form.split()[0].endswith(("ed", "wn", "en", "ck", "nt")) else ""
 
 
 def _pattern(words: str) -> tuple[str, ...]:
-    """The tokens of a phrase that may hold gaps and classes of words."""
+    """Return the tokens of a phrase that may hold gaps and classes of words."""
     parts = (
         (word,) if word == "*" or word in CLASSES else tokens_of(word) for word in words.split()
     )
@@ -97,7 +97,9 @@ def _pattern(words: str) -> tuple[str, ...]:
 
 
 def match_end(pattern: Sequence[str], tokens: Sequence[str], start: int) -> int | None:
-    """Where a phrase that begins at ``start`` ends, if it stands there; gaps cross no stop."""
+    """Return where a phrase that begins at ``start`` ends, if it stands there;
+    gaps cross no stop.
+    """
     if not pattern:
         return start
     if pattern[0] == "*":
@@ -127,7 +129,7 @@ def _index(forms: Iterable[Form]) -> dict[str, tuple[Form, ...]]:
 
 @cache
 def load_lexicon() -> Lexicon:
-    """The shipped lexicon."""
+    """Return the shipped lexicon."""
     groups, deeds = _read("tools.yaml"), _read("attributes.yaml")
     names = {key: row["name"] for key, row in deeds.items()}
     tools: dict[str, LexiconTool] = {}

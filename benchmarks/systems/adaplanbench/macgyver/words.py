@@ -9,7 +9,7 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "´": "'", "“": '"', "”": '
 
 
 def vocabulary(words: str) -> frozenset[str]:
-    """The words of a text as a set."""
+    """Return the words of a text as a set."""
     return frozenset(words.split())
 
 
@@ -76,12 +76,12 @@ def sentences(text: str) -> list[list[str]]:
 
 
 def tokens_of(form: str) -> tuple[str, ...]:
-    """The tokens of a surface form."""
+    """Return the tokens of a surface form."""
     return tuple(token for tokens in sentences(form) for token in tokens)
 
 
 def plural(word: str) -> str:
-    """The plural of a noun."""
+    """Return the plural of a noun."""
     if word in _IRREGULAR_PLURALS:
         return _IRREGULAR_PLURALS[word]
     if word.endswith("y") and word[-2:-1] in _CONSONANTS:
@@ -114,7 +114,7 @@ def _endings(verb: str) -> Sequence[str]:
 
 
 def is_noun(tokens: Sequence[str], start: int, end: int) -> bool:
-    """Whether a word that may be a verb too stands as a noun at ``start`` to ``end``."""
+    """Return whether a word that may be a verb too stands as a noun at ``start`` to ``end``."""
     before = tokens[start - 1] if start else ""
     after = tokens[end] if end < len(tokens) else ""
     if before in DETERMINERS or before in ("of", "with", "using", "by", "from", "into", "use"):
@@ -128,18 +128,22 @@ def is_noun(tokens: Sequence[str], start: int, end: int) -> bool:
 
 
 def is_verb(tokens: Sequence[str], start: int) -> bool:
-    """Whether a base form that may be a noun too stands as a verb, as orders and aims do."""
+    """Return whether a base form that may be a noun too stands as a verb, as orders and aims do."""
     before = tokens[start - 1] if start else ""
     return not before.isalpha() or before in _BEFORE_VERB or before.endswith("ly")
 
 
 def is_done(tokens: Sequence[str], start: int) -> bool:
-    """Whether an -ed form tells of a deed ("is melted", "I taped"), as against "melted wax"."""
+    """Return whether an -ed form tells of a deed ("is melted", "I taped"), as against
+    "melted wax".
+    """
     return not _DOERS.isdisjoint(tokens[max(0, start - 2) : start])
 
 
 def _determined(tokens: Sequence[str], start: int) -> bool:
-    """Whether a determiner stands up to three words before, with no stop or verb of use between."""
+    """Return whether a determiner stands up to three words before, with no stop or verb of use
+    between.
+    """
     for token in reversed(tokens[max(0, start - 3) : start]):
         if token in DETERMINERS:
             return True

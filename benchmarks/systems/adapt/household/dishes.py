@@ -161,7 +161,7 @@ class Dish:
         return parts
 
     def part_heated(self, part: Part) -> bool:
-        """Whether a part was heated when, or after, it was added."""
+        """Return whether a part was heated when, or after, it was added."""
         since = min([part.t, *(e.t for e in part.node.entries if e.base == part.base)])
         return any(event.heat and event.t >= since for event in part.node.events)
 
@@ -309,5 +309,5 @@ def _kinds(world: World, foods: Sequence[Node]) -> Iterable[tuple[str, list[Node
 
 
 def _named(node: Node, names: re.Pattern[str]) -> bool:
-    """Whether a name that food has or had matches."""
+    """Return whether a name that food has or had matches."""
     return bool(names.search(node.name)) or any(names.search(e.result) for e in node.events)

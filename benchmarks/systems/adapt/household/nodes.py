@@ -77,7 +77,9 @@ class ActionResult:
 
 
 def is_vessel(node: Node) -> bool:
-    """Whether food in or on a node makes a dish there: containers, and appliances that hold it."""
+    """Return whether food in or on a node makes a dish there: containers, and appliances that hold
+    it.
+    """
     if node.thing.type == CONTAINER:
         return True
     return node.thing.appliance and "container" in node.thing.attributes

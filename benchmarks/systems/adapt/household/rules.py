@@ -74,7 +74,7 @@ class Judge:
         return [self.value(rule) for rule in rules]
 
     def completed(self, kind: str) -> bool:
-        """Whether an expected dish exists, in the style that the task wants."""
+        """Return whether an expected dish exists, in the style that the task wants."""
         dish = self.dishes.get(kind)
         if dish is None:
             return False

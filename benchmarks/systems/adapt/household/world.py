@@ -224,7 +224,7 @@ class World:
         self.touched.pop(node.id, None)
 
     def _hold_portions(self, target: Node) -> bool:
-        """Whether a package that is moved here leaves a portion instead of coming whole."""
+        """Return whether a package that is moved here leaves a portion instead of coming whole."""
         if target.thing.type == CONTAINER:
             return target.thing.category != "tray"
         return target.thing.appliance and "container" in target.thing.attributes

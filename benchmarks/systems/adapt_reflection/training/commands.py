@@ -90,7 +90,7 @@ class TrainReflection:
 
 
 def decided_by_table(about: Mapping[str, Any]) -> bool:
-    """Whether the word table filled the scorer's role in a run that the rows come from."""
+    """Return whether the word table filled the scorer's role in a run that the rows come from."""
     return TABLE_POLICY in json.dumps(about.get("runs", ""))
 
 

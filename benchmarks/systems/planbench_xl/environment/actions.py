@@ -32,7 +32,8 @@ class AgentAction:
 
 
 def tagged(text: str) -> list[AgentAction]:
-    """Every complete pair of tags with its trimmed content, by kind; pairs may lie in each other.
+    """Return every complete pair of tags with its trimmed content, by kind; pairs may lie in each
+    other.
 
     One pass over the marks: a regular expression for pairs would take quadratic time over a reply
     that is full of openings.
@@ -58,7 +59,7 @@ def parse_tagged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_object(content: str) -> dict[str, Any] | None:
-    """The JSON object that a text is, None for anything else.
+    """Return the JSON object that a text is, None for anything else.
 
     Numbers that are none (NaN) become texts: they count as JSON here, and a store has no place for
     them. So do characters that no store can hold.
@@ -88,7 +89,7 @@ class ParsedCall:
 
 
 def read_call(content: str) -> ParsedCall | None:
-    """The tool call in a text; None where it is not well formed."""
+    """Return the tool call in a text; None where it is not well formed."""
     value = read_object(content)
     if value is None or not isinstance(value.get("arguments"), dict):
         return None
@@ -101,7 +102,7 @@ def read_call(content: str) -> ParsedCall | None:
 
 
 def read_request(content: str) -> dict[str, Any] | None:
-    """The retrieval request in a text, not yet checked; None where it is not well formed."""
+    """Return the retrieval request in a text, not yet checked; None where it is not well formed."""
     value = read_object(content)
     meta_tool = value.get("meta_tool") if value else None
     return value if isinstance(meta_tool, str) and meta_tool.strip() else None
@@ -171,7 +172,7 @@ def parse_native(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shaped(call: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """A call as the chat format has it, whatever the reply made of it."""
+    """Return a call as the chat format has it, whatever the reply made of it."""
     function = call.get("function", call)
     function = function if isinstance(function, dict) else {}
     arguments = function.get("arguments", "")
@@ -186,7 +187,7 @@ def _shaped(call: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 
 def _action(function: Mapping[str, str]) -> tuple[str, str]:
-    """The kind of action that a call is, and the text inside it."""
+    """Return the kind of action that a call is, and the text inside it."""
     kind = NAMES.get(function["name"], LABEL_ERROR)
     if kind == LABEL_ERROR:
         return LABEL_ERROR, ""
@@ -199,7 +200,9 @@ def _action(function: Mapping[str, str]) -> tuple[str, str]:
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
-    """A reply that calls one function, as the text in which replies to asks with tools come."""
+    """Return a reply that calls one function, as the text in which replies to asks with
+    tools come.
+    """
     function = {"name": name, "arguments": canonical_json(arguments)}
     calls = [{"id": "call_1", "type": "function", "function": function}]
     return canonical_json({"content": "", "tool_calls": calls})

@@ -81,7 +81,7 @@ _Candidate = tuple[tuple[int, ...], int]
 
 @lru_cache(_REMEMBERED)
 def plan_for(task_id: str, paths: tuple[tuple[str, ...], ...], rules: Rules) -> Plan:
-    """The plan of a task: a function of its id, its paths and the rules."""
+    """Return the plan of a task: a function of its id, its paths and the rules."""
     seed = rules.seed + int.from_bytes(sha256(task_id.encode()).digest()[:8], "big")
     rng = Random(seed)
     sets = [frozenset(path) for path in paths]
@@ -137,7 +137,7 @@ def _candidates(covers: Sequence[int], most: int) -> Iterator[_Candidate]:
 
 
 def _fitting(drawn: Sequence[_Candidate], paths: int, rules: Rules) -> list[_Candidate]:
-    """The candidates that the selection keeps, in their order."""
+    """Return the candidates that the selection keeps, in their order."""
     counts = [blocked.bit_count() for _, blocked in drawn]
     possible = {count for count in counts if paths - count >= rules.min_remaining}
     if rules.selection == EXACT:
@@ -156,7 +156,7 @@ def _fitting(drawn: Sequence[_Candidate], paths: int, rules: Rules) -> list[_Can
 def _by_length(
     pool: list[_Candidate], lengths: Sequence[int], objective: str, rng: Random
 ) -> list[_Candidate]:
-    """The candidates whose remaining paths have the mean length that the objective wants."""
+    """Return the candidates whose remaining paths have the mean length that the objective wants."""
     if objective == "none":
         return pool
     by_mask = {blocked: _mean_length(blocked, lengths) for blocked in {mask for _, mask in pool}}
@@ -171,7 +171,7 @@ def _by_length(
 
 
 def _mean_length(blocked: int, lengths: Sequence[int]) -> Fraction | None:
-    """The exact mean length of the paths that are left, None where none is."""
+    """Return the exact mean length of the paths that are left, None where none is."""
     left = ~blocked & (1 << len(lengths)) - 1
     total, count = 0, left.bit_count()
     while left:
@@ -186,7 +186,7 @@ def _fraction(total: int, count: int) -> Fraction:
 
 
 def _noise(rules: Rules, rng: Random) -> tuple[str, ...]:
-    """The types of noise for one blocked tool."""
+    """Return the types of noise for one blocked tool."""
     match rules.noise_mode:
         case "fixed":
             return rules.noise_types[:1]
@@ -199,7 +199,7 @@ def _noise(rules: Rules, rng: Random) -> tuple[str, ...]:
 
 
 def plan_record(plan: Plan) -> Mapping[str, Any]:
-    """What is kept of a plan with an outcome."""
+    """Return what is kept of a plan with an outcome."""
     return {
         "resolved": plan.resolved,
         "tools": list(plan.tools),

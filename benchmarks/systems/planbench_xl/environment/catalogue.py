@@ -127,7 +127,7 @@ class ToolWorld:
         return {(tool.source, tool.noise): tool for tool in self.of_kind(BLOCKER)}
 
     def look_up(self, tool: CatalogueTool, arguments: Mapping[str, Any]) -> Any:
-        """What a baseline tool finds: None for nothing, ``Ambiguous`` for several values."""
+        """Return what a baseline tool finds: None for nothing, ``Ambiguous`` for several values."""
         rows = (1 << len(self.rows)) - 1
         for name, datatype in tool.arguments.items():
             rows &= self._column(datatype).get(text_of(arguments[name]), 0)
@@ -156,7 +156,7 @@ class ToolWorld:
 
 
 def read_world(shared: Json) -> ToolWorld:
-    """The world of a dataset from what its tasks share."""
+    """Return the world of a dataset from what its tasks share."""
     tools = {}
     for kind in KINDS:
         for entry in shared["tools"][kind]:
@@ -188,7 +188,7 @@ _lock = Lock()
 
 
 def world_of(shared: Json) -> ToolWorld:
-    """The world of a dataset; the indexes are made once per process and content.
+    """Return the world of a dataset; the indexes are made once per process and content.
 
     The checksum stands for the content: a store may hand out a new object for every trajectory.
     """

@@ -32,7 +32,7 @@ class Tally:
         return self.executed & self.ground_truth
 
     def figures(self, *, steps: int, explored: int, correct: bool, checked: bool) -> dict[str, Any]:
-        """The evaluator's fields, under the names that it gives them."""
+        """Return the evaluator's fields, under the names that it gives them."""
         return {
             "answer_correct": correct and checked,
             "datatype_check_passed": checked,

@@ -13,7 +13,7 @@ _TOLD = ("meta_tool", OUTPUT, INPUTS)
 
 
 def say(occasion: str, version: str = "", **values: Any) -> str:
-    """The words for an occasion, in a version of the prompts."""
+    """Return the words for an occasion, in a version of the prompts."""
     return load_feedback(version)[occasion].substitute(values)
 
 
@@ -24,7 +24,7 @@ def told_request(request: Mapping[str, Any]) -> dict[str, Any]:
 def found_text(
     found: Found, tools: Sequence[CatalogueTool], ids: Mapping[str, str], version: str = ""
 ) -> str:
-    """The tools that a search brought, or that it brought none and what that may mean."""
+    """Return the tools that a search brought, or that it brought none and what that may mean."""
     request = canonical_json(told_request(found.request))
     if not tools:
         return say(found.note or "nothing_found", version, request=request)
@@ -40,7 +40,7 @@ def _shown(tool: CatalogueTool, tool_id: str | None) -> str:
 
 
 def called_text(request: Mapping[str, Any], value: Any, success: bool, version: str = "") -> str:
-    """What a call returned, as the agent sees it."""
+    """Return what a call returned, as the agent sees it."""
     asked = canonical_json(request)
     if value is None:
         return say("tool_no_result", version, request=asked)

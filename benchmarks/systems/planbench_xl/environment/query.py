@@ -75,13 +75,13 @@ class Holdings:
                 kinds.append(source)
 
     def is_untrusted(self, datatype: str, value: Any) -> bool:
-        """Whether a value of a data type is known from unreliable tools alone."""
+        """Return whether a value of a data type is known from unreliable tools alone."""
         text = text_of(value)
         unreliable = text in self.untrusted.get(datatype, ())
         return unreliable and text not in self.trusted.get(datatype, ())
 
     def sources_in(self, datatype: str, answer: str, unless_trusted: bool) -> list[str]:
-        """The kinds of unreliable tool whose values of a data type stand in an answer."""
+        """Return the kinds of unreliable tool whose values of a data type stand in an answer."""
         given = normalise(answer)
         known = {normalise(text) for text in self.trusted.get(datatype, ())}
         found = {
@@ -93,7 +93,7 @@ class Holdings:
         return sorted(found)
 
     def record(self) -> dict[str, Any]:
-        """The end state as JSON values."""
+        """Return the end state as JSON values."""
         return {
             "current_datatypes": sorted(self.held),
             "trusted": {key: sorted(texts) for key, texts in self.trusted.items()},
@@ -144,7 +144,7 @@ class Reach:
             self.add(tool.output)
 
     def _missing(self, tool: CatalogueTool) -> str:
-        """An input of a tool that is out of reach, or ''."""
+        """Return an input of a tool that is out of reach, or ''."""
         return next((datatype for datatype in tool.inputs if datatype not in self.reached), "")
 
     @property
@@ -355,7 +355,9 @@ class Query:
     def _unheld(
         self, tool: CatalogueTool, arguments: Mapping[str, Any]
     ) -> tuple[list[str], list[str]]:
-        """The data types of which a call brings unreliable values, and those not held at all."""
+        """Return the data types of which a call brings unreliable values, and those not held at
+        all.
+        """
         untrusted, missing = [], []
         surfaces = {datatype: surface for surface, datatype in tool.arguments.items()}
         for datatype in tool.inputs:
@@ -368,7 +370,7 @@ class Query:
         return untrusted, missing
 
     def _known(self, datatype: str, value: Any) -> bool:
-        """Whether a value was given by the query or by a reliable tool."""
+        """Return whether a value was given by the query or by a reliable tool."""
         text = text_of(value)
         given = datatype in self.given and text.casefold() in self.query_text.casefold()
         return given or text in self.holdings.trusted.get(datatype, ())
@@ -421,7 +423,7 @@ class Query:
         request: Any = None,
         facts: Json | None = None,
     ) -> Seen:
-        """A mistake: it is counted, and too many of a kind end the query.
+        """Return a mistake: it is counted, and too many of a kind end the query.
 
         Where the agent is told how many of them it has made, the words are made here.
         """
@@ -454,7 +456,7 @@ class Query:
         return is_correct(self.expected, self.answer, self.conditions["answer_match"])
 
     def record(self, termination: str) -> dict[str, Any]:
-        """The result of a query that ended, as the reference keeps it."""
+        """Return the result of a query that ended, as the reference keeps it."""
         failure = self.failure(termination)
         tally = self.tally
         return {

@@ -35,7 +35,8 @@ class _Group:
 def with_siblings(
     world: ToolWorld, found: Iterable[CatalogueTool], most: int | None
 ) -> list[CatalogueTool]:
-    """The tools found, each followed by siblings, ``most`` tools in all (None: without limit).
+    """Return the tools found, each followed by siblings, ``most`` tools in all (None: without
+    limit).
 
     The draw depends on the tools alone, not on the query. Tools that were found are never dropped.
     """
@@ -83,7 +84,7 @@ def _draw(groups: Sequence[_Group], budget: int, rng: Random) -> None:
 
 
 def _round(groups: list[_Group], budget: int, rng: Random) -> int:
-    """One tool for each group, in chance order, as far as the budget goes."""
+    """Return one tool for each group, in chance order, as far as the budget goes."""
     rng.shuffle(groups)
     for group in groups[:budget]:
         group.chosen.append(group.pool.pop())
@@ -105,7 +106,7 @@ class RequestRefused(Exception):
 
 
 def check_request(request: Mapping[str, Any], domain: str) -> dict[str, Any]:
-    """The request as it is carried out: trimmed, without fields that it does not need."""
+    """Return the request as it is carried out: trimmed, without fields that it does not need."""
     meta_tool = _collapsed(request["meta_tool"])
     if meta_tool not in META_TOOLS:
         raise RequestRefused("invalid_meta_tool")
@@ -141,7 +142,7 @@ class Found:
 
 
 def select(world: ToolWorld, request: Mapping[str, Any]) -> Found:
-    """The baseline tools that a checked request means, sorted by name."""
+    """Return the baseline tools that a checked request means, sorted by name."""
     matched: dict[str, Any] = {}
     tools: tuple[CatalogueTool, ...] = ()
     if OUTPUT in request:
@@ -176,7 +177,7 @@ class Arrangement:
     query_id: str
 
     def arrange(self, world: ToolWorld, found: Found) -> tuple[CatalogueTool, ...]:
-        """The tools as the agent gets to see them."""
+        """Return the tools as the agent gets to see them."""
         tools: list[CatalogueTool] = []
         for tool in found.tools:
             tools += self.blocked.get(tool.name, (tool,))
@@ -199,5 +200,5 @@ class Arrangement:
 
 
 def seeded(text: str) -> Random:
-    """A Mersenne Twister seeded with a digest of a text."""
+    """Return a Mersenne Twister seeded with a digest of a text."""
     return Random(int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big"))

@@ -66,7 +66,9 @@ def bucket(feature: str) -> int:
 
 
 def encode(text: str) -> "NDArray[np.float64]":
-    """How often each bucket is hit; whole numbers, kept as floats for the sake of products."""
+    """Return how often each bucket is hit;
+    whole numbers, kept as floats for the sake of products.
+    """
     import numpy as np  # not before it is needed: pages of other systems start without it
 
     vector = np.zeros(BUCKETS)
@@ -90,7 +92,7 @@ class Matcher:
         self._known: dict[str, Match] = {}
 
     def match(self, phrase: str) -> Match:
-        """The best match; a data type's own name stands for all of its forms."""
+        """Return the best match; a data type's own name stands for all of its forms."""
         found = self._known.get(phrase)
         if found is None:
             found = self._best(self.forms.get(phrase, (phrase,)))

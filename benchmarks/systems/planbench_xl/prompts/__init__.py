@@ -16,5 +16,5 @@ prompt_digests = PROMPTS.digests
 
 
 def load_feedback(version: str = "") -> Mapping[str, Template]:
-    """What the environment says, by occasion."""
+    """Return what the environment says, by occasion."""
     return PROMPTS.load_set("feedback", version)

@@ -167,7 +167,7 @@ BASES: Mapping[str, Mapping[str, Any]] = {
 
 
 def settings_of(base: str, override: Mapping[str, Any]) -> dict[str, Any]:
-    """One of the twelve conditions with overridden knobs, as settings of an episode.
+    """Return one of the twelve conditions with overridden knobs, as settings of an episode.
 
     Raises ``CannotExpress`` where a knob is not known, or its value has no counterpart here.
     """
@@ -209,7 +209,7 @@ def _translated(knobs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _blocking(knobs: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings by which plans of blocking are drawn."""
+    """Return the settings by which plans of blocking are drawn."""
     mode, selection = knobs["blocker.noise_mode"], knobs["blocker.selection_mode"]
     needed = {
         EXACT: "blocker.block_n_per_task",
@@ -282,7 +282,7 @@ PUBLISHED = NamedConditions({})
 
 
 def read_conditions(path: Path) -> NamedConditions:
-    """The conditions of a JSON file: by name, ``{"base": …, "override": {knob: value}}``.
+    """Return the conditions of a JSON file: by name, ``{"base": …, "override": {knob: value}}``.
 
     Raises ``FileRefused`` where the file has another form, or a knob a value of another kind.
     """

@@ -95,7 +95,7 @@ class ReplayReport:
         self.differences += one.differences[: SHOWN - len(self.differences)]
 
     def record(self) -> dict[str, Any]:
-        """The report as JSON values."""
+        """Return the report as JSON values."""
         return {
             "episodes": self.episodes,
             "steps": self.steps,
@@ -140,7 +140,7 @@ def replayed(
 
 
 def read_tool_index(path: Path) -> list[str]:
-    """The names of a JSON list, plain or packed."""
+    """Return the names of a JSON list, plain or packed."""
     problems = Problems()
     names = read_json(path, problems)
     problems.check()
@@ -155,7 +155,7 @@ def read_tool_index(path: Path) -> list[str]:
 
 
 def read_recordings(path: Path, names: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The recordings of a file, one a line; whole numbers for tools become ``names``."""
+    """Yield the recordings of a file, one a line; whole numbers for tools become ``names``."""
     for number, line in _lines(path):
         where = f"{path.name}, line {number}"
         recording = _value(line)
@@ -170,7 +170,7 @@ def read_recordings(path: Path, names: Sequence[str] | None = None) -> Iterator[
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not blank, with their numbers."""
+    """Yield the lines of a file that are not blank, with their numbers."""
     number = 0
     try:
         with open_plain_or_packed(path) as file:
@@ -188,7 +188,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _value(line: bytes) -> Any:
-    """The JSON value of a line, None where it holds none; odd characters are replaced."""
+    """Return the JSON value of a line, None where it holds none; odd characters are replaced."""
     try:
         text = line.decode("utf-8-sig")
         value = json.loads(text)
@@ -198,7 +198,7 @@ def _value(line: bytes) -> Any:
 
 
 def _fault(recording: Any) -> tuple[str, str] | None:
-    """What was expected of a recording that it does not have, and what was found."""
+    """Return what was expected of a recording that it does not have, and what was found."""
     if not isinstance(recording, dict):
         return "a JSON object", "none"
     for name, kind, words in _FIELDS:
@@ -238,7 +238,7 @@ def _named(tool: Any, names: Sequence[str]) -> Any:
 
 
 def _index_fault(tool: Any, names: Sequence[str] | None) -> str:
-    """What was expected instead of a tool that is no text, or ''."""
+    """Return what was expected instead of a tool that is no text, or ''."""
     if not isinstance(tool, int) or isinstance(tool, bool):
         return "a name or a number"
     if names is None:
@@ -268,14 +268,14 @@ def why_not(
 
 
 def group_of(recording: Json) -> str:
-    """Which recordings belong together: the same data, setting and agent."""
+    """Return which recordings belong together: the same data, setting and agent."""
     return "/".join(recording[key] for key in ("data", "setting", "agent") if key in recording)
 
 
 def replay(
     recording: Json, task: Task, settings: Mapping[str, Any] | None = None
 ) -> tuple[list[ReplayDifference], Outcome | None]:
-    """The first difference of a recording from its replay, if any, and how the replay ended.
+    """Return the first difference of a recording from its replay, if any, and how the replay ended.
 
     Without ``settings`` the recording's setting is one of the twelve conditions.
     """
@@ -315,7 +315,7 @@ def _differences_at_end(name: str, recording: Json, outcome: Outcome) -> Iterato
 
 
 def _same(recorded: Any, replayed: Any, key: str) -> bool:
-    """Whether two values agree; tool names may be recorded by the start of their hash."""
+    """Return whether two values agree; tool names may be recorded by the start of their hash."""
     if key != "tools":
         return bool(recorded == replayed)
     if not isinstance(replayed, list) or len(recorded) != len(replayed):

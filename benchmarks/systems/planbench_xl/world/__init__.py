@@ -11,5 +11,5 @@ DOMAIN = "nursery"
 
 @cache
 def load_world() -> LoadedDataset:
-    """The shipped dataset, loaded as any other."""
+    """Return the shipped dataset, loaded as any other."""
     return load_dataset(DATA, DOMAIN)

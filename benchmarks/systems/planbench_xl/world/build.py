@@ -41,7 +41,7 @@ _GARBLED = ("##", "n/a n/a", "undefined", "-1", "<blank>")
 
 
 def build() -> dict[str, Any]:
-    """The content of the eight files, by name."""
+    """Return the content of the eight files, by name."""
     spec = read_yaml_file(FOLDER / "world.yaml")
     rows = {f"case-{n:02}": _row(spec, n) for n in range(1, spec["cases"] + 1)}
     aliases = {name: [name.replace("_", " "), *about[3:]] for name, about in _types(spec)}
@@ -96,7 +96,7 @@ def _datatype(name: str, about: Sequence[str], rows: Mapping[str, Any]) -> dict[
 
 
 def _row(spec: Mapping[str, Any], case: int) -> dict[str, Any]:
-    """One sale from wish list to repayment. Codes are unique, so that lookups are."""
+    """Return one sale from wish list to repayment. Codes are unique, so that lookups are."""
     rng = random.Random(derive_seed("nursery", case))
     plant = rng.choice(sorted(spec["plants"]))
     about = spec["plants"][plant]
@@ -151,7 +151,7 @@ def _tool(
     surface: Mapping[str, str],
     spec: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A tool in the shape of the published files; ``surface`` names the arguments."""
+    """Return a tool in the shape of the published files; ``surface`` names the arguments."""
     properties = {}
     for one in inputs:
         number = spec["datatypes"][one][1] == "number"
@@ -177,7 +177,7 @@ def _tool(
 def _variant(
     tool: Mapping[str, Any], name: str, remark: str, aliases: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """A tool that takes and claims to give the same, in other words."""
+    """Return a tool that takes and claims to give the same, in other words."""
     rng = random.Random(derive_seed("nursery", name))
     properties, arguments = {}, {}
     for surface, datatype in tool["surface_argument_to_datatype"].items():
@@ -212,7 +212,9 @@ def _noisy(
 def _blocking(
     tool: Mapping[str, Any], kind: str, rows: Mapping[str, Any], aliases: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A tool that looks like the one in whose place it stands: nothing in its words warns."""
+    """Return a tool that looks like the one in whose place it stands: nothing in its
+    words warns.
+    """
     made = _variant(tool, f"{_BLOCKING[kind]}_{tool['name'].removeprefix('look_up_')}", "", aliases)
     value: Any = _ERRORS.get(kind)
     if kind == IMPLICIT:
@@ -225,7 +227,7 @@ def _blocking(
 
 
 def _wrong(tool: Mapping[str, Any], rows: Mapping[str, Any]) -> Any:
-    """The value of some other record."""
+    """Return the value of some other record."""
     rng = random.Random(derive_seed("nursery", tool["name"], "value"))
     values = [row[tool["output_datatype"]] for row in rows.values()]
     return rng.choice([value for value in values if value is not None])
@@ -243,7 +245,7 @@ def _slug(alias: str) -> str:
 
 
 def text_of_file(content: Any) -> str:
-    """The content of a file as text, one entry a line."""
+    """Return the content of a file as text, one entry a line."""
 
     def line(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
