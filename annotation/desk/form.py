@@ -11,11 +11,15 @@ from typing import Any
 from annotation.desk.trajectories import KINDS, Statement
 from annotation.models import Aspect
 from annotation.questionnaires import Question, Questionnaire, Slot, slot_name
-from annotation.questionnaires.types import MANY
+from annotation.questionnaires.types import MANY, Scale
 
-# Keys that mark the n-th condition: digits, then letters that mean nothing else at the desk.
+# Keys that decide about the condition in focus at the desk, and about all that are left of a list.
+VIOLATED_KEY, RESPECTED_KEY, NONE_KEY = "1", "2", "0"
+# Keys that mark the n-th condition, for adjudicators: digits, then letters that mean nothing else.
 MARK_KEYS = "123456789abgilmoqrtvwxyz"
-NONE_KEY = "0"
+# Labels that are this long together stand one below the other.
+SHORT_LABELS = 20
+MANY_OPTIONS = 5
 
 
 @dataclass(frozen=True)
@@ -70,16 +74,16 @@ class Remarks:
 
     @property
     def words(self) -> str:
-        """Such as ``flagged, comment, 2 places``."""
+        """Such as ``flagged, comment, 2 passages``."""
         found = ["flagged"] * bool(self.flag) + ["comment"] * bool(self.comment)
         if self.evidence:
-            found.append(f"{len(self.evidence)} place{'s' * (len(self.evidence) > 1)}")
+            found.append(f"{len(self.evidence)} passage{'s' * (len(self.evidence) > 1)}")
         return ", ".join(found)
 
 
 @dataclass(frozen=True)
 class ConditionMark:
-    """A condition that can be marked, with the key that does it."""
+    """A condition that can be marked, with the key by which an adjudicator does it."""
 
     value: str
     label: str
@@ -105,6 +109,12 @@ class FormRow:
     @property
     def question(self) -> Question:
         return self.slot.question
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether its answers stand in columns beside its title."""
+        scale = self.question.scale
+        return scale.kind in ("points", "choice") and not (is_stacked(scale) or has_many(scale))
 
 
 @dataclass(frozen=True)
@@ -163,6 +173,18 @@ class DeskForm:
         return [row for block in self.blocks for part in block.parts for row in part.rows]
 
     @property
+    def layout(self) -> str:
+        """How the form is laid out on a wide screen.
+
+        ``columns``: every question is one line, with the scores in the same columns, and what is to
+        be known of the question in focus stands in a place of its own. ``list``: statements are
+        decided about one by one, so they have the width. Empty: one question below the other.
+        """
+        if any(block.compact for block in self.blocks) or self.marks:
+            return "list"
+        return "columns" if all(row.is_inline for row in self.rows) else ""
+
+    @property
     def required(self) -> int:
         return sum(row.question.required for row in self.rows)
 
@@ -184,7 +206,7 @@ def build_form(
     """Return the form with what was said; the first place in ``missing``, else the first that lacks
     an answer, is the one in focus.
     """
-    lacking = [s.name for s in slots if s.question.required and not _at(places, s).given]
+    lacking = [s.name for s in _as_shown(slots) if s.question.required and not _at(places, s).given]
     current = next(iter([*missing, *lacking, *(slot.name for slot in slots)]), "")
 
     def row(slot: Slot, *, compact: bool, number: int) -> FormRow:
@@ -222,6 +244,24 @@ def build_form(
             parts[0] = FormPart(first.subject, first.title, first.sections, shown=True)
         blocks.append(FormBlock(kind, parts, compact, grouped[0].question if compact else None))
     return DeskForm(blocks, _remarks(places, ""), _marks(slots, conditions))
+
+
+def _as_shown(slots: Sequence[Slot]) -> Iterator[Slot]:
+    """Yield slots in the order of the page, part by part."""
+    for _, grouped in _by_kind(slots):
+        for subject in dict.fromkeys(slot.subject for slot in grouped):
+            yield from (slot for slot in grouped if slot.subject == subject)
+
+
+def is_stacked(scale: Scale) -> bool:
+    """Whether the options of a choice stand one below the other."""
+    labels = sum(len(option.label) for option in scale.options)
+    return scale.kind == "choice" and labels > SHORT_LABELS
+
+
+def has_many(scale: Scale) -> bool:
+    """Whether there are more answers than fit beside a title."""
+    return len(scale.values) > MANY_OPTIONS
 
 
 def _by_kind(slots: Sequence[Slot]) -> Iterator[tuple[str, list[Slot]]]:

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from annotation.desk.form import DeskForm, FormRow, Places, build_form, stored_places
+from annotation.desk.form import (
+    NONE_KEY,
+    RESPECTED_KEY,
+    VIOLATED_KEY,
+    DeskForm,
+    FormRow,
+    Places,
+    build_form,
+    stored_places,
+)
 from annotation.desk.presence import questionnaire_of, rotation_of, visible_verdicts
 from annotation.desk.trajectories import (
     DeskTurn,
@@ -26,6 +35,8 @@ from benchmarks.core.digests import digest
 from benchmarks.core.registry import EXTERNAL
 
 Part = Assignment.Part
+# So many submitted items tell somebody's pace.
+PACE_ITEMS = 3
 
 
 @dataclass(frozen=True)
@@ -81,14 +92,14 @@ def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], .
         scale = row.question.scale
         if scale.kind == "points":
             keys: tuple[str, ...] = ("1", "–", str(scale.most))
-            found.setdefault(f"points {scale.most}", (keys, "score, and go on to the next"))
+            found.setdefault(f"points {scale.most}", (keys, "score, then next question"))
         elif scale.kind == "choice":
             words = ", ".join(option.label for option in scale.options)
             keys = tuple(option.key for option in scale.options)
-            found.setdefault(row.question.key, (keys, f"{words}; and go on to the next"))
+            found.setdefault(row.question.key, (keys, f"{words}; then next question"))
         elif scale.kind == "marks":
-            found["marks"] = (("1", "–", "9"), "mark a condition, or take the mark away")
-            found["none"] = (("0",), "mark that none applies, and go on to the next")
+            found["marks"] = ((VIOLATED_KEY, RESPECTED_KEY), "violated, not violated; then next")
+            found["none"] = ((NONE_KEY,), "none of the rest is violated; then next list")
     return tuple(found.values())
 
 
@@ -125,6 +136,21 @@ class DeskPage:
     last: int
     # The answers that can still be taken back, the latest last.
     edits: Sequence[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def minutes_left(self) -> int | None:
+        """Working minutes for the items that are left, at this person's pace so far.
+
+        None in a pool, where nobody knows how many are to come, and before enough items are
+        submitted to tell.
+        """
+        participant = self.participant
+        if participant is None or self.item.part != Part.MAIN:
+            return None
+        if self.study.dealing == Study.Dealing.POOL or participant.submitted < PACE_ITEMS:
+            return None
+        left = self.counts.total - self.counts.ended
+        return round(participant.active_ms / participant.submitted * left / 60_000)
 
     @property
     def previous(self) -> int | None:

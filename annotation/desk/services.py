@@ -96,7 +96,7 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
     """Leave an item out, and say why; its answers so far are kept, its seat is free again."""
     reason = reason.strip()
     if not reason:
-        raise Refused("invalid", "say in a few words why you skip this item")
+        raise Refused("invalid", "choose a reason, or write why you skip this item")
     if assignment.part != Part.MAIN:
         raise Refused("invalid", "this part cannot be skipped")
 

@@ -123,7 +123,7 @@ def _change(
         return f"same plan as turn {same_as}", []
     kept = sum(line.op in ("same", "changed") for line in lines)
     if not kept:
-        return f"another plan than turn {index - 1}", []
+        return f"new plan, unlike turn {index - 1}", []
     touched = sum(line.op != "same" for line in lines)
     return f"{touched} step{'s' * (touched > 1)} changed since turn {index - 1}", lines
 
@@ -134,15 +134,15 @@ KINDS = {"world": "situation", "user": "preference"}
 def _finding(text: str, kind: str, repeated: bool, revealed: bool) -> DeskFinding:
     if repeated:
         word, tone = "repeated", "warn"
-        why = "The assistant had been told of this in an earlier turn."
+        why = "Earlier feedback revealed this condition."
         if revealed:
-            why += " The feedback says it once more."
+            why += " This feedback repeats it."
     elif revealed:
         word, tone = "revealed now", "info"
-        why = "The feedback of this turn is to tell the assistant of this for the first time."
+        why = "This feedback reveals the condition for the first time."
     else:
         word, tone = "withheld", "idle"
-        why = "Violated too, but the feedback of this turn is not to mention it."
+        why = "Violated, but this feedback should not mention it."
     return DeskFinding(text, KINDS.get(kind, kind), word, tone, why)
 
 

@@ -42,6 +42,13 @@ from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 
 Part, State = Assignment.Part, Assignment.State
+SKIP_REASONS = (
+    "Text is cut off or unreadable",
+    "I do not know enough about this",
+    "I know who or what made this",
+    "I find the content upsetting",
+    "Something else",
+)
 
 
 @require_http_methods(["GET", "POST"])
@@ -102,6 +109,8 @@ def _show(
         "banner": study_banner(access.study),
         "refused": refused,
         "reason": reason,
+        "reason_kind": request.POST.get("reason_kind", ""),
+        "skip_reasons": SKIP_REASONS,
         "was": shown_before(page.stored),
         "settings": _settings(page, access),
     }
@@ -152,6 +161,7 @@ def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
 def _take_form(request: HttpRequest, access: StudyAccess, item: Assignment) -> HttpResponseBase:
     """Do what the pressed button says; on refusal show the page with everything that was typed."""
     action = request.POST.get("action", "")
+    kind = storable(request.POST.get("reason_kind", ""))
     reason = storable(request.POST.get("reason", ""))
     here = redirect(desk_url(item))
     try:
@@ -163,7 +173,8 @@ def _take_form(request: HttpRequest, access: StudyAccess, item: Assignment) -> H
             case "submit":
                 item = submit_assignment(assignment=item, by=access.user)
             case "skip":
-                skip_assignment(assignment=item, by=access.user, reason=reason)
+                words = ": ".join(filter(None, (kind.strip(), reason.strip())))
+                skip_assignment(assignment=item, by=access.user, reason=words)
             case "undo":
                 undo_edit(assignment=item, by=access.user, client_id=uuid.uuid4())
                 return here

@@ -87,6 +87,7 @@ def _questionnaires(scope: Scope) -> Iterator[Json]:
 
 def described(questionnaire: Questionnaire) -> Json:
     """Return a questionnaire in full: with the words that come from a rubric."""
+    own = list(questionnaire.own_criteria)
     return {
         "id": questionnaire.id,
         "title": questionnaire.title,
@@ -94,6 +95,7 @@ def described(questionnaire: Questionnaire) -> Json:
         "unit": questionnaire.unit,
         "shows": sorted(questionnaire.shows),
         "instructions": list(questionnaire.instructions),
+        **({"criteria": own} if own else {}),
         "sections": dict(questionnaire.sections),
         "questions": [_question(question) for question in questionnaire.questions],
     }

@@ -61,6 +61,7 @@ def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:
         questions=tuple(questions),
         unit=data.get("unit", "trajectory"),
         shows=frozenset(data.get("shows", USUALLY_SHOWN)),
+        own_criteria=tuple(data.get("criteria", ())),
     )
 
 
@@ -115,7 +116,7 @@ def _problems(data: Any, id: str) -> Iterator[str]:
     if missing:
         yield "missing: " + ", ".join(missing)
         return
-    strange = sorted(set(data) - {*REQUIRED, "instructions", "unit", "shows"}, key=str)
+    strange = sorted(set(data) - {*REQUIRED, "instructions", "criteria", "unit", "shows"}, key=str)
     if strange:
         yield f"what is {', '.join(map(str, strange))}? It is not part of a questionnaire"
     if f"{data['id']}@{data['version']}" != id:
@@ -128,8 +129,9 @@ def _problems(data: Any, id: str) -> Iterator[str]:
     shows = data.get("shows", [])
     if not isinstance(shows, list) or not set(map(str, shows)) <= set(SHOWS):
         yield f"shows {shows!r} must be a list from {list(SHOWS)}"
-    if not _all_words(data.get("instructions", [])):
-        yield "instructions must be a list of sentences"
+    for name in ("instructions", "criteria"):
+        if not _all_words(data.get(name, [])):
+            yield f"{name} must be a list of sentences"
     try:
         dimensions = {d.key for d in _dimensions(str(data["system"]))}
     except CoreError as error:

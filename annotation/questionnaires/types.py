@@ -165,6 +165,12 @@ class Questionnaire:
     questions: tuple[Question, ...] = ()
     unit: str = "trajectory"
     shows: frozenset[str] = USUALLY_SHOWN
+    own_criteria: tuple[str, ...] = ()
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """What stands beside a list of statements while they are decided about."""
+        return self.own_criteria or self.instructions
 
     @property
     def id(self) -> str:

@@ -4,13 +4,19 @@ from typing import Any
 
 from django import template
 
-from annotation.desk.form import NONE_KEY, ConditionMark, DeskForm, FormRow
+from annotation.desk.form import (
+    NONE_KEY,
+    RESPECTED_KEY,
+    VIOLATED_KEY,
+    ConditionMark,
+    DeskForm,
+    FormRow,
+    has_many,
+    is_stacked,
+)
+from annotation.questionnaires.types import AnswerOption
 
 register = template.Library()
-
-# Labels that are this long together stand one below the other.
-SHORT_LABELS = 20
-MANY_OPTIONS = 5
 
 
 @register.inclusion_tag("annotation/partials/_slot.html")
@@ -22,16 +28,15 @@ def slot_fields(
     ``compact``: what it is asked of stands in for its title, and what stands beside it is left out.
     """
     question, scale, answer = row.question, row.question.scale, row.answer
-    options: list[ConditionMark] = []
+    options: list[AnswerOption | ConditionMark] = []
     if scale.kind == "points":
-        options = [ConditionMark(str(point), str(point), str(point)) for point in scale.values]
+        options = [AnswerOption(point, str(point), str(point)) for point in scale.values]
     elif scale.kind == "choice":
-        options = [ConditionMark(str(o.value), o.label, o.key) for o in scale.options]
+        options = list(scale.options)
     elif scale.kind == "marks" and form is not None:
         options = list(form.marks.get(question.key, ()))
     checked = {str(answer.value)} if answer.value is not None else set()
     checked |= {str(key) for key in answer.chosen or ()}
-    labels = sum(len(option.label) for option in options)
     return {
         "row": row,
         "question": question,
@@ -39,9 +44,12 @@ def slot_fields(
         "name": row.slot.name,
         "compact": compact,
         "disabled": row.locked,
-        "options": [(option, option.value in checked) for option in options],
-        "stacked": scale.kind == "choice" and labels > SHORT_LABELS,
-        "many": len(options) > MANY_OPTIONS,
+        "options": [(option, str(option.value) in checked) for option in options],
+        "stacked": is_stacked(scale),
+        "many": scale.kind in ("points", "choice") and has_many(scale),
+        "inline": row.is_inline and not compact,
+        "violated_key": VIOLATED_KEY,
+        "respected_key": RESPECTED_KEY,
         "none_key": NONE_KEY,
         "none_chosen": answer.chosen is not None and not answer.chosen,
         "remarks": row.remarks,

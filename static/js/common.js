@@ -26,7 +26,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 });
 
 // --- Notices: one line each, at the lower right ------------------------------------------------
-export function notice(text, { kind = "info", key = text } = {}) {
+export function notice(text, { kind = "info", key = text, action = null } = {}) {
   const box = document.getElementById("notices");
   if (!box) return;
   const old = all("[data-key]", box).find((item) => item.dataset.key === key);
@@ -42,6 +42,17 @@ export function notice(text, { kind = "info", key = text } = {}) {
   close.textContent = "Close";
   close.addEventListener("click", () => item.remove());
   item.append(paragraph, close);
+  if (action) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "secondary compact";
+    button.textContent = action.words;
+    button.addEventListener("click", () => {
+      item.remove();
+      action.act();
+    });
+    item.insertBefore(button, close);
+  }
   box.append(item);
   if (kind === "success" || kind === "info") setTimeout(() => item.remove(), 6000);
 }

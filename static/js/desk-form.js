@@ -44,10 +44,11 @@ export function makeSlots(form) {
     const input = inputs(slot).find((one) => Number(one.value) === value);
     return input ? label(input) : String(value);
   }
-  // The option with this key, or null.
+  // The option with this key, or null. Where options have letters for keys, their numbers choose them, too.
   function optionFor(slot, key) {
-    for (const option of slot.querySelectorAll("[data-key]")) if (option.dataset.key === key) return option.querySelector("input");
-    return null;
+    const options = Array.from(slot.querySelectorAll(".score-scale > [data-key]"));
+    const option = options.find((one) => one.dataset.key === key) || (options.some((one) => /\d/.test(one.dataset.key)) ? null : options[Number(key) - 1]);
+    return option ? option.querySelector("input") : null;
   }
   // The answer as the server takes it.
   function encode(slot, value) {
@@ -62,6 +63,8 @@ export function makeSlots(form) {
     all, named, read, show, excludeOthers, describe, optionFor, encode, part,
     area,
     isText: (slot) => slot.dataset.scale === "text",
+    isMarks: (slot) => slot.dataset.scale === "marks",
+    ofFinalPlan: (slot) => "finalPlan" in slot.dataset,
     required: (slot) => "required" in slot.dataset,
     number: (slot) => plain(slot.querySelector("legend .n")),
     title(slot) {
@@ -137,15 +140,20 @@ export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
 }
 
 // --- Focus: the current question, and the turn whose group of questions is shown ---------------
-// onTurn(number, {move}): the form shows another turn. onMove(): another question has the focus.
-// onEnd(): there is no next question, or none left to answer.
+// onTurn(number, {move}): the form shows another turn. onMove(before): another question has the focus.
+// onEnd(): there is no next question, or none left to answer. Then no key answers until one is chosen.
 export function makeFocus({ form, slots, parts, isOpen, missing, touch, onTurn, onMove, onEnd }) {
   let current = null;
+  let ended = false;
   const turnOf = (part) => Number(part.dataset.part.slice(5));
   const partOf = (name) => parts.find((part) => part.dataset.part === name);
-  const showOnly = (part) => {
+  function showOnly(part) {
     for (const other of parts) other.toggleAttribute("data-shown", other === part);
-  };
+    for (const link of form.querySelectorAll("[data-part-link]")) {
+      if (link.dataset.partLink === part.dataset.part) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  }
   function firstOf(part) {
     const inside = slots.all.filter((slot) => part.contains(slot));
     return inside.find(isOpen) || inside[0];
@@ -154,16 +162,14 @@ export function makeFocus({ form, slots, parts, isOpen, missing, touch, onTurn, 
   function showPart(part, { follow = true } = {}) {
     if ("shown" in part.dataset) return;
     showOnly(part);
-    form.closest(".desk-form").scrollTop = 0;
-    for (const link of form.querySelectorAll("[data-part-link]")) {
-      if (link.dataset.partLink === part.dataset.part) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
+    form.closest(".desk-form").scrollTop = form.scrollTop = 0;
     onTurn(turnOf(part), { move: follow });
   }
   function focusOn(fieldset, { scroll = true, move = true, follow = true } = {}) {
     if (!fieldset) return;
+    const before = current;
     current = fieldset;
+    ended = false;
     const part = slots.part(fieldset);
     if (part) showPart(part, { follow });
     for (const other of slots.all) {
@@ -172,12 +178,16 @@ export function makeFocus({ form, slots, parts, isOpen, missing, touch, onTurn, 
     }
     if (move && !fieldset.contains(document.activeElement)) fieldset.focus({ preventScroll: true });
     if (scroll) fieldset.scrollIntoView({ block: "nearest" });
-    onMove();
+    onMove(before === fieldset ? null : before);
+  }
+  function end() {
+    ended = true;
+    onEnd();
   }
   function step(by) {
     const place = slots.all.indexOf(current) + by;
     if (place >= 0 && place < slots.all.length) focusOn(slots.all[place]);
-    else if (place >= slots.all.length) onEnd();
+    else if (place >= slots.all.length) end();
   }
   // Goes to the next open question. Optional texts are skipped on touch screens only, where the keyboard
   // hides half the screen.
@@ -187,11 +197,17 @@ export function makeFocus({ form, slots, parts, isOpen, missing, touch, onTurn, 
     const next = slots.all.slice(place + 1).find(isNext) || missing()[0];
     if (!next) {
       focusOn(current, { move: false });
-      onEnd();
+      end();
       return;
     }
     focusOn(next);
     if (slots.isText(next)) slots.area(next).focus({ preventScroll: true });
+  }
+  // The current question is answered with all its parts: to the next that is open, else to the next at all.
+  function leave() {
+    const place = slots.all.indexOf(current);
+    if (missing().length || place === slots.all.length - 1) goOn();
+    else focusOn(slots.all[place + 1]);
   }
   // Opens the form at a question and its turn.
   function begin(first) {
@@ -220,8 +236,9 @@ export function makeFocus({ form, slots, parts, isOpen, missing, touch, onTurn, 
     });
   }
   return {
-    focusOn, step, goOn, begin,
+    focusOn, step, goOn, leave, begin,
     current: () => current,
+    ended: () => ended,
     name: () => (current ? current.dataset.slot : ""),
     onTurn(number) {
       const part = partOf("turn-" + number);
@@ -235,9 +252,9 @@ const MAX_PASSAGES = 20;
 const MAX_QUOTE = 2000;
 
 // change(field, value) stores a remark. `holders` are the questions' fieldsets and that of the whole item.
-export function makeRemarks({ form, text, locked, fields, change, current, titleOf, say, showText }) {
+export function makeRemarks({ desk, form, text, locked, fields, change, current, titleOf, say, showText }) {
   const holders = new Map();
-  for (const element of form.querySelectorAll("[data-slot]")) {
+  for (const element of desk.querySelectorAll(".desk-form [data-slot]")) {
     if (element.querySelector(".remarks") || element.matches(".remarks")) holders.set(element.dataset.slot, element);
   }
   const folds = (holder) => (holder.matches(".remarks") ? holder : holder.querySelector(".remarks"));
@@ -274,7 +291,7 @@ export function makeRemarks({ form, text, locked, fields, change, current, title
     const summary = [];
     if (valueOf(slot, "flag")) summary.push("flagged");
     if (valueOf(slot, "comment")) summary.push("comment");
-    if (marked) summary.push(marked + (marked > 1 ? " places" : " place"));
+    if (marked) summary.push(marked + (marked > 1 ? " passages" : " passage"));
     holder.querySelector("[data-remarked]").textContent = summary.join(", ");
     holder.classList.toggle("remarked", summary.length > 0);
   }
@@ -343,23 +360,23 @@ export function makeRemarks({ form, text, locked, fields, change, current, title
     if (locked || !holders.has(slot)) return;
     const span = text.selected();
     if (!span) {
-      say("Select words of the text first, then mark them.");
+      say("Select text first, then press h.");
       return;
     }
     const before = evidenceOf(slot);
     if (before.some((one) => one.turn === span.turn && one.where === span.where && one.start === span.start && one.end === span.end)) {
-      say("These words are marked already.");
+      say("This text is already marked.");
       return;
     }
     if (Array.from(span.quote).length > MAX_QUOTE || before.length >= MAX_PASSAGES) {
-      say(before.length >= MAX_PASSAGES ? "At most " + MAX_PASSAGES + " places can be marked for one question." : "Mark at most " + MAX_QUOTE + " characters at once.");
+      say(before.length >= MAX_PASSAGES ? "A question takes at most " + MAX_PASSAGES + " passages." : "A passage has at most " + MAX_QUOTE + " characters.");
       return;
     }
     change(slot + ":evidence", [...before, span]);
     getSelection().removeAllRanges();
     folds(holders.get(slot)).open = true;
     show(slot, "evidence");
-    say("Marked for " + (slot ? titleOf(slot) : "the item as a whole") + ": “" + short(span.quote) + "”");
+    say("Marked as evidence for " + (slot ? titleOf(slot) : "the item"));
   }
   // Pressing the button must not clear the selection.
   const keepsSelection = (element) => element.addEventListener("pointerdown", (event) => event.preventDefault());
@@ -383,7 +400,7 @@ export function makeRemarks({ form, text, locked, fields, change, current, title
     if (bubble.hidden) return;
     const key = document.createElement("kbd");
     key.textContent = "h";
-    bubble.replaceChildren("Evidence for " + (slot ? titleOf(slot) : "the item as a whole"), key);
+    bubble.replaceChildren("Mark as evidence for " + (slot ? titleOf(slot) : "the item"), key);
     const width = bubble.offsetWidth;
     bubble.style.left = Math.min(Math.max(8, box.left + box.width / 2 - width / 2), innerWidth - width - 8) + "px";
     bubble.style.top = Math.min(box.bottom + 8, innerHeight - 56) + "px";

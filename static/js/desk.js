@@ -3,8 +3,10 @@
 
 import { notice, showPane } from "./common.js";
 import { makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-form.js";
+import { makeMarks } from "./desk-marks.js";
+import { makePace } from "./desk-pace.js";
 import { makeReading, makeText } from "./reading.js";
-import { makeSaving, parseField, showState } from "./saving.js";
+import { makeSaving, parseField, showSaving } from "./saving.js";
 
 function openDesk(desk) {
   const settings = JSON.parse(document.getElementById("desk-settings").textContent);
@@ -19,11 +21,10 @@ function openDesk(desk) {
   const touch = matchMedia("(pointer: coarse)").matches;
   const slots = makeSlots(form);
   const parts = Array.from(form.querySelectorAll("[data-part]"));
-  let advancing = false;
 
   const joinNames = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
   const say = (text) => (message.textContent = text);
-  const sayWaiting = () => say("Will be submitted when the " + (navigator.onLine ? "server answers again" : "network is back") + ". Until then this browser keeps your answers.");
+  const sayWaiting = () => say(navigator.onLine ? "Submits when the server answers." : "Submits when you are online.");
   const narrow = () => panes && getComputedStyle(panes).display !== "none";
   const showForm = () => narrow() && showPane("rate");
   const showText = () => narrow() && showPane("read");
@@ -48,6 +49,7 @@ function openDesk(desk) {
     const fieldset = slots.named.get(slot);
     if (!fieldset) return;
     slots.show(fieldset, value);
+    if (marks) marks.changed(fieldset);
     if (value !== null) unmark(fieldset);
     count();
   }
@@ -56,19 +58,28 @@ function openDesk(desk) {
   const focus = makeFocus({
     form, slots, parts, isOpen, missing, touch,
     onTurn: (number, how) => reading.setTurn(number, how),
-    onMove: () => remarks && remarks.draw(),
+    onMove(before) {
+      const slot = focus.current();
+      elsewhere.delete(before && before.dataset.slot);
+      if (marks) marks.enter(slot);
+      if (remarks) remarks.draw();
+      // From the questions on all turns to those on the final plan: the plan comes into view.
+      if (before && slots.ofFinalPlan(slot) && !slots.ofFinalPlan(before)) reading.bringFinal();
+    },
     onEnd() {
       if (!submitButton) return;
       submitButton.focus({ preventScroll: true });
-      if (!missing().length) say("All answered. Enter submits.");
+      if (!missing().length) say("All answered. Press Enter to submit.");
     },
   });
   const { focusOn, step, goOn } = focus;
 
   // --- Saving ------------------------------------------------------------------------------------
-  const state = find(".save-state");
+  const state = find(".save");
+  // Questions in focus that were answered elsewhere since: a key must not replace that unseen.
+  const elsewhere = new Set();
   const titleOf = (slot) => (slots.named.has(slot) ? slots.title(slots.named.get(slot)) : "the item");
-  const ASPECT_NAMES = { comment: "The comment on ", flag: "The flag of ", evidence: "The evidence for ", answer: "" };
+  const ASPECT_NAMES = { comment: "Your comment on ", flag: "Your flag on ", evidence: "Your evidence for ", answer: "" };
   const nameOf = (field) => {
     const { slot, aspect } = parseField(field);
     return ASPECT_NAMES[aspect] + titleOf(slot);
@@ -78,6 +89,7 @@ function openDesk(desk) {
     return fieldset ? ": " + slots.describe(fieldset, value) : "";
   };
   let remarks = null;
+  let marks = null;
   let saving = null;
   saving = makeSaving({
     settings,
@@ -86,32 +98,39 @@ function openDesk(desk) {
     active: () => clock.active(),
     onState(name, detail) {
       if (name === "cancelled") {
-        say("Not submitted, because you changed an answer.");
+        say("Not submitted: you changed an answer.");
         return;
       }
-      showState(state, name, detail);
-      if (message.textContent !== "Submitting") return;
+      showSaving(state, name, detail);
+      if (message.textContent !== "Submitting…") return;
       if (name === "waiting") sayWaiting();
-      if (name === "paused") say("Will be submitted when the study goes on.");
+      if (name === "paused") say("Submits when the study continues.");
     },
-    onSubmitted: (next) => location.assign(next),
+    onSubmitted(next) {
+      pace.submitted();
+      location.assign(next);
+    },
     onSubmittedElsewhere: () => location.reload(),
     onChanged(field, value) {
+      if (focus.name() === field) elsewhere.add(field);
       notice(nameOf(field) + " was changed in another tab" + describeAnswer(field, value) + ".", { kind: "info", key: "changed" });
     },
     onReplaced(field, before) {
-      const what = slots.named.has(field) ? "the answer " + slots.describe(slots.named.get(field), before) : "what was there";
-      notice("This replaced " + what + ", which was given in another tab. Both are kept in the history.", { kind: "warning", key: "overtook" });
+      const fieldset = slots.named.get(field);
+      const what = fieldset ? "the answer " + slots.describe(fieldset, before) + " to " + slots.title(fieldset) : "a text";
+      notice("You replaced " + what + " from another tab or browser.", {
+        kind: "warning", key: "overtook", action: fieldset && !locked ? { words: "Undo", act: undo } : null,
+      });
     },
     onRefused(field, reason, code, left) {
       if (code === "gone" || code === "not_open" || code === "closed") {
-        find("[data-happened-words]").textContent = reason[0].toUpperCase() + reason.slice(1) + ". What was saved before is kept.";
+        find("[data-happened-words]").textContent = reason[0].toUpperCase() + reason.slice(1) + ". Your saved answers are kept.";
         find("[data-happened]").hidden = false;
       }
       if (field === null) {
         say("Not submitted: " + reason);
         const unanswered = left.map((name) => slots.named.get(name)).filter(Boolean);
-        for (const fieldset of unanswered) mark(fieldset, "not answered yet");
+        for (const fieldset of unanswered) mark(fieldset, "not answered");
         if (unanswered.length) focusOn(unanswered[0]);
         return;
       }
@@ -123,21 +142,21 @@ function openDesk(desk) {
   const pane = find(".desk-read");
   if (pane) {
     remarks = makeRemarks({
-      form, locked, say, showText, titleOf,
+      desk, form, locked, say, showText, titleOf,
       text: (desk.text = makeText(pane)),
       fields: saving.fields,
       change(field, value) {
         saving.change(field, value);
         count();
       },
-      current: () => (form.querySelector(".item-remarks").contains(document.activeElement) ? "" : focus.name()),
+      current: () => (find(".item-remarks").contains(document.activeElement) ? "" : focus.name()),
     });
   }
 
   // --- Reading and answering ---------------------------------------------------------------------
   const byTurn = parts.length > 0;
   const reading = makeReading({
-    desk, text: desk.text, showText, byTurn,
+    desk, text: desk.text, showText, byTurn, foldsCookie: settings.foldsCookie,
     onTurnChosen(number) {
       focus.onTurn(number);
       reading.setTurn(number, { move: false });
@@ -151,28 +170,42 @@ function openDesk(desk) {
     count();
   }
   function undo() {
+    const entry = marks.undo();
+    if (entry) {
+      focusOn(entry.slot);
+      marks.point(entry.at);
+      count();
+      say("Undone: " + slots.title(entry.slot));
+      return;
+    }
     const field = saving.undo();
     if (!field) return;
     const { slot, aspect } = parseField(field);
     if (slots.named.has(slot)) focusOn(slots.named.get(slot));
     count();
-    say("Undone: " + (aspect === "answer" ? "" : "what was marked for ") + titleOf(slot));
+    say("Undone: " + (aspect === "answer" ? "" : "evidence for ") + titleOf(slot));
   }
+  marks = makeMarks({
+    slots,
+    save: (fieldset) => answer(fieldset, slots.read(fieldset)),
+    undoSaved: () => saving.undo(),
+    onDone: () => focus.leave(),
+  });
   function submit() {
     if (locked) return;
     saveTexts();
     const left = missing();
     if (left.length) {
-      for (const fieldset of left) mark(fieldset, "not answered yet");
-      const few = left.length <= 3 || byTurn || new Set(left.map(slots.number)).size < left.length;
-      const names = left.slice(0, 3).map(slots.title).join(", ") + (left.length > 3 ? " and " + (left.length - 3) + " more" : "");
-      say("Not answered yet: " + (few ? names : "questions " + joinNames(left.map(slots.number))));
+      for (const fieldset of left) mark(fieldset, "not answered");
+      const few = left.length <= 2 || byTurn || new Set(left.map(slots.number)).size < left.length;
+      const names = left.slice(0, 2).map(slots.title).join(", ") + (left.length > 2 ? " and " + (left.length - 2) + " more" : "");
+      say("Not answered: " + (few ? names : joinNames(left.map(slots.number))));
       showForm();
       focusOn(left[0]);
       return;
     }
     if (saving.submissions().length) return;
-    say("Submitting");
+    say("Submitting…");
     saving.submit();
     if (!navigator.onLine) sayWaiting();
   }
@@ -188,9 +221,10 @@ function openDesk(desk) {
     if (!fieldset || !event.target.matches("[type=radio], [type=checkbox]")) return;
     slots.excludeOthers(fieldset, event.target);
     focusOn(fieldset, { scroll: false, move: false });
+    elsewhere.delete(fieldset.dataset.slot);
     answer(fieldset, slots.read(fieldset));
-    if (event.target.type === "radio" && !keys.arrowing() && !fieldset.matches(".compact")) goOn();
-    else if (advancing || (event.target.type === "radio" && !missing().length)) goOn();
+    marks.clicked(fieldset, event.target);
+    if (event.target.type === "radio" && !keys.arrowing()) goOn();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -205,8 +239,7 @@ function openDesk(desk) {
   });
   // On a narrow screen the reading pane was hidden when the turn changed: scroll to the turn now.
   document.addEventListener("panechange", (event) => {
-    const turn = event.detail === "read" && find(".turn[data-current]");
-    if (turn) turn.scrollIntoView({ block: "start" });
+    if (event.detail === "read") reading.paneShown();
   });
 
   // --- Keys and time -----------------------------------------------------------------------------
@@ -219,20 +252,27 @@ function openDesk(desk) {
     const link = find("a[rel=" + relation + "]");
     if (link) link.click();
   }
-  function choose(key) {
+  // A digit answers the question in focus and no other: after the last one, while a submission is under
+  // way, or where another tab has answered it since, it says so instead.
+  function choose(key, repeated) {
     const current = focus.current();
-    const input = current && slots.optionFor(current, key);
-    if (!input) return false;
+    if (!current || !(slots.optionFor(current, key) || (slots.isMarks(current) && "012".includes(key)))) return false;
+    if (repeated) return true;
+    if (saving.submissions().length) return true;
     showForm();
-    if (input.type === "radio") {
-      input.checked = true;
-      answer(current, slots.read(current));
-      goOn();
-    } else {
-      advancing = !input.value && !input.checked;
-      input.click();
-      advancing = false;
+    if (focus.ended()) {
+      say("Choose a question to change its answer.");
+      return true;
     }
+    if (elsewhere.delete(current.dataset.slot)) {
+      say("Answered in another tab. Press again to change it, or ↓ to go on.");
+      return true;
+    }
+    if (marks.decide(current, key)) return true;
+    const input = slots.optionFor(current, key);
+    input.checked = true;
+    answer(current, slots.read(current));
+    goOn();
     return true;
   }
   // In a one-line text, Enter goes to the next question, as everywhere else in the form.
@@ -243,7 +283,7 @@ function openDesk(desk) {
   }
   function sayLocked(key) {
     if (!focus.current() || !slots.optionFor(focus.current(), key)) return false;
-    say("These answers are locked." + (find("[value=reopen]") ? " Reopen the item to change one." : ""));
+    say(find("[value=reopen]") ? "Reopen the item to change answers." : "You can no longer change these answers.");
     return true;
   }
   const skip = find(".desk-skip");
@@ -251,21 +291,21 @@ function openDesk(desk) {
     if (!skip) return;
     skip.open = true;
     showForm();
-    skip.querySelector("textarea").focus();
+    skip.querySelector("input, textarea").focus();
     skip.scrollIntoView({ block: "nearest" });
   }
-  if (find("[data-skip]")) find("[data-skip]").addEventListener("click", openSkip);
+  if (find("[data-comment]")) find("[data-comment]").addEventListener("click", () => write(focus.name(), "comment"));
   const keys = bindKeys({
     help, submit, confirmText,
     choose: locked ? sayLocked : choose,
     leave(field) {
       if (field === reading.search) reading.leaveSearch();
       else field.blur();
-      focusOn(focus.current(), { scroll: false });
+      if (!focus.ended()) focusOn(focus.current(), { scroll: false });
     },
     actions: {
-      ArrowDown: () => step(1),
-      ArrowUp: () => step(-1),
+      ArrowDown: () => marks.step(focus.current(), 1) || step(1),
+      ArrowUp: () => marks.step(focus.current(), -1) || step(-1),
       e() {
         const example = focus.current() && focus.current().querySelector(".score-example");
         if (example) example.open = !example.open;
@@ -288,14 +328,17 @@ function openDesk(desk) {
     },
   });
   const clock = countActive(settings.activeMs, settings.idleSeconds);
+  const pace = makePace({ desk, settings, active: () => clock.active() });
 
   count();
   const first = missing()[0] || slots.all[0];
   if (first) focus.begin(first);
+  // Somebody comes back to an item that they had begun.
+  if (first && slots.ofFinalPlan(first) && !isOpen(slots.all[0])) reading.bringFinal();
   if (skip && skip.open) openSkip();
-  if (!locked && slots.all.length && !missing().length) say("All answered, not submitted yet. Enter submits.");
+  if (!locked && slots.all.length && !missing().length) say("All answered. Press Enter to submit.");
   if (saving.submissions().length) {
-    if (navigator.onLine) say("Submitting");
+    if (navigator.onLine) say("Submitting…");
     else sayWaiting();
   }
   // Offline, a reload then shows our own page instead of the browser's error.
@@ -332,8 +375,9 @@ function bindKeys({ help, submit, choose, leave, confirmText, actions }) {
     }
     if (help.open) return false;
     if (event.shiftKey && key.startsWith("Arrow")) return changeSelection(key);
-    if (choose(key)) return true;
+    if (choose(key, event.repeat)) return true;
     if (key === "Enter") {
+      if (event.repeat) return true;
       // Enter keeps its own meaning on links, buttons and folds.
       if (target.closest("a, button, summary")) return false;
       submit();

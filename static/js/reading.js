@@ -57,10 +57,11 @@ export function makeText(pane) {
   const count = (text) => Array.from(text).length;
   const units = (text, characters) => Array.from(text).slice(0, characters).join("").length;
 
-  function rangeAt(block, start, end) {
+  const rangeAt = (block, start, end) => rangeIn(piecesOf(block), start, end);
+  function rangeIn(pieces, start, end) {
     const range = document.createRange();
     let begun = false;
-    for (const piece of piecesOf(block)) {
+    for (const piece of pieces) {
       if (!begun && start < piece.end) {
         range.setStart(piece.node, Math.max(0, start - piece.start));
         begun = true;
@@ -107,15 +108,35 @@ export function makeText(pane) {
     return rangeAt(block, units(plain, span.start), units(plain, span.end));
   }
 
+  // Everything that is shown, as runs of text: violations and headings, too. What a difference takes away is
+  // a run of its own, as the words around it belong together without it. Hidden changes are not shown.
+  const RUN = "p, li, blockquote, dd, dt, h2, h3, h4, summary, td, th, pre, div, section, details";
+  function runs() {
+    const found = new Map();
+    const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      const around = node.parentElement;
+      if (!node.data.trim() || around.closest(".desk-tools, .sr-only, button, .changes:not([open]) > :not(summary)")) continue;
+      const removed = around.closest("del, .removed");
+      if (removed && removed.closest(".diff-off")) continue;
+      const holder = around.closest("del") || around.closest(RUN);
+      if (!found.has(holder)) found.set(holder, { plain: "", pieces: [] });
+      const run = found.get(holder);
+      run.pieces.push({ node, start: run.plain.length, end: run.plain.length + node.length });
+      run.plain += node.data;
+    }
+    return found.values();
+  }
   function find(query) {
     const wanted = query.toLowerCase();
     const matches = [];
     if (!wanted.trim()) return matches;
-    for (const block of blocks) {
-      let plain = read(block).plain.toLowerCase();
-      if (plain.length !== block.plain.length) plain = block.plain;
+    for (const run of runs()) {
+      let plain = run.plain.toLowerCase();
+      if (plain.length !== run.plain.length) plain = run.plain;
       for (let at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + wanted.length)) {
-        const range = rangeAt(block, at, at + wanted.length);
+        const range = rangeIn(run.pieces, at, at + wanted.length);
         if (range) matches.push(range);
       }
     }
@@ -134,7 +155,8 @@ export function makeText(pane) {
     inside = range.startContainer.parentElement;
     inside.scrollIntoView({ block: "nearest" });
     const box = range.getBoundingClientRect();
-    const top = 80;
+    const tools = document.querySelector(".desk-tools");
+    const top = (tools ? tools.getBoundingClientRect().bottom : 80) + 8;
     if (box.top < top || box.bottom > innerHeight - 40) scrollBy({ top: box.top - innerHeight / 3 });
   }
 
@@ -143,11 +165,15 @@ export function makeText(pane) {
 
 // --- Moving: turns, folds, changes, search -----------------------------------------------------
 // onTurnChosen(number): the reader went to a turn. showText(): brings the reading pane into view.
-export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
+// foldsCookie: where to remember that all turns were folded; the server then sends them folded.
+export function makeReading({ desk, text, showText, onTurnChosen, byTurn, foldsCookie }) {
   const pane = desk.querySelector(".desk-read");
   const turns = pane ? Array.from(pane.querySelectorAll(".turns > .turn")) : [];
   const numberOf = (turn) => Number(turn.id.slice(5));
-  const fold = (open) => turns.forEach((turn) => (turn.open = open));
+  function fold(open) {
+    for (const turn of turns) turn.open = open;
+    if (foldsCookie) document.cookie = foldsCookie + "=" + (open ? "0" : "1") + "; path=/studies/; max-age=31536000; samesite=lax";
+  }
   const current = () => turns.find((turn) => "current" in turn.dataset);
 
   // Marks the turn that the form is about; with `move`, scrolls to it.
@@ -166,7 +192,29 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
     turn.querySelector("summary").focus({ preventScroll: true });
     if (byTurn) onTurnChosen(numberOf(turn));
   }
-  const showFinal = () => goTo(pane.querySelector(".turn.final") || turns[turns.length - 1]);
+  const finalTurn = () => pane.querySelector(".turn.final") || turns[turns.length - 1];
+  const showFinal = () => goTo(finalTurn());
+  // Scrolls to the final plan unless its beginning is in sight; the keyboard stays where it is. On a phone
+  // the text may be behind the form: then as soon as it is shown.
+  let awaited = null;
+  function bringFinal() {
+    const turn = pane && finalTurn();
+    if (!turn || turns.length < 2) return;
+    turn.open = true;
+    if (!pane.offsetParent) {
+      awaited = turn;
+      return;
+    }
+    const { top } = turn.getBoundingClientRect();
+    if (top < toolsBottom() || top > innerHeight / 3) turn.scrollIntoView({ block: "start" });
+  }
+  // On a narrow screen the text was hidden when the form went to another turn or to the final plan.
+  function paneShown() {
+    const turn = awaited || current();
+    awaited = null;
+    if (turn) turn.scrollIntoView({ block: "start" });
+  }
+  const toolsBottom = () => (desk.querySelector(".desk-tools") || desk.querySelector(".desk-bar")).getBoundingClientRect().bottom;
   // Moves on from the turn at the top of the screen; backwards, first to that turn's own beginning.
   function passTurns(by) {
     if (byTurn) {
@@ -174,7 +222,7 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
       goTo(turns[Math.min(turns.length - 1, Math.max(0, place + by))]);
       return;
     }
-    const bar = desk.querySelector(".desk-bar").getBoundingClientRect().bottom;
+    const bar = toolsBottom();
     const boxes = turns.map((turn) => turn.getBoundingClientRect());
     // A turn scrolled to stands a little below the bar.
     const place = boxes.findIndex((box) => box.bottom > bar + 48);
@@ -182,7 +230,10 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
       goTo(turns[by > 0 ? -1 : turns.length - 1]);
       return;
     }
-    const begun = boxes[place].top <= bar + 48;
+    // Before the first scroll, the first turn stands there without anybody having gone to it.
+    const tools = desk.querySelector(".desk-tools");
+    const fixed = desk.querySelector(".desk-bar").getBoundingClientRect().bottom + 48;
+    const begun = boxes[place].top <= bar + 48 && (!tools || tools.getBoundingClientRect().top <= fixed);
     goTo(turns[by > 0 ? place + begun : place - (boxes[place].top >= bar)]);
   }
   const changes = desk.querySelector("[data-changes]");
@@ -221,6 +272,8 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
   const status = pane && pane.querySelector("[data-found]");
   let matches = [];
   let at = -1;
+  // Where the reader was before the search.
+  let cameFrom = null;
   function runSearch() {
     matches = text.find(search.value);
     at = -1;
@@ -236,6 +289,7 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
     status.textContent = at + 1 + " of " + matches.length;
   }
   if (search) {
+    search.addEventListener("focus", () => (cameFrom ??= scrollY));
     search.addEventListener("input", runSearch);
     search.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
@@ -245,10 +299,13 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
       }
     });
   }
+  // Ends the search and goes back to where the reader was before.
   function clearSearch() {
-    if (!search || !search.value) return;
+    if (!search || (cameFrom === null && !search.value)) return;
     search.value = "";
     runSearch();
+    if (cameFrom !== null) scrollTo(scrollX, cameFrom);
+    cameFrom = null;
   }
   // Leaving the search selects the match, so that it can be marked by keys alone. The search text stays
   // until Escape is pressed again.
@@ -262,5 +319,5 @@ export function makeReading({ desk, text, showText, onTurnChosen, byTurn }) {
     getSelection().setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
   }
 
-  return { setTurn, fold, showFinal, passTurns, toggleChanges, search, leaveSearch, clearSearch, turns };
+  return { setTurn, fold, showFinal, bringFinal, paneShown, passTurns, toggleChanges, search, leaveSearch, clearSearch, turns };
 }

@@ -127,7 +127,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
     return entry;
   }
 
-  const fault = () => (postponedIds.size ? "the server fails on " + postponedIds.size + " of them, the others are stored" : "");
+  const fault = () => (postponedIds.size ? "The server could not store " + postponedIds.size + " of your answers; it will try again. The others are stored." : "");
 
   // What can be sent now. Whatever depends on a postponed edit waits with it: later edits of the same
   // target, its undoing, and the submission of its item.
@@ -156,7 +156,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
   async function send(message) {
     const control = new AbortController();
     const limit = setTimeout(() => control.abort(), TIMEOUT);
-    const slow = setTimeout(() => { trouble = "the server takes long to answer"; report(); }, SLOW);
+    const slow = setTimeout(() => { trouble = "The server is slow to answer."; report(); }, SLOW);
     const last = message.entries[message.entries.length - 1];
     const submits = last.kind === "submit";
     const body = submits
@@ -270,7 +270,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
       if (postponedIds.size) retryIn(Math.max(PAUSES[0], Math.min(...Array.from(postponedIds.values(), ({ until }) => until)) - Date.now()));
     } catch (error) {
       failures += 1;
-      if (error.name === "AbortError") trouble = "the server does not answer";
+      if (error.name === "AbortError") trouble = "The server does not answer.";
       else if (error instanceof TypeError) trouble = "";
       retryIn(PAUSES[Math.min(failures, PAUSES.length) - 1]);
     } finally {
@@ -309,19 +309,52 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
   return { add, flush, remove: (entry) => { store.remove(entry); report(); }, all: () => store.all(), makeId };
 }
 
+// What a state is called, in one or two words.
+function nameState(state, detail) {
+  const left = (detail && detail.left) || 0;
+  switch (state) {
+    case "waiting": return (navigator.onLine ? "not stored" : "offline") + " (" + left + ")";
+    case "paused": return "paused (" + left + ")";
+    default: return state;
+  }
+}
+// Why, and what to do; empty where the name says all.
+function explainState(state, detail) {
+  const sentence = (words) => words[0].toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? "" : ".");
+  switch (state) {
+    case "waiting":
+      if (!navigator.onLine) return "You are offline. This browser keeps your answers and sends them when you are online.";
+      return (detail.words ? sentence(detail.words) : "No connection to the server.") + " This browser keeps your answers and sends them again. Keep this page open.";
+    case "paused": return sentence(detail.words) + " This browser keeps your answers and sends them when you can continue.";
+    case "refused": return sentence(detail);
+    default: return "";
+  }
+}
+function nameIn(element, state, detail) {
+  element.dataset.state = state;
+  const text = nameState(state, detail);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// On pages without a desk: the state with its explanation, in one line.
 export function showState(element, state, detail) {
   if (!element) return;
-  const text = {
-    saved: "saved",
-    saving: "saving",
-    waiting: detail && (detail.words
-      ? "not stored yet (" + detail.left + "), kept in this browser: " + detail.words
-      : "waiting for the " + (navigator.onLine ? "server" : "network") + " (" + detail.left + ")"),
-    paused: detail && "kept here (" + detail.left + "): " + detail.words,
-    refused: "refused: " + detail,
-  }[state];
+  const why = explainState(state, detail);
   element.dataset.state = state;
+  const text = nameState(state, detail) + (why ? ". " + why : "");
   if (element.textContent !== text) element.textContent = text;
+}
+// On the desk: its name in the bar, and below it, over the page, why and what to do. Being offline needs no
+// more than its name, with the rest as a tip.
+export function showSaving(element, state, detail) {
+  if (!element) return;
+  nameIn(element.querySelector(".save-state"), state, detail);
+  const why = explainState(state, detail);
+  const box = element.querySelector("[data-save-why]");
+  box.querySelector("p").textContent = why;
+  box.hidden = !why || (state === "waiting" && !navigator.onLine);
+  if (why) element.dataset.tip = why;
+  else delete element.dataset.tip;
 }
 
 // --- The fields of a desk ----------------------------------------------------------------------

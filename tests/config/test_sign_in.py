@@ -53,6 +53,20 @@ def test_after_five_wrong_passwords_the_right_one_has_to_wait_and_is_told_how_lo
         assert sign_in("correct horse").status_code == 302
 
 
+@pytest.mark.parametrize(
+    ("name", "password", "focused"), [("rater", "wrong", "password"), ("", "wrong", "login")]
+)
+def test_an_error_puts_the_focus_on_its_field(
+    rater: User, name: str, password: str, focused: str
+) -> None:
+    page = sign_in(password, name=name).content.decode()
+    fields = [part.partition(">")[0] for part in page.split("<input")[1:]]
+    assert [field for field in fields if "autofocus" in field] == [
+        field for field in fields if f'name="{focused}"' in field
+    ]
+    assert "autofocus" not in Client().get(LOGIN).content.decode()
+
+
 def test_who_signs_in_rightly_is_not_counted(rater: User) -> None:
     with time_machine.travel(NOW, tick=False):
         assert [sign_in("correct horse").status_code for _ in range(12)] == [302] * 12

@@ -125,9 +125,7 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
     assert chosen(page, "physical_plausibility") is None
 
     press("Enter")
-    expect(page.locator(".desk-submit .said")).to_have_text(
-        "Not answered yet: questions 4, 5, 6, 7, 8, 9 and 10"
-    )
+    expect(page.locator(".desk-submit .said")).to_have_text("Not answered: 4, 5, 6, 7, 8, 9 and 10")
     expect(page.locator(".score.missing")).to_have_count(7)
     press("3")
     press("ArrowDown")
@@ -192,13 +190,15 @@ def test_the_loop_by_mouse(desk: Page, item: Assignment) -> None:
 
 def test_skip_asks_for_a_reason_and_reopen_takes_it_up(desk: Page, item: Assignment) -> None:
     desk.get_by_text("Skip this item").click()
-    desk.get_by_role("button", name="Skip and go on").click()
-    expect(desk.get_by_role("alert")).to_contain_text("why you skip")
-    desk.get_by_label("Why can it not be judged?").fill("The plan is cut off.")
-    desk.get_by_role("button", name="Skip and go on").click()
+    desk.get_by_role("button", name="Skip item").click()
+    expect(desk.get_by_role("alert")).to_contain_text("Choose a reason")
+    desk.locator("label.chip", has_text="Text is cut off").click()
+    desk.get_by_label("Details").fill("Step 3 ends in the middle.")
+    desk.get_by_role("button", name="Skip item").click()
     desk.wait_for_url("**/annotate/2/")
     desk.get_by_role("link", name="Previous item").click()
-    expect(desk.get_by_text("Skipped: The plan is cut off.")).to_be_visible()
+    skipped = "You skipped this item: Text is cut off or unreadable: Step 3 ends in the middle."
+    expect(desk.get_by_text(skipped)).to_be_visible()
     desk.get_by_role("button", name="Reopen").click()
     expect(desk.get_by_role("button", name="Submit")).to_be_visible()
 
@@ -225,9 +225,9 @@ def test_offline_answers_wait_survive_a_reload_and_are_sent(
     context.set_offline(True)
     for digit in "234":
         desk.keyboard.press(digit)
-    state(desk).to_have_text("waiting for the network (3)")
+    state(desk).to_have_text("offline (3)")
     desk.keyboard.press("u")
-    state(desk).to_have_text("waiting for the network (4)")
+    state(desk).to_have_text("offline (4)")
     assert ratings(item) == {"feedback_reasonable": 5}
 
     # the page is loaded anew while saves still fail, as when the server restarts
@@ -237,7 +237,7 @@ def test_offline_answers_wait_survive_a_reload_and_are_sent(
     answered(desk, "3 of 10")
     assert chosen(desk, "feedback_clear") == "2"
     assert chosen(desk, "physical_plausibility") is None
-    state(desk).to_contain_text("waiting for the server")
+    state(desk).to_contain_text("not stored")
 
     desk.unroute("**/answers/")
     desk.evaluate("window.dispatchEvent(new Event('online'))")
@@ -258,7 +258,7 @@ def test_an_acknowledgement_that_is_lost_doubles_nothing(desk: Page, item: Assig
 
     desk.route("**/answers/", deliver_but_lose_the_reply, times=2)
     desk.keyboard.press("4")
-    state(desk).to_have_text("waiting for the server (1)")
+    state(desk).to_have_text("not stored (1)")
     state(desk).to_have_text("saved", timeout=10_000)
     assert RatingEdit.objects.filter(assignment=item).count() == 1
 
@@ -270,11 +270,11 @@ def test_submitting_offline_happens_when_the_network_is_back(
     for _ in range(10):
         desk.keyboard.press("3")
     desk.keyboard.press("Enter")
-    expect(desk.locator(".desk-submit .said")).to_contain_text("when the network is back")
+    expect(desk.locator(".desk-submit .said")).to_contain_text("when you are online")
     # changing an answer calls the submission off
     desk.keyboard.press("ArrowUp")
     desk.locator("#q-safety .score-scale label").nth(0).click()
-    expect(desk.locator(".desk-submit .said")).not_to_contain_text("when the network is back")
+    expect(desk.locator(".desk-submit .said")).not_to_contain_text("when you are online")
     context.set_offline(False)
     state(desk).to_have_text("saved", timeout=10_000)
     item.refresh_from_db()
@@ -287,7 +287,8 @@ def test_submitting_offline_happens_when_the_network_is_back(
 def test_a_refusal_says_why_and_keeps_the_answer_on_screen(desk: Page, study: Study) -> None:
     set_study_status(study=study, status="closed")
     desk.keyboard.press("4")
-    state(desk).to_contain_text("refused: the study is closed")
+    state(desk).to_have_text("refused")
+    expect(desk.locator(".save-why")).to_contain_text("The study is closed")
     assert chosen(desk, "feedback_reasonable") == "4"
     expect(desk.locator("#q-feedback_reasonable .errorlist")).to_contain_text("not saved")
 
@@ -307,13 +308,10 @@ def test_an_answer_on_which_the_server_fails_holds_no_other(
     context.set_offline(True)
     for digit in "423":
         desk.keyboard.press(digit)
-    state(desk).to_have_text("waiting for the network (3)")
+    state(desk).to_have_text("offline (3)")
     context.set_offline(False)
-    state(desk).to_have_text(
-        "not stored yet (1), kept in this browser: the server fails on 1 of them, "
-        "the others are stored",
-        timeout=10_000,
-    )
+    state(desk).to_have_text("not stored (1)", timeout=10_000)
+    expect(desk.locator(".save-why")).to_contain_text("could not store 1 of your answers")
     assert ratings(item) == {"feedback_reasonable": 4, "feasibility": 3}
     desk.unroute("**/answers/")
     state(desk).to_have_text("saved", timeout=20_000)
@@ -327,14 +325,10 @@ def test_a_locked_database_is_told_within_seconds_and_takes_nothing_away(
     monkeypatch.setitem(options, "timeout", 6.0)
     with locked_database():
         desk.keyboard.press("4")
-        state(desk).to_have_text(
-            "not stored yet (1), kept in this browser: the server takes long to answer",
-            timeout=5_500,
-        )
-        state(desk).to_have_text(
-            "not stored yet (1), kept in this browser: the database is locked by another program",
-            timeout=15_000,
-        )
+        why = expect(desk.locator(".save-why"))
+        why.to_contain_text("The server is slow to answer.", timeout=5_500)
+        state(desk).to_have_text("not stored (1)")
+        why.to_contain_text("The database is locked by another program.", timeout=15_000)
         assert ratings(item) == {}
     state(desk).to_have_text("saved", timeout=30_000)
     assert ratings(item) == {"feedback_reasonable": 4}
@@ -346,7 +340,8 @@ def test_signed_out_answers_are_kept_until_signed_in_again(
 ) -> None:
     context.clear_cookies(name="sessionid")
     desk.keyboard.press("4")
-    state(desk).to_contain_text("signed out")
+    state(desk).to_have_text("refused")
+    expect(desk.locator(".save-why")).to_contain_text("sign in again")
     other = context.new_page()
     sign_in(other, live_server.url)
     desk.evaluate("window.dispatchEvent(new Event('focus'))")
@@ -359,7 +354,7 @@ def test_answers_left_behind_are_sent_from_the_home_page(
 ) -> None:
     desk.route("**/answers/", lambda route: route.abort())
     desk.keyboard.press("4")
-    state(desk).to_contain_text("waiting for the server")
+    state(desk).to_contain_text("not stored")
     desk.unroute("**/answers/")
     desk.goto(live_server.url)
     expect(desk.locator("[data-answers-of] .save-state")).to_have_text("saved")
@@ -371,7 +366,7 @@ def test_the_queue_belongs_to_the_person(
 ) -> None:
     desk.route("**/answers/", lambda route: route.abort())
     desk.keyboard.press("4")
-    state(desk).to_contain_text("waiting for the server")
+    state(desk).to_contain_text("not stored")
     desk.unroute("**/answers/")
     desk.context.clear_cookies()
     sign_in(desk, live_server.url, "mia")
@@ -386,7 +381,7 @@ def test_two_tabs_are_told_and_both_answers_are_kept(desk: Page, item: Assignmen
         client_id=uuid.uuid4(),
     )  # fmt: skip
     desk.keyboard.press("5")
-    expect(desk.locator("#notices")).to_contain_text("replaced the answer 2")
+    expect(desk.locator("#notices")).to_contain_text("replaced the answer 2 to 1 Feedback")
     edits = RatingEdit.objects.filter(assignment=item).values_list("value", flat=True)
     assert list(edits) == [2, 5]
 

@@ -155,9 +155,9 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     press("Shift+C")
     page.keyboard.insert_text("Read twice.")
     press("Escape")
-    state(page).to_have_text("waiting for the network (6)")
+    state(page).to_have_text("offline (6)")
     pass_time(page, 60)
-    state(page).to_have_text("waiting for the network (6)")
+    state(page).to_have_text("offline (6)")
     answered(page, "4 of 10")
     page.reload()
     expect(page.get_by_role("heading", name="No connection to PlanJury")).to_be_visible()
@@ -174,10 +174,10 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     # The server is killed mid-form, and stays away; she answers on, and closes the tab.
     site.kill()
     press("2")
-    state(page).to_have_text("waiting for the server (1)")
+    state(page).to_have_text("not stored (1)")
     pass_time(page, 10)
     press("3")
-    state(page).to_have_text("waiting for the server (2)")
+    state(page).to_have_text("not stored (2)")
     page.close()
     page = context.new_page()
     press = page.keyboard.press
@@ -208,7 +208,7 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     context.set_offline(True)
     press("1")
     press("2")
-    state(page).to_have_text("waiting for the network (2)")
+    state(page).to_have_text("offline (2)")
     page.close()
     page = context.new_page()
     press = page.keyboard.press

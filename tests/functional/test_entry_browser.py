@@ -77,7 +77,7 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
     check(page)
     follow(page, "See your result")
     check(page)
-    press(page, "Begin the next round")
+    press(page, "Start the next round")
     page.set_viewport_size({"width": 1280, "height": 800})
     for position in (3, 4):
         page.wait_for_url(f"**/training/{position}/")
@@ -90,11 +90,11 @@ def test_from_the_link_to_the_first_item(live_server: Any, page: Page) -> None:
     assert (cat.number, cat.training, cat.consent_version) == (1, "passed", 1)
 
     # the items of this study are in a pool that has one
-    follow(page, "Go on to the items")
+    follow(page, "Start the items")
     page.wait_for_url("**/annotate/1/")
     press(page, "Take a break")
     check(page)
-    press(page, "Go on working")
+    press(page, "End break")
     page.wait_for_url("**/annotate/1/")
     score(page, 3)
     expect(page.get_by_text("every item has been taken").first).to_be_visible()

@@ -39,7 +39,7 @@ def test_unsent_answers_are_told_of_sent_or_removed(
     page.route(ANSWERS, cut)
     page.keyboard.press("4")
     page.keyboard.press("2")
-    expect(page.locator(".desk-bar .save-state")).to_contain_text("waiting for the server (2)")
+    expect(page.locator(".desk-bar .save-state")).to_contain_text("not stored (2)")
 
     sign_out(page, live_server.url)
     expect(page.get_by_text("2 answers are not on the server yet.")).to_be_visible()
@@ -58,7 +58,7 @@ def test_unsent_answers_are_told_of_sent_or_removed(
     open_item(page, live_server.url, study)
     page.route(ANSWERS, cut)
     page.keyboard.press("5")
-    expect(page.locator(".desk-bar .save-state")).to_contain_text("waiting for the server (1)")
+    expect(page.locator(".desk-bar .save-state")).to_contain_text("not stored (1)")
     sign_out(page, live_server.url)
     expect(page.get_by_text("1 answer is not on the server yet.")).to_be_visible()
     page.get_by_role("button", name="Sign out without sending").click()
@@ -77,7 +77,7 @@ def test_a_desk_left_open_sends_nothing_in_the_name_of_who_comes_next(
     other = page.context.new_page()
     sign_in(other, live_server.url, "bob")
     page.keyboard.press("3")
-    expect(page.locator(".desk-bar .save-state")).to_contain_text("somebody else is signed in")
+    expect(page.locator(".save-why")).to_contain_text("omebody else is signed in")
     assert not RatingEdit.objects.exists()
     # Bob neither sees them nor is warned of them.
     other.goto(live_server.url)

@@ -131,13 +131,13 @@ def test_violation_check(live_server: Any, tabs: dict[str, Page]) -> None:
     study = launch("violation_check@1", [item], {name: [0] for name in NAMES})
     for name in NAMES:
         open_item(tabs[name], live_server.url, study)
-    # World marks of a turn, ArrowDown, user marks, ArrowDown: 0 says "none" and goes on by itself.
+    # Condition by condition: 1 violated, 2 not, 0 none of the rest of a list.
     press_in_turn(
         tabs,
         {
-            "ann": ["1", "ArrowDown", "0", "0", "0"],
-            "bob": ["1", "2", "ArrowDown", "0", "0", "0"],
-            "cy": ["2", "ArrowDown", "0", "0", "1"],
+            "ann": ["1", "2", "0", "0", "0"],
+            "bob": ["1", "1", "0", "0", "0"],
+            "cy": ["2", "1", "0", "0", "1"],
         },
     )
     for name in NAMES:

@@ -59,7 +59,7 @@ def test_submitted_items_take_no_edits_until_reopened(item: Assignment) -> None:
 
 
 def test_skip_needs_a_reason_and_keeps_it(item: Assignment) -> None:
-    with pytest.raises(Refused, match="why you skip"):
+    with pytest.raises(Refused, match="choose a reason"):
         skip_assignment(assignment=item, by=item.annotator, reason="  ")
     skip_assignment(assignment=item, by=item.annotator, reason=" Not in a language I read. ")
     skip_assignment(assignment=item, by=item.annotator, reason="Not in a language I read.")

@@ -51,7 +51,7 @@ def test_a_study_decides_which_verdicts_are_seen_and_the_export_says_which_were(
     Study.objects.update(verdicts=wish)
     page = show(tab, item)
     assert (FIRST in page, FINAL in page) == (first, final)
-    assert page.count("Found violated by the judges") == first + final
+    assert page.count("Conditions violated (judges)") == first + final
     # Another wish later changes nothing for what was opened.
     Study.objects.update(verdicts="none")
     assert (FIRST in show(tab, item), FINAL in show(tab, item)) == (first, final)

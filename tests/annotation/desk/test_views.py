@@ -206,7 +206,7 @@ def test_page_holds_the_item_and_ten_questions(tab: Client, item: Assignment, ur
     page = tab.get(url).content.decode()
     assert item.trajectory.task.prompt in page
     assert page.count('class="score') >= 10
-    assert page.count('<fieldset class="score scale-points short') == 9
+    assert page.count('<fieldset class="score scale-points inline short') == 9
     assert "Final plan, turn 2" in page
     assert "I have no hammer." in page
     assert "revealed now" in page
@@ -269,9 +269,9 @@ def test_skip_undo_and_reopen_by_form(tab: Client, item: Assignment, url: str) -
     tab.post(url, {"action": "undo"})
     assert answers(item) == {"safety": None}
     refused = tab.post(url, {"action": "skip", "reason": " "})
-    assert (refused.status_code, "why you skip" in refused.content.decode()) == (422, True)
+    assert (refused.status_code, "Choose a reason" in refused.content.decode()) == (422, True)
     tab.post(url, {"action": "skip", "reason": "Cannot read it."})
-    assert "Skipped: Cannot read it." in tab.get(url).content.decode()
+    assert "You skipped this item: Cannot read it." in tab.get(url).content.decode()
     tab.post(url, {"action": "reopen"})
     item.refresh_from_db()
     assert item.state == "open"

@@ -24,10 +24,14 @@ TOOLS = "tool_dialogues@1"
 PUBLISHED = {
     "about_annotators@1": "4c52f5ddbb800503",
     "filter_check@1": "51a37f9155d4527c",
+    "filter_check@2": "41c6621cceb2651d",
     "ten_questions@1": "c30ad5f9ac7fe14f",
+    "ten_questions@2": "d5ea44b9512d4fda",
     "tool_dialogues@1": "bedf86da0bda9942",
     "turn_scores@1": "af0afc34aaba8450",
+    "turn_scores@2": "6993c6a46ece6868",
     "violation_check@1": "96a9706d92aae7a4",
+    "violation_check@2": "031e4e04ae9e547e",
 }
 
 
@@ -98,13 +102,13 @@ def test_a_dialogue_is_asked_only_what_it_has() -> None:
 def test_the_questionnaires_of_a_system() -> None:
     assert [q.id for q in questionnaires_for("external")] == [TOOLS]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
-        TEN, "turn_scores@1", "violation_check@1", "filter_check@1",
+        "ten_questions@2", "turn_scores@2", "violation_check@2", "filter_check@2",
     ]  # fmt: skip
     assert questionnaires_for("nowhere") == []
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("id", ["ten_questions", "ten_questions@2", "../x@1", "none@1", ""])
+@pytest.mark.parametrize("id", ["ten_questions", "ten_questions@3", "../x@1", "none@1", ""])
 def test_unknown_questionnaire_names_the_known_ones(id: str) -> None:
     with pytest.raises(QuestionnaireError, match="ten_questions@1"):
         load_questionnaire(id)

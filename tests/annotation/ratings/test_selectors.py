@@ -130,7 +130,7 @@ def test_what_changed_between_plans(item: Assignment) -> None:
     ) == [
         "first plan",
         "1 step changed since turn 1",
-        "another plan than turn 2",
+        "new plan, unlike turn 2",
         "same plan as turn 1",
         "same plan as turn 1",
     ]

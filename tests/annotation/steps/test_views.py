@@ -64,7 +64,7 @@ def test_the_way_to_the_first_item(full: Study, ann: User, browser: Client) -> N
     train(full, ann, 5, first=2)
     page = browser.get(f"{at}/training/").content.decode()
     assert "1 of 2" in page
-    assert "asks for 75 %" in page
+    assert "You need 75 %" in page
     assert to(browser.get(f"{at}/annotate/1/")) == "annotate/"
     assert to(browser.get(following)) == "training/"
     assert to(browser.post(f"{at}/training/")) == "annotate/"
