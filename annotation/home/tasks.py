@@ -134,7 +134,7 @@ def _item_card(row: StudyRow, person: Participant | None, seconds: float | None)
 def _progress(own: ItemCounts, pooled: bool) -> str:
     if pooled:
         return f"{own.submitted} submitted" if own.submitted else ""
-    return f"{own.ended} of {own.total} item{'s' * (own.total != 1)}"
+    return own.words
 
 
 def _what(study: Study, own: ItemCounts) -> str:

@@ -36,6 +36,11 @@ class ItemCounts:
         return self.submitted + self.skipped
 
     @property
+    def words(self) -> str:
+        """How far it is, such as "4 of 20 items"."""
+        return f"{self.ended} of {self.total} item{'s' * (self.total != 1)}"
+
+    @property
     def percent(self) -> int:
         """Rounded down, so that 100 means that nothing is left."""
         return 100 * self.ended // self.total if self.total else 0

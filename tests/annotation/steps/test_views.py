@@ -115,7 +115,7 @@ def test_items_of_a_pool_are_taken_until_none_is_left(
     study.participants.update(assigned=0)
     study.items.update(given=0)
     Study.objects.filter(pk=study.pk).update(dealing="pool")
-    assert "Free items are assigned to you one at a time" in browser.get("/").content.decode()
+    assert "for an item" in browser.get("/").content.decode()
     study.items.exclude(pk=study.items.earliest("rank").pk).update(given=1)
     assert to(browser.get(following)) == "annotate/1/"
     assert to(browser.get(following)) == "annotate/1/"
