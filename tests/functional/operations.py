@@ -382,11 +382,13 @@ def main() -> None:
             subprocess.run([sys.executable, "manage.py", "migrate", "-v0"],
                            cwd=options.previous, env=environment, check=True)  # fmt: skip
         print(machine(), flush=True)
-        play(site, stack, options)
-        if options.keep_logs:
-            options.keep_logs.mkdir(exist_ok=True)
-            for path in folder.glob("*.log"):
-                (options.keep_logs / path.name).write_text(path.read_text(errors="replace"))
+        try:
+            play(site, stack, options)
+        finally:
+            if options.keep_logs:
+                options.keep_logs.mkdir(exist_ok=True)
+                for path in folder.glob("*.log"):
+                    (options.keep_logs / path.name).write_text(path.read_text(errors="replace"))
 
 
 def play(site: Site, stack: ExitStack, options: argparse.Namespace) -> None:
@@ -455,19 +457,22 @@ def proxy(site: Site, run: int) -> str:
     """Through nginx with TLS: an upload of 20 MB, and a live session with its polling."""
     from django.contrib.auth.models import User
 
+    from benchmarks.imports.uploads import IMPORT
     from benchmarks.models import Endpoint, Job
     from tests.benchmarks.api.files import chat_file
 
     browser = Browser(site, sign_in(site, "root"))
     browser.get("/trajectories/import/")
-    talks = chat_file(lines=4, words="x" * 5_000_000)
+    talks = chat_file(lines=200, words="x" * 100_000)
     size = talks.size or 0
     sent = browser.post(
         "/trajectories/import/", {"format": "", "name": "", "agent": ""},
         files={"file": ("talks.jsonl", talks.read())},
     )  # fmt: skip
     assert sent.status == 302, (sent.status, sent.text[:500])
-    wait_for(lambda: Job.objects.filter(kind="import", status=Job.Status.DONE).exists())
+    job = Job.objects.filter(kind=IMPORT)
+    wait_for(lambda: job.filter(finished_at__isnull=False).exists())
+    assert job.get().status == Job.Status.DONE, job.get().message
     url = Endpoint.objects.get(name="counted").base_url
     ((session, *_),) = make_sessions(url, [User.objects.get(username="root")], 1)
     player = Player(browser)  # type: ignore[arg-type]
@@ -567,7 +572,8 @@ def upgrade(site: Site, run: int) -> str:
         site.start(name)
         site.wait_until_working(name)
         if name.startswith("web"):
-            wait_for(lambda: site.is_ready(int(name[-1])))  # noqa: B023
+            wait_for(partial(site.is_ready, int(name[-1])))
+            time.sleep(2)  # by then nginx counts on it again (fail_timeout)
         took.append(f"{name} ended in {ended:.1f} s, ready in {time.monotonic() - began:.1f} s")
     lost = calls_of(run).filter(state="lost").count()
     return f"{'; '.join(took)}; {lost} calls lost"
