@@ -7,6 +7,7 @@ from django.db.models import Min, QuerySet
 from django.utils import timezone
 
 from annotation.exports.columns import FORMAT, LOCAL_COLUMNS, SCHEMA_VERSION
+from annotation.exports.origins import origin_of
 from annotation.exports.scope import IMPORTED, Scope, is_simulated
 from annotation.models import Consent, Item
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
@@ -197,11 +198,10 @@ def _runs(scope: Scope, numbers: Mapping[int, int]) -> list[Json]:
             "dataset": datasets[rows[pk].dataset_id],
             "agent": rows[pk].agent.name,
             "agent_title": rows[pk].agent.title,
-            "kind": rows[pk].kind,
+            **origin_of(rows[pk].settings, rows[pk].kind, rows[pk].checksum),
             "level": rows[pk].level,
             "condition": rows[pk].condition,
             "seed": rows[pk].seed,
-            "checksum": rows[pk].checksum,
         }
         for pk, number in numbers.items()
     ]

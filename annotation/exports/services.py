@@ -12,10 +12,21 @@ from django.contrib.auth.models import User
 
 from annotation.errors import Refused
 from annotation.exports.card import study_card
+from annotation.exports.codebook import (
+    CODEBOOK,
+    ITEMS,
+    QUESTIONS,
+    RATINGS,
+    codebook_rows,
+    item_texts,
+    question_texts,
+    read_me,
+)
 from annotation.exports.columns import FORMAT, SPAN, ExportColumn
 from annotation.exports.document import document_text, item_rows
 from annotation.exports.head import study_head
-from annotation.exports.scope import Scope
+from annotation.exports.scope import Scope, is_simulated
+from annotation.exports.sources import SOURCES, source_lines
 from annotation.exports.table import (
     Parts,
     history_columns,
@@ -33,6 +44,7 @@ from annotation.exports.writing import (
 )
 from annotation.models import Item, StudyEvent
 from annotation.planning.plan_files import write_plan
+from annotation.ratings.selectors import left_out
 from annotation.record.events import record_event
 from annotation.studies.design import study_design
 from benchmarks.exports.streams import zipped
@@ -151,6 +163,36 @@ def _dataset(wish: ExportRequest) -> Iterator[bytes]:
     return zipped(dataset_texts(wish))
 
 
+def archive_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
+    """(name, text piece by piece) of the files of the archive, which needs nothing beside it."""
+    scope = wish.scope
+    yield (
+        "README.md",
+        [
+            read_me(
+                scope,
+                items=scope.study.items.exclude(use=Item.Use.BACKGROUND).count(),
+                voided=left_out(scope.study).voided,
+                simulated=sum(is_simulated(person) for person in scope.people),
+            )
+        ],
+    )
+    yield CODEBOOK, csv_lines(codebook_rows(scope))
+    yield RATINGS, _ratings_csv(wish)
+    yield ITEMS, csv_lines(item_texts(scope))
+    yield QUESTIONS, csv_lines(question_texts(scope))
+    yield "study.json", _json(wish)
+    yield SOURCES, source_lines(scope)
+
+
+def _archive(wish: ExportRequest) -> Iterator[bytes]:
+    return zipped(archive_texts(wish))
+
+
+def _codebook(wish: ExportRequest) -> Iterator[str]:
+    return csv_lines(codebook_rows(wish.scope))
+
+
 @dataclass(frozen=True)
 class ExportFormat:
     """A format: what it is, the kind and ending of its file, and what writes it."""
@@ -163,6 +205,13 @@ class ExportFormat:
 
 
 FORMATS: dict[str, ExportFormat] = {
+    "archive": ExportFormat(
+        "Archive (ZIP)",
+        "Everything: the table, a codebook, the texts of questions and tasks, the whole study, and "
+        "its datasets and trajectories. manage.py import_study makes the study anew from it on any "
+        "PlanJury.",
+        "application/zip", "study.zip", _archive,
+    ),
     "csv": ExportFormat(
         "Table (CSV)", "One row for each rater, item, turn and question; opens in a spreadsheet.",
         "text/csv; charset=utf-8", "ratings.csv", _ratings_csv,
@@ -170,7 +219,8 @@ FORMATS: dict[str, ExportFormat] = {
     "json": ExportFormat(
         "Whole study (JSON)",
         "The study with design, questionnaires, items, people, every edit and the table. "
-        "manage.py import_study makes the study anew from it.",
+        "manage.py import_study makes the study anew from it where its datasets and trajectories "
+        "are.",
         "application/json", "study.json", _json,
     ),
     "parquet": ExportFormat(
@@ -181,6 +231,10 @@ FORMATS: dict[str, ExportFormat] = {
         "Data set folder (Hugging Face)",
         "The table, the items and a card that says how it was judged, as a ZIP archive.",
         "application/zip", "huggingface.zip", _dataset,
+    ),
+    "codebook": ExportFormat(
+        "Codebook (CSV)", "Type, values and meaning of each column of the tables.",
+        "text/csv; charset=utf-8", "codebook.csv", _codebook,
     ),
     "history": ExportFormat(
         "History (CSV)", "Every edit of every answer, with undone ones.",
@@ -215,6 +269,8 @@ def unavailable(wish: ExportRequest, format: str) -> str:
             "a data set names who made each item, and you still annotate in this study; it opens "
             "when your items are done"
         )
+    if format == "archive" and wish.scope.blind:
+        return "it names who made each item, and you still annotate in this study"
     if format == "plan" and wish.scope.blind:
         return "a plan names agents, and you still annotate in this study"
     if format == "plan" and study_design(wish.scope.study).plan is None:
@@ -291,6 +347,9 @@ def _write(wish: ExportRequest, format: str, target: Path) -> Path:
     path = target / FORMATS[format].ending
     if format == "parquet":
         _write_parquet(wish, path)
+    elif format == "archive":
+        with path.open("xb") as file:
+            file.writelines(_archive(wish))
     else:
         _write_text(FORMATS[format].write(wish), path)
     return path

@@ -10,8 +10,10 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.errors import Refused
+from annotation.exports.head import runs_of
 from annotation.exports.scope import Scope, scope_of
 from annotation.exports.services import FORMATS, ExportRequest, export_stream, unavailable
+from annotation.exports.sources import datasets_needed
 from annotation.exports.table import rating_columns
 from annotation.ratings.selectors import left_out
 from annotation.studies.selectors import study_banner
@@ -120,5 +122,7 @@ def _page(
         "left_out": None if scope.blind else scope.left_out,
         "voided": 0 if scope.blind else left_out(access.study).voided,
         "columns": rating_columns(scope),
+        "needs": [] if scope.blind else [str(dataset) for dataset in datasets_needed(scope)],
+        "runs": 0 if scope.blind else len(runs_of(scope)),
     }
     return render(request, "annotation/study_export.html", context, status=status)

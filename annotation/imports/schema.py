@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from pydantic import (
     AfterValidator,
@@ -24,6 +25,8 @@ from benchmarks.core.problems import json_fault
 
 DOCUMENT = "study.json"
 MOST_PROBLEMS = 20
+# Of a document in an archive, unpacked.
+MOST_BYTES = 2 << 30
 # What is no part of the study itself: meant for this installation alone, or derived from the rest.
 NOT_OF_THE_STUDY = ("local", "columns", "rows", "events")
 Count = Field(ge=0, le=2**31 - 1)
@@ -218,18 +221,27 @@ class StudyDocument(StrictDocument):
 
 
 def read_document(path: Path) -> tuple[StudyDocument, str]:
-    """Return a document from a file, or from the folder of an export, and the digest of its
-    contents.
+    """Return a document from a file, from the folder or the archive of an export, and the digest of
+    its contents.
     """
     source = path / DOCUMENT if path.is_dir() else path
     try:
-        text = source.read_text(encoding="utf-8")
+        text = _archived(source) if is_zipfile(source) else source.read_text(encoding="utf-8")
         data = json.loads(text)
+    except (KeyError, BadZipFile):
+        raise Refused("invalid", f"{source} is an archive without a readable {DOCUMENT}") from None
     except OSError as error:
         raise Refused("invalid", f"{source} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise Refused("invalid", f"{source} is not JSON: {json_fault(error)}") from None
     return check_document(data, text), digest_of(data)
+
+
+def _archived(source: Path) -> str:
+    with ZipFile(source) as archive:
+        if archive.getinfo(DOCUMENT).file_size > MOST_BYTES:
+            raise Refused("invalid", f"{DOCUMENT} is larger than {MOST_BYTES >> 30} GB")
+        return archive.read(DOCUMENT).decode()
 
 
 def check_document(data: Any, text: str) -> StudyDocument:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import models
+from django.db import models, transaction
 
 from annotation.errors import Refused
 from annotation.exports.head import STUDY_FIELDS, with_run_keys
@@ -19,6 +19,7 @@ from annotation.imports.checks import (
 )
 from annotation.imports.matching import ItemMatch, match_items
 from annotation.imports.schema import AssignmentIn, StudyDocument, read_document
+from annotation.imports.sources import opened_sources, store_sources
 from annotation.models import (
     Adjudication,
     Annotator,
@@ -76,11 +77,34 @@ def import_study(*, path: Path, by: User | None = None, partial: bool = False) -
         known = Study.objects.filter(**{f"settings__{IMPORTED}__digest": digest}).first()
         if known is not None:
             return ImportResult(known, False, ItemMatch({}, {}, {}))
-        match = match_items(document)
+        match = _matched(document, path, partial=partial)
         if match.missing and not (partial and match.found):
             return ImportResult(None, False, match)
         store_questionnaires(document)
         return _Storing(document, match, digest, by).store()
+
+
+class _StillMissing(Exception):
+    """Items are missing even with the rows beside the document, so these are not stored."""
+
+
+def _matched(document: StudyDocument, path: Path, *, partial: bool) -> ItemMatch:
+    """Return what each item is about here; what is missing is stored first where it came along."""
+    match = match_items(document)
+    if not match.missing:
+        return match
+    with opened_sources(path) as file:
+        if file is None:
+            return match
+        try:
+            with transaction.atomic():
+                store_sources(file, study_key=document.study.key)
+                match = match_items(document)
+                if match.missing and not partial:
+                    raise _StillMissing
+        except _StillMissing:
+            pass
+    return match
 
 
 class _Storing:
