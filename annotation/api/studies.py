@@ -304,7 +304,17 @@ class DocumentOptions(ExportOptions):
 class FileOptions(ExportOptions):
     """Which file, and what it is to hold."""
 
-    format: Literal["csv", "json", "parquet", "huggingface", "history", "questions", "plan"] = "csv"
+    format: Literal[
+        "csv",
+        "json",
+        "parquet",
+        "huggingface",
+        "history",
+        "questions",
+        "plan",
+        "archive",
+        "codebook",
+    ] = "csv"
 
 
 @router.get("/{int:study_id}/ratings.csv", response=refusals(404), openapi_extra=CSV)
