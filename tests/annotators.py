@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 SETTINGS = re.compile(r'<script id="desk-settings" type="application/json">(.*?)</script>', re.S)
-SCALES = re.compile(r'<input type="radio" name="([a-z_]+)"')
+# Not the reasons for skipping, which are words.
+SCALES = re.compile(r'<input type="radio" name="([a-z_]+)" value="\d')
 
 
 @dataclass(frozen=True)

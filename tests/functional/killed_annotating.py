@@ -3,7 +3,9 @@
 ``python -m tests.functional.killed_annotating --kills 1000 --clients 8`` plays it in full, on
 whatever database the environment names; the test of the same name plays a small one. With
 ``--kills 0 --submits 200`` nobody is killed, and every client submits that often: what is looked at
-then is that no item is submitted by more people than it should.
+then is that no item is submitted by more people than it should. ``--submits 25 --kills 3 --cuts 5``
+has eight clients submit 200 items under three kills and five cuts of the network: while it is cut,
+no request leaves, and replies that are on their way are lost.
 
 Clients do what the page's script does: an answer is sent again, under the same id, until the server
 has said that it is stored. What was acknowledged is kept in a list and compared with the database
@@ -55,6 +57,8 @@ class Trial:
     clients: int = 8
     kills: int = 1000
     submits: int = 0
+    cuts: int = 0
+    cut: threading.Event = field(default_factory=threading.Event)
     seed: int = 20261121
     found: dict[str, Any] = field(default_factory=dict)
 
@@ -92,14 +96,16 @@ class Trial:
     def _work(self, server: Server, people: list[Annotator], study: int) -> list[Ledger]:
         over = threading.Event()
         ledgers = [Ledger() for _ in people]
-        with ThreadPoolExecutor(len(people)) as pool:
+        with ThreadPoolExecutor(len(people) + 1) as pool:
             clients = [
                 pool.submit(self._annotate, person, study, ledger, n, over)
                 for n, (person, ledger) in enumerate(zip(people, ledgers, strict=True))
             ]
             try:
-                if not self.submits:
+                cuts = pool.submit(self._cut, clients, ledgers)
+                if self.kills:
                     self.found["kills"] = self._kill(server, clients, ledgers)
+                self.found["cuts"] = cuts.result()
             finally:
                 over.set()
             for client in clients:
@@ -114,7 +120,7 @@ class Trial:
         """Item after item; what is begun is finished."""
         rng = random.Random(self.seed + number)
         while len(ledger.submitted) < self.submits or not (self.submits or over.is_set()):
-            page = _insist(lambda: person.open(study))
+            page = _insist(lambda: self._over_network(person, lambda: person.open(study)))
             if page is None:
                 raise AssertionError("nothing is left to do")
             self._answer(person, page, ledger, rng)
@@ -148,12 +154,37 @@ class Trial:
         def ask_again() -> Reply:
             nonlocal tries
             tries += 1
-            return ask()
+            return self._over_network(person, ask)
 
         reply = _insist(ask_again)
         assert reply.status == 200, (reply.status, reply.body[:300])
         ledger.sent_again[kind] += tries > 1 or person.repeated > before
         return reply
+
+    # --- The network ------------------------------------------------------------------------------
+
+    def _over_network(self, person: Annotator, ask: Callable[[], R]) -> R:
+        """Ask, unless the network is cut; if it is cut meanwhile, the reply is lost."""
+        if not self.cut.is_set():
+            reply = ask()
+            if not self.cut.is_set():
+                return reply
+        person.hang_up()
+        raise ConnectionError("the network is cut")
+
+    def _cut(self, clients: list[Any], ledgers: list[Ledger]) -> int:
+        """Cut the network now and then, each time after something was acknowledged since."""
+        rng, done = random.Random(self.seed + 1), 0
+        while done < self.cuts and not any(client.done() for client in clients):
+            before = _acknowledged(ledgers)
+            time.sleep(rng.uniform(0.2, 0.6))
+            if _acknowledged(ledgers) == before:
+                continue
+            self.cut.set()
+            time.sleep(rng.uniform(0.1, 0.5))
+            self.cut.clear()
+            done += 1
+        return done
 
     # --- The kills --------------------------------------------------------------------------------
 
@@ -298,6 +329,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--submits", type=int, default=0, help="by each client; then no kills")
+    parser.add_argument("--cuts", type=int, default=0, help="of the network")
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     parser.add_argument("--serve", action="store_true", help="be the server of a trial")
     options = parser.parse_args()
@@ -305,7 +337,7 @@ def main() -> int:
         serve(int(os.environ["PORT"]))
         return 0
     prepare()
-    found = Trial(options.clients, options.kills, options.submits).play()
+    found = Trial(options.clients, options.kills, options.submits, options.cuts).play()
     print(json.dumps(found, indent=2))
     if options.json:
         options.json.write_text(json.dumps(found, indent=2))

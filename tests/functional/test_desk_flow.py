@@ -1,0 +1,132 @@
+"""What keeps an annotator's hand and eye where they are: focus, search, folds, keys in two tabs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from annotation.models import Assignment, Rating, Study
+from benchmarks.models import Turn
+from tests.annotation.rows import make_person, make_study
+from tests.functional.test_annotation_loop import (
+    answered,
+    chosen,
+    current,
+    open_item,
+    ratings,
+    sign_in,
+    state,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+LONG = "\n".join(f"{n}. Look at part {n} of it once more." for n in range(1, 41))
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    """Two items for ann; the first plan of each fills more than a screen."""
+    study = make_study(annotators=[make_person("ann")], manager=make_person("mia"))
+    Turn.objects.filter(is_final=False).update(text=LONG)
+    return study
+
+
+@pytest.fixture
+def item(study: Study) -> Assignment:
+    return study.assignments.get(position=1)
+
+
+@pytest.fixture
+def desk(live_server: Any, study: Study, page: Page) -> Iterator[Page]:
+    """Ann at her first item."""
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    sign_in(page, live_server.url)
+    open_item(page, live_server.url, study)
+    yield page
+    assert complaints == []
+
+
+def top_of(page: Page, selector: str) -> float:
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def test_the_final_plan_comes_into_view_and_scores_stay_where_they_are(desk: Page) -> None:
+    before = top_of(desk, "#q-autonomy .score-scale")
+    assert top_of(desk, ".turn.final") > 900
+    desk.keyboard.press("4")
+    assert top_of(desk, ".turn.final") > 900, "question 2 is about all turns"
+    desk.keyboard.press("4")
+    current(desk).to_contain_text("3 Feasibility")
+    # It ends the page, so it stands as high as the page can be scrolled.
+    assert 0 < top_of(desk, ".turn.final") < 600
+    assert 0 < top_of(desk, ".desk-tools") < 60, "the tools stay in sight"
+    assert top_of(desk, "#q-autonomy .score-scale") == before
+    lefts = desk.locator(".score-scale").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().left)"
+    )
+    assert len(set(lefts)) == 1
+
+
+def test_search_finds_verdicts_and_feedback_and_goes_back(desk: Page) -> None:
+    desk.mouse.move(300, 400)
+    desk.mouse.wheel(0, 150)
+    desk.wait_for_function("scrollY > 100")
+    was = desk.evaluate("scrollY")
+    desk.keyboard.press("/")
+    desk.keyboard.type("no hammer")
+    # In the feedback, and in what the judges found violated.
+    expect(desk.locator("[data-found]")).to_have_text("2 found")
+    desk.keyboard.press("Enter")
+    expect(desk.locator("[data-found]")).to_have_text("1 of 2")
+    assert desk.evaluate("scrollY") != was
+    desk.keyboard.press("Escape")
+    desk.keyboard.press("Escape")
+    assert desk.evaluate("scrollY") == was
+    current(desk).to_contain_text("1 Feedback reasonable")
+
+
+def test_folding_is_remembered(desk: Page, live_server: Any, study: Study) -> None:
+    expect(desk.locator(".turn[open]")).to_have_count(2)
+    desk.keyboard.press("[")
+    open_item(desk, live_server.url, study, 2)
+    expect(desk.locator(".turn[open]")).to_have_count(0)
+    desk.keyboard.press("]")
+    desk.reload()
+    expect(desk.locator(".turn[open]")).to_have_count(2)
+
+
+def test_no_digit_lands_on_a_question_that_was_not_in_focus(desk: Page, item: Assignment) -> None:
+    desk.keyboard.down("3")
+    desk.keyboard.down("3")  # held: repeats
+    desk.keyboard.up("3")
+    answered(desk, "1 of 10")
+    for _ in range(9):
+        desk.keyboard.press("3")
+    answered(desk, "10 of 10")
+    desk.keyboard.press("1")  # one too many
+    expect(desk.locator("[data-words]")).to_have_text("Choose a question to change its answer.")
+    assert chosen(desk, "autonomy") == "3"
+    state(desk).to_have_text("saved")
+    assert set(ratings(item).values()) == {3}
+
+
+def test_a_key_in_one_tab_does_not_replace_what_another_answered(
+    desk: Page, live_server: Any, study: Study, item: Assignment, context: BrowserContext
+) -> None:
+    other = context.new_page()
+    open_item(other, live_server.url, study)
+    other.keyboard.press("2")
+    expect(desk.locator("#notices")).to_contain_text("changed in another tab: 2")
+    desk.keyboard.press("5")
+    expect(desk.locator("[data-words]")).to_contain_text("Answered in another tab")
+    assert ratings(item) == {"feedback_reasonable": 2}
+    desk.keyboard.press("5")
+    current(desk).to_contain_text("2 Constraints clear")
+    state(desk).to_have_text("saved")
+    assert ratings(item) == {"feedback_reasonable": 5}
+    desk.keyboard.press("u")
+    state(desk).to_have_text("saved")
+    assert Rating.objects.get(assignment=item, question="feedback_reasonable").value == 2
