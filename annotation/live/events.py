@@ -22,7 +22,7 @@ def lock_open_session(pk: int) -> LiveSession:
     session = lock_session(pk)
     if session.state in LiveSession.OVER:
         word = session.get_state_display().lower()
-        raise Refused("closed", f"this session has {word}; nothing in it can change any more")
+        raise Refused("closed", f"this session has {word} and can’t be changed")
     return session
 
 

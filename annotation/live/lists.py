@@ -212,13 +212,13 @@ def _words(
         case "paused":
             return "paused", "idle", False
         case "stuck":
-            return "waits for those who run the study", "bad", False
+            return "waiting for the manager", "bad", False
         case "background":
-            return "a reply is on its way", "info", False
+            return "the other side is writing", "info", False
         case "gathering" if mine and own is not None and own.ready_at is None:
-            return "waits for you to begin", "info", True
+            return "ready to start", "info", True
         case "gathering":
             free = all(p.player_id is None for p in places if p.number in numbers)
-            return f"{'free' if free else 'not begun'}: {others or 'nobody'}", "idle", False
+            return f"{'free' if free else 'waiting for'}: {others or 'nobody'}", "idle", False
         case _:
-            return ("your turn", "info", True) if mine else (f"turn of: {others}", "ok", False)
+            return ("your turn", "info", True) if mine else (f"{others}’s turn", "ok", False)

@@ -179,8 +179,8 @@ def test_judge_and_user_in_one_place(
     turn(page, "Your turn: 2 replies")
     check(page)
     for left in (1, 0):
-        page.get_by_label("It violates none of these").press("Space")
-        page.get_by_role("button", name="Send the verdict").press("Enter")
+        page.get_by_label("Accept: it breaks none of these").press("Space")
+        page.get_by_role("button", name="Send verdict").press("Enter")
         if left:
             turn(page, "Your turn")
             expect(page.locator(".session-others")).to_have_count(0)
@@ -188,8 +188,8 @@ def test_judge_and_user_in_one_place(
     carry(session)
     while asked(session):
         turn(page, "Your turn")
-        page.get_by_label("It violates none of these").press("Space")
-        page.get_by_role("button", name="Send the verdict").press("Enter")
+        page.get_by_label("Accept: it breaks none of these").press("Space")
+        page.get_by_role("button", name="Send verdict").press("Enter")
         carry(session)
     turn(page, "Session over")
     roles = Exchange.objects.filter(trajectory=session.trajectory, answerer__kind="human")
@@ -240,7 +240,7 @@ def test_two_people_in_two_browsers(
     expect(user.locator("#session-talk")).to_contain_text(session.trajectory.task.prompt[:40])
     check(user)
     user.locator("#session-desk input[name^=violates-]").first.press("Space")
-    user.get_by_role("button", name="Send the verdict").press("Enter")
+    user.get_by_role("button", name="Send verdict").press("Enter")
     turn(user, "Your turn")
     expect(user.locator(".session-others")).to_have_count(0)
     judge(user)
@@ -282,8 +282,8 @@ def test_two_people_in_two_browsers(
 
 def judge(page: Page) -> None:
     """Say that the plan violates none of the conditions that are shown."""
-    page.get_by_label("It violates none of these").press("Space")
-    page.get_by_role("button", name="Send the verdict").press("Enter")
+    page.get_by_label("Accept: it breaks none of these").press("Space")
+    page.get_by_role("button", name="Send verdict").press("Enter")
 
 
 def test_an_agent_that_fails_stalls_and_recovers(

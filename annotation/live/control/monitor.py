@@ -16,11 +16,11 @@ MOST = 200
 # What stands in a row, by where the session stands; in this order where rows are sorted by it.
 WORDS: Mapping[str, str] = {
     "stuck": "a call failed",
-    "vacant": "nobody has the place",
-    "asked": "waits for a reply",
-    "background": "at work in the background",
+    "vacant": "a player is missing",
+    "asked": "waiting for a reply",
+    "background": "a reply is being written",
     "paused": "paused",
-    "gathering": "waiting for its people",
+    "gathering": "waiting for players",
     "over": "over",
 }
 # Somebody in charge has to do something.
@@ -52,7 +52,7 @@ class MonitorPlace:
     def who(self) -> str:
         if self.place.player is not None:
             return self.place.player.get_username()
-        return f"stand-in {self.place.stand_in}" if self.place.stand_in else "nobody"
+        return f"{self.place.stand_in} (script or model)" if self.place.stand_in else "nobody"
 
 
 def stands(turn: SessionTurn, seats: Sequence[MonitorPlace]) -> str:

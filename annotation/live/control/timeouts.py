@@ -104,7 +104,7 @@ def leave_place(*, place: LivePlace, user: User) -> None:
         session = lock_open_session(place.session_id)
         place.refresh_from_db()
         if place.player_id != user.pk:
-            raise Refused("not_yours", "this place is not yours any more")
+            raise Refused("not_yours", "you no longer play in this session")
         policy = LivePlan.objects.values_list("leaving", flat=True).get(study=session.study_id)
         reason = "left by themselves"
         if session.state != State.GATHERING and policy == Leaving.CANCEL:

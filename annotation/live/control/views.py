@@ -65,7 +65,7 @@ class ControlForm(forms.Form):
         label="Another agent",
         queryset=Agent.objects.none(),
         empty_label=None,
-        error_messages={"required": "choose the agent that is to go on"},
+        error_messages={"required": "choose an agent"},
     )
     reason = forms.CharField(label="Why", required=False, max_length=500)
 
@@ -85,7 +85,7 @@ def monitor(request: HttpRequest) -> HttpResponseBase:
     user = person(request)
     oversees = Membership.objects.filter(user=user).exclude(role=Membership.Role.ANNOTATOR)
     if not user.is_superuser and not oversees.exists():
-        raise PermissionDenied("This page is for those who run sessions.")
+        raise PermissionDenied("This page is for people who manage sessions.")
     given = request.GET.get("study", "")
     study = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
     rows = monitor_rows(user, visibility(request), study)
@@ -113,7 +113,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not access.study.oversees:
         raise Http404
     if not access.manages:
-        raise PermissionDenied("Only a manager of the study may change its sessions.")
+        raise PermissionDenied("Only a manager of the study, or who made the session, may change it.")
     session = access.session
     trajectory = Trajectory.objects.select_related("run__dataset", "run__agent", "task").get(
         pk=session.trajectory_id
@@ -127,7 +127,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
                 raise Refused("invalid", "; ".join(_problems(form)))
             messages.success(request, _do(access, form))
         except Refused as refused:
-            messages.error(request, f"Nothing was changed: {refused.reason}.")
+            messages.error(request, f"Nothing changed: {refused.reason}.")
             status = 422 if refused.code == "invalid" else 409
         else:
             return redirect("annotation:session_control", pk=pk)
@@ -170,32 +170,32 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
     match given["do"]:
         case "pause":
             pause_session(session=session, by=user)
-            return "The session is paused. Nobody can reply until it is resumed."
+            return "Session paused. Nobody can reply until you resume it."
         case "resume":
             resume_session(session=session, by=user)
-            return "The session goes on."
+            return "Session resumed."
         case "end":
             end_session(session=session, by=user, reason=reason)
-            return "The session has ended. What was said is kept."
+            return "Session ended. All messages are kept."
         case "retry":
             retry_call(session=session, by=user)
-            return "The call is tried again."
+            return "The call is being retried."
         case "agent":
             give_to_agent(session=session, agent=given["agent"], by=user, reason=reason)
-            return f"{given['agent'].title} goes on from here."
+            return f"{given['agent'].title} continues from here."
     place = next((each for each in access.places if each.number == given["place"]), None)
     if place is None:
         raise Refused("invalid", "choose one of the places of this session")
     match given["do"]:
         case "free":
             free_place(place=place, by=user, reason=reason)
-            return f"The place {place.title} is free now."
+            return f"The place {place.title} is free. Make a link on the study’s page Sessions."
         case "take_over":
             take_over(place=place, user=user, reason=reason)
-            return f"You have the place {place.title} from here on."
+            return f"You now play the {place.title.lower()}."
         case _:
             let_stand_in(place=place, by=user, reason=reason)
-            return f"{place.title} is filled by a script or model from here on."
+            return f"A script or model now plays the {place.title.lower()}."
 
 
 @require_safe

@@ -111,35 +111,35 @@ def _words(event: LiveEvent) -> str:
     detail = event.detail
     match event.kind:
         case Kind.MADE:
-            return f"The session was made by {by}."
+            return f"{by} made the session."
         case Kind.JOINED:
             return f"{about} took the place {place}."
         case Kind.READY:
             return f"{about} ({place}) is ready."
         case Kind.STARTED:
-            return "The session began."
+            return "The session started."
         case Kind.PAUSED:
             return f"{by} paused the session."
         case Kind.RESUMED:
             return f"{by} resumed the session."
         case Kind.AWAY:
-            return f"{about} ({place}) has not been seen for too long."
+            return f"{about} ({place}) is away."
         case Kind.RETURNED:
             return f"{about} ({place}) is back."
         case Kind.LEFT:
             return f"{about} left the place {place}."
         case Kind.STAND_IN:
-            return f"{detail.get('stand_in', 'A script or model')} goes on as {place}."
+            return f"{detail.get('stand_in', 'A script or model')} now plays {place}."
         case Kind.TAKEN_OVER:
             return f"{by} took over the place {place}."
         case Kind.AGENT:
-            return f"{by} gave the session to another agent: {detail.get('agent', '')}."
+            return f"{by} replaced the agent: {detail.get('agent', '')}."
         case Kind.RETRIED:
-            return f"{by} had a failed call tried again."
+            return f"{by} retried a failed call."
         case Kind.OVERRIDDEN:
-            return f"{about} ({place}) sent a reply in spite of a hint: {detail.get('words', '')}"
+            return f"{about} ({place}) sent a reply despite a hint: {detail.get('words', '')}"
         case Kind.CANCELLED:
-            return f"The session was ended by {by}."
+            return f"{by} ended the session."
         case Kind.ENDED:
-            return "The session came to its end."
+            return "The session ended."
     return LiveEvent.Kind(event.kind).label

@@ -116,11 +116,11 @@ def reply_to(
         session = lock_open_session(place.session_id)
         place = _own(place, user)
         if ask.trajectory_id != session.trajectory_id or ask.role not in place.roles:
-            raise Refused("not_yours", "this is not asked of your place")
+            raise Refused("not_yours", "this reply belongs to another player")
         if session.state == State.PAUSED:
-            raise Refused("paused", "the session is paused; resume it, then send your reply")
+            raise Refused("paused", "the session is paused. Resume it, then send again")
         if session.state == State.GATHERING:
-            raise Refused("paused", "the session has not begun")
+            raise Refused("paused", "the session has not started")
         stored = _said_already(ask, user, text)
         if stored is not None:
             return stored
@@ -169,7 +169,7 @@ def pause_session(*, session: LiveSession, by: User) -> None:
         if session.state == State.PAUSED:
             return
         if session.state != State.RUNNING:
-            raise Refused("conflict", "only a session that has begun can be paused")
+            raise Refused("conflict", "only a session that has started can be paused")
         session.state, session.paused_at = State.PAUSED, timezone.now()
         session.save(update_fields=["state", "paused_at"])
         record_live_event(session=session, kind=Kind.PAUSED, by=by)
@@ -229,7 +229,7 @@ def _own(place: LivePlace, user: User) -> LivePlace:
     """Return the place as it is now, refused where it is not this person's any more."""
     fresh = LivePlace.objects.filter(pk=place.pk).first()
     if fresh is None or fresh.player_id != user.pk:
-        raise Refused("not_yours", "this place is not yours any more")
+        raise Refused("not_yours", "you no longer play in this session")
     return fresh
 
 

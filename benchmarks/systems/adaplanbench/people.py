@@ -29,7 +29,7 @@ from benchmarks.systems.adaplanbench.scripted import feedback_on
 # Names of fields; of those that end in "-" the key of a constraint or dimension follows.
 TEXT, LOOK, NONE, UNKNOWN = "text", "look", "none", "unknown"
 VIOLATES, SCORE, WHY = "violates-", "score-", "why-"
-KIND_TITLES = {"world": "In the world", "user": "What the person wants"}
+KIND_TITLES = {"world": "At home", "user": "Wishes"}
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def _profile_kind(kind: str, profile: Sequence[Json], now: set[str]) -> ProfileK
 
 def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) -> ViolationsPage:
     """A constraint judge's place: the plan, and every constraint of the kind."""
-    suggested = _suggested(context, "would mark what is labelled so below.")
+    suggested = _suggested(context, "marks the conditions labelled “suggested”.")
     found = suggested.value.get("violated", ()) if suggested else ()
     reasons = suggested.value.get("reasons", {}) if suggested else {}
     return ViolationsPage(
@@ -237,7 +237,7 @@ def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) ->
 
 def show_scores(context: Json, fields: Fields, errors: Mapping[str, str]) -> ScoresPage:
     """A rubric judge's place: the plan, and the eight dimensions with their anchors."""
-    suggested = _suggested(context, "scored as noted at each question.")
+    suggested = _suggested(context, "scored as shown at each question.")
     scores = suggested.value.get("scores", {}) if suggested else {}
     reasons = suggested.value.get("reasons", {}) if suggested else {}
     scales = []
@@ -278,9 +278,9 @@ def compose_plan(context: Json, fields: Fields) -> str:
     try:
         parse_plan(text, {})
     except UnreadableReply as error:
-        raise FieldsRefused({TEXT: f"This could not be read: {error}"}) from error
+        raise FieldsRefused({TEXT: f"This can’t be read: {error}"}) from error
     if fields.get(LOOK):
-        raise FieldsRefused({"": "Below is how your plan is read. Send it when it is right."})
+        raise FieldsRefused({"": "Check the steps below, then send the plan."})
     return text
 
 
@@ -288,7 +288,7 @@ def compose_feedback(context: Json, fields: Fields) -> str:
     """The feedback as it was written."""
     text = fields.get(TEXT, "").strip()
     if not text:
-        raise FieldsRefused({TEXT: "Write what you would say to the agent."})
+        raise FieldsRefused({TEXT: "Write a message to the agent."})
     return text
 
 
@@ -298,10 +298,10 @@ def compose_violations(context: Json, fields: Fields) -> str:
     violated = [key for key in keys if fields.get(f"{VIOLATES}{key}")]
     none = bool(fields.get(NONE))
     if violated and none:
-        wrong = "You have marked something above, so the plan does not violate nothing."
+        wrong = "You marked conditions above. Clear them, or clear this box."
         raise FieldsRefused({NONE: wrong})
     if not violated and not none:
-        missing = "Mark what the plan violates, or say that it violates none of these."
+        missing = "Mark the conditions that the plan breaks, or accept the plan."
         raise FieldsRefused({NONE: missing})
     return _json({"violated": violated, "reasons": _reasons(violated, fields)})
 
@@ -311,7 +311,7 @@ def compose_scores(context: Json, fields: Fields) -> str:
     known = {"1", "2", "3", "4", "5", UNKNOWN}
     given = {d.key: fields.get(f"{SCORE}{d.key}", "") for d in DIMENSIONS}
     if missing := [key for key, value in given.items() if value not in known]:
-        words = "Choose 1 to 5, or say that you cannot tell."
+        words = "Choose 1 to 5, or “Cannot tell”."
         raise FieldsRefused({f"{SCORE}{key}": words for key in missing})
     scores = {key: None if value == UNKNOWN else int(value) for key, value in given.items()}
     return _json({"scores": scores, "reasons": _reasons(list(scores), fields)})
@@ -373,27 +373,27 @@ MODES = (
     Mode(
         "simulator",
         "User simulator",
-        "Judges decide what a plan violates; the person puts it into words for the agent.",
+        "Judges decide which conditions a plan breaks. The player tells the agent in their own words.",
         (Place("User", ("simulator",)),),
     ),
     Mode(
         "judge_and_simulator",
         "Judge and user simulator",
-        "The person decides what a plan violates, and puts it into words for the agent.",
+        "The player decides which conditions a plan breaks, and tells the agent.",
         (Place("User and judge", (*_JUDGES, "simulator")),),
         suggests=_JUDGES,
     ),
     Mode(
         "agent",
         "Agent",
-        "The person plans, told what an agent is told.",
+        "The player plans, with the information that an agent gets.",
         (Place("Agent", ("agent",)),),
         advice=_OWN_WORDS,
     ),
     Mode(
         "judge",
         "Judge",
-        "The person judges each plan: what it violates, and how good it is.",
+        "The player judges each plan: which conditions it breaks, and how good it is.",
         (Place("Judge", (*_JUDGES, "rubric_judge")),),
         suggests=_JUDGES,
         # One person has one opinion of a plan.
@@ -402,14 +402,14 @@ MODES = (
     Mode(
         "two_people",
         "Two people",
-        "One person plans, another one is the user and decides what a plan violates.",
+        "One player plans. The other is the user and decides which conditions a plan breaks.",
         (Place("Agent", ("agent",)), Place("User", (*_JUDGES, "simulator"))),
         suggests=_JUDGES,
     ),
     Mode(
         "two_people_judged",
         "Two people, judged by a model",
-        "One person plans, another one is the user; a language model decides what a plan violates.",
+        "One player plans, the other is the user. A language model decides which conditions break.",
         (Place("Agent", ("agent",)), Place("User", ("simulator",))),
         advice=_OWN_WORDS,
     ),

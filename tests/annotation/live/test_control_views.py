@@ -41,7 +41,7 @@ def steer(client: Client, session: LiveSession, **fields: object) -> int:
 
 def test_the_monitor_says_whose_turn_it_is(session: LiveSession, as_manager: Client) -> None:
     page = as_manager.get(MONITOR).content.decode()
-    assert "<strong>ann</strong>, asked" in page and "Coin flipper" in page
+    assert "<strong>ann</strong>: their turn" in page and "Coin flipper" in page
     version = as_manager.get(MONITOR, headers={"HX-Request": "true"}).context["version"]
     again = as_manager.get(MONITOR, {"v": version}, headers={"HX-Request": "true"})
     assert again.status_code == 204
@@ -55,9 +55,9 @@ def test_a_session_without_its_player_stands_first(
     free_place(place=later.places.get(), by=None)
     rows = as_manager.get(MONITOR).context["rows"]
     assert [row.session for row in rows] == [later, session]
-    assert [row.words for row in rows] == ["nobody has the place", "waits for a reply"]
+    assert [row.words for row in rows] == ["a player is missing", "waiting for a reply"]
     page = as_manager.get(reverse("annotation:session_control", args=[later.pk]))
-    assert "waits for somebody here" in page.content.decode()
+    assert "waits for a player here" in page.content.decode()
     let_stand_in(place=later.places.get(), by=None)
     assert [row.stands for row in as_manager.get(MONITOR).context["rows"]] == [
         "asked",
@@ -137,7 +137,7 @@ def test_a_failed_call_is_tried_again_or_given_to_another_agent(
     session.trajectory.open_asks.all().delete()
     Trajectory.objects.update(**fail)
     page = as_manager.get(url).content.decode()
-    assert "the endpoint is down" in page and "Try the call again" in page
+    assert "the endpoint is down" in page and "Retry call" in page
     # Those in charge are told at home, nobody else.
     home = as_manager.get("/").content.decode()
     assert "Sessions that need you" in home and url in home
@@ -172,7 +172,7 @@ def test_a_failed_call_is_tried_again_or_given_to_another_agent(
         ({"do": "explode"}, "do:"),
         ({"do": "free"}, "choose one of the places"),
         ({"do": "free", "place": "9"}, "choose one of the places"),
-        ({"do": "agent"}, "choose the agent"),
+        ({"do": "agent"}, "choose an agent"),
         ({"do": "agent", "agent": "0"}, "agent:"),
     ],
 )

@@ -305,9 +305,9 @@ def test_whoever_oversees_watches(session: LiveSession, ann: User) -> None:
     mia = enter(User.objects.get(username="mia"))
     assert mia.get(at(session)).status_code == 302
     shown = mia.get(at(session, "watch/")).content.decode()
-    assert "Not like that." in shown and "What happened" in shown and "coin" in shown.lower()
+    assert "Not like that." in shown and "Events" in shown and "coin" in shown.lower()
     found = re.search(r'hx-get="([^"]+watch/[^"]+)"', shown)
-    assert found and asked(session) and "Turn 2, under way" in shown
+    assert found and asked(session) and "Turn 2, in progress" in shown
     url = found[1].replace("&amp;", "&")
     assert mia.get(url, headers={"HX-Request": "true"}).status_code == 204
     say(session, "Nor like that.")

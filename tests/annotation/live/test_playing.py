@@ -129,13 +129,13 @@ def test_who_ends_it_does_so_in_a_turn_that_was_begun(session: LiveSession, ann:
 def test_others_say_nothing_in_it(session: LiveSession, bob: User) -> None:
     begin(session)
     (ask,) = asked(session)
-    with pytest.raises(Refused, match="not yours"):
+    with pytest.raises(Refused, match="no longer play"):
         reply_to(place=place_for(session, ask), user=bob, ask=ask, text="Hello.")
     with pytest.raises(Refused, match="somebody else"):
         take_place(place=session.places.get(), user=bob)
     elsewhere = make_live_session(session.study, [bob])
     begin(elsewhere)
-    with pytest.raises(Refused, match="not asked of your place"):
+    with pytest.raises(Refused, match="belongs to another player"):
         reply_to(place=elsewhere.places.get(), user=bob, ask=ask, text="Hello.")
 
 

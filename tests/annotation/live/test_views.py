@@ -68,7 +68,7 @@ def test_from_a_link_to_the_session(researcher: Client) -> None:
     agree = {**text, "answer": "agree"}
     page = player.post(reverse("annotation:consent", args=[study.pk]), agree, follow=True)
     words = page.content.decode()
-    assert page.redirect_chain[-1][0] == told and "What you must keep to yourself" in words
+    assert page.redirect_chain[-1][0] == told and "Keep private" in words
     assert session.trajectory.run.agent.title not in words
     assert player.post(told).status_code == 302
     practice = LiveSession.objects.get(practice=True)
@@ -110,7 +110,7 @@ def test_a_manager_adds_a_session(researcher: Client) -> None:
 def test_who_makes_it_may_play(researcher: Client) -> None:
     assert make(researcher, mine="1") == ""
     listed = researcher.get(reverse("annotation:session_list")).content.decode()
-    assert "waits for you to begin" in listed
+    assert "ready to start" in listed
     # Whoever plays blind is not told in the list of their own study either.
     assert Run.objects.get(pk=LiveSession.objects.get().trajectory.run_id).agent.title not in listed
 
@@ -126,7 +126,7 @@ def test_a_form_that_does_not_hold_makes_nothing(researcher: Client) -> None:
 
 def test_nothing_waits_for_somebody_new(stranger: Client) -> None:
     page = stranger.get(reverse("annotation:session_list"))
-    assert "No session waits for you" in page.content.decode()
+    assert "No sessions" in page.content.decode()
     assert stranger.get(reverse("annotation:session_new")).status_code == 403
 
 

@@ -51,7 +51,7 @@ def test_players_see_them_where_the_setting_says_so(shows: bool) -> None:
     assert world is not None and world["value"]["violated"] and world["by"] == "A script"
     page = page_of(session, ann)
     assert page.status_code == 200
-    assert ("It decides nothing; your verdict counts." in text(page)) == shows
+    assert ("Your verdict counts." in text(page)) == shows
     assert (" suggested " in text(page)) == shows
     assert "world-facts" not in page.content.decode()
     assert not re.search(r'name="violates-[^>]* checked', page.content.decode())
@@ -77,7 +77,7 @@ def test_one_that_comes_later_is_put_beside_the_form_and_into_no_field() -> None
     rows = Suggestion.objects.filter(step=ask.step, slot=ask.slot)
     rows.update(state="sent")
     shown = page_of(session, ann).content.decode()
-    assert "is asked the same" in shown and " suggested " not in shown
+    assert "is being asked, too" in shown and " suggested " not in shown
     client = Client()
     client.force_login(ann)
     found = re.search(r'hx-get="([^"]+state/[^"]+)"', shown)

@@ -60,7 +60,7 @@ class TestViolations:
         assert read("violations", text) == {"violated": ["w2"], "reasons": {"w2": "Step 1."}}
 
     def test_that_nothing_is_violated_has_to_be_said(self) -> None:
-        assert "none of these" in refused("violations")["none"]
+        assert "accept the plan" in refused("violations")["none"]
         assert read("violations", compose("violations", none="1"))["violated"] == []
 
     def test_both_at_once_contradict_each_other(self) -> None:
@@ -147,7 +147,7 @@ class TestPlan:
         assert set(refused("plan", text=text)) == {"text"}
 
     def test_looking_at_it_does_not_send_it(self) -> None:
-        assert "how your plan is read" in refused("plan", text="1. Mop.", look="1")[""]
+        assert "Check the steps" in refused("plan", text="1. Mop.", look="1")[""]
         assert show("plan", text="Well.\n1. Mop\nthe floor.\n2. Wait.").steps == [
             "Mop the floor.",
             "Wait.",
