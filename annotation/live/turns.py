@@ -38,6 +38,14 @@ class SessionTurn:
         """Return what this place is asked, in the order of the protocol."""
         return tuple(ask for ask in self.asks if ask.role in place.roles)
 
+    def asked_since(self, place: LivePlace) -> datetime:
+        """Return since when the player of a place that is asked has been asked.
+
+        Whoever took the place later has the whole time for a reply.
+        """
+        opened = min(ask.opened_at for ask in self.asks_of(place))
+        return max(opened, place.joined_at or opened)
+
 
 def whose_turn(session: LiveSession) -> SessionTurn:
     """Return where one session stands; its trajectory is read anew."""

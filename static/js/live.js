@@ -315,6 +315,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     return;
   }
   // The server has answered: stored, refused, or asks to look again.
+  stored = event.detail.requestConfig.verb === "post" && status < 400;
   if (status < 500 && event.detail.shouldSwap && event.detail.requestConfig.elt?.matches?.("[data-reply-sent]")) for (const of of [...sending.keys()]) {
     endReply(of);
     if (status < 400) attempt(() => localStorage.removeItem(DRAFTS + of));
@@ -331,13 +332,13 @@ document.addEventListener("htmx:responseError", (event) => {
   event.target.remove();
   find("#session-turn").textContent = text;
 });
-let typed = null;
+let typed = null, stored = false;
 function typedNow() {
   const form = find("#session-desk form[data-typed]");
   return form && Object.entries(read(form)).filter(([name, value]) => form.elements[name]?.type !== "hidden" && value).map(([, value]) => value).join("\n");
 }
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
-  if (event.detail.target.id === "session-desk") typed = typedNow();
+  if (event.detail.target.id === "session-desk") typed = stored ? null : typedNow();
 });
 document.addEventListener("htmx:oobAfterSwap", () => {
   const place = find("[data-rescued]");

@@ -391,3 +391,74 @@ def test_without_a_network_nothing_typed_is_lost(
     )
     assert list(texts) == ["Sent without a network.", "Sent once."]
     assert page.evaluate("Object.keys(localStorage).filter(key => key.includes('draft'))") == []
+
+
+def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
+    live_server: Any, entered: Any, ann: User, complaints: list[str]
+) -> None:
+    study = make_live_study(mode="two_people", leaving="hand_over")
+    sample_dataset()
+    for name in ("bob", "carl"):
+        add_member(study=study, user=make_person(name), role="annotator", by=None)
+    add_member(study=study, user=make_person("olga"), role="observer", by=None)
+    session = make_live_session(study, [ann, User.objects.get(username="bob")], agent="person")
+    begin(session)
+    url = live_server.url
+    agent, user = (sit(entered(), url, session, name, complaints) for name in ("ann", "bob"))
+    players = agent.locator("#room-players")
+    # A page that is closed, and one that is opened again, show within two seconds.
+    expect(players.locator(".badge")).to_have_text(["here", "here"])
+    user.goto("about:blank")
+    expect(players).to_contain_text("away", timeout=2000)
+    user.goto(f"{url}/sessions/{session.pk}/")
+    expect(players).not_to_contain_text("away", timeout=2000)
+    agent.locator("#session-desk textarea[name=text]").fill(PLAN)
+    agent.keyboard.press("Control+Enter")
+    expect(agent.locator(".talk-line.own").last).to_contain_text("Ask a friend", timeout=PATIENT)
+    expect(agent.locator("[data-rescued]")).to_be_hidden()
+    carry(session)
+    turn(user, "Your turn: 2 replies")
+    user.get_by_text("More", exact=True).click()
+    user.get_by_role("button", name="Leave the session").click()
+    expect(agent.locator("#session-strip")).to_contain_text("Nobody plays the user right now")
+    # Whoever watches sees it, too; the replacement gets the whole dialogue.
+    watcher = entered().new_page()
+    sign_in(watcher, url, "olga")
+    watcher.goto(f"{url}/sessions/{session.pk}/watch/")
+    expect(watcher.locator("#watch-side")).to_contain_text("bob left the place User")
+    check(watcher)
+    carl = entered().new_page()
+    sign_in(carl, url, "carl")
+    carl.goto(f"{url}/studies/{study.pk}/next/")
+    carl.get_by_role("link", name="Start session").click()
+    carl.locator("#session-ready").or_(carl.locator(".room-talk")).first.wait_for()
+    expect(carl.locator(".talk-line")).to_have_count(2)
+    expect(carl.locator("#session-talk")).to_contain_text(session.trajectory.task.prompt[:40])
+    turn(carl, "Your turn: 2 replies")
+    # Whoever runs the study pauses, resumes, plays the place to the next turn, and ends it.
+    manager = entered().new_page()
+    sign_in(manager, url, "mia")
+    control = f"{url}/sessions/{session.pk}/control/"
+    manager.goto(control)
+    check(manager)
+    manager.get_by_role("button", name="Pause session").click()
+    turn(carl, "Paused")
+    turn(agent, "Paused")
+    manager.get_by_role("button", name="Resume session").click()
+    turn(carl, "Your turn")
+    manager.get_by_role("button", name="Take over").last.click()
+    expect(manager.get_by_text("You now play the user.")).to_be_visible()
+    turn(carl, "You no longer play in this session")
+    manager.goto(f"{url}/sessions/{session.pk}/")
+    for left in (1, 0):
+        judge(manager)
+        expect(manager.locator(".session-others")).to_have_count(0)
+        if left:
+            turn(manager, "Your turn")
+    carry(session)
+    turn(agent, "Session over")
+    desk = agent.locator("#session-desk")
+    expect(desk.get_by_role("heading")).to_have_text([re.compile("Final plan"), "Why it ended"])
+    expect(desk.get_by_role("link", name="Rate this session")).to_be_visible()
+    check(agent)
+    turn(watcher, "Session over")

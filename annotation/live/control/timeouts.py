@@ -53,7 +53,7 @@ def _look_after(
     plan = session.study.live
     changed = False
     for place in turn.places:
-        opened = min(ask.opened_at for ask in turn.asks_of(place))
+        opened = turn.asked_since(place)
         reason = _overdue(plan, place, opened, now)
         known = away.get(place.pk) == Kind.AWAY
         if reason and not (known and plan.leaving == Leaving.WAIT):

@@ -113,7 +113,9 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not access.study.oversees:
         raise Http404
     if not access.manages:
-        raise PermissionDenied("Only a manager of the study, or who made the session, may change it.")
+        raise PermissionDenied(
+            "Only a manager of the study, or who made the session, may change it."
+        )
     session = access.session
     trajectory = Trajectory.objects.select_related("run__dataset", "run__agent", "task").get(
         pk=session.trajectory_id

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
+
 from annotation.live.play.drafts import fetch_draft
 from annotation.live.play.session_state import SessionState
 from benchmarks.asks.players import player_name
@@ -101,6 +103,18 @@ def load_suggestion_panel(table: SessionState, key: str) -> SystemForm | None:
     return system_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
 
 
+def answered_by(ask: OpenAsk, user: User) -> bool:
+    """Return whether a reply to an ask is this person's."""
+    replies = Exchange.objects.filter(
+        trajectory=ask.trajectory_id,
+        step=ask.step,
+        slot=ask.slot,
+        answerer__kind="human",
+        answerer__name=player_name(user),
+    )
+    return replies.exists()
+
+
 def describe_reply_outcome(table: SessionState, shown: str) -> str:
     """Return why a form that was shown is not any more, in words; empty where nothing is to be
     said.
@@ -112,12 +126,5 @@ def describe_reply_outcome(table: SessionState, shown: str) -> str:
         return "This reply is no longer needed. Your text is below."
     if ask.answered_at is None:
         return ""
-    by_me = Exchange.objects.filter(
-        trajectory=ask.trajectory_id,
-        step=ask.step,
-        slot=ask.slot,
-        answerer__kind="human",
-        answerer__name=player_name(table.access.user),
-    )
-    where = "in another tab" if by_me.exists() else "by another person"
+    where = "in another tab" if answered_by(ask, table.access.user) else "by another person"
     return f"This was answered {where}. That reply counts."

@@ -156,7 +156,7 @@ def session_deadlines(table: SessionState) -> Sequence[SessionDeadline]:
     for place in turn.places if turn.standing == "asked" else ():
         if place.player_id is None:
             continue
-        opened = min(ask.opened_at for ask in turn.asks_of(place))
+        opened = turn.asked_since(place)
         mine = place is table.place
         if plan.reply_seconds:
             who = "for your reply" if mine else f"for the {place.title.lower()}’s reply"

@@ -29,6 +29,7 @@ from annotation.live.play.drafts import NewerDraft, keep_draft
 from annotation.live.play.presence import note_gone, note_here
 from annotation.live.play.reply_panel import (
     ReplyPanel,
+    answered_by,
     describe_reply_outcome,
     desk_key,
     fetch_ask,
@@ -395,6 +396,9 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
     except FieldsRefused as refused:
         return JsonResponse({"reason": str(refused)}, status=422)
     if found.answered_at is not None:
+        # Sent before the reply and received after it: nothing is lost, and nothing to be kept.
+        if answered_by(found, access.user):
+            return JsonResponse({"version": version})
         return JsonResponse({"reason": "this was answered already"}, status=409)
     note_player(place=place)
     try:

@@ -33,7 +33,7 @@ def begun(user: User, mode: str = "simulator", **options: object) -> LiveSession
 def let_pass(session: LiveSession, seconds: int) -> None:
     """As if so many seconds had passed without a word."""
     earlier = timezone.now() - timedelta(seconds=seconds)
-    LivePlace.objects.filter(session=session).update(last_seen_at=earlier)
+    LivePlace.objects.filter(session=session).update(last_seen_at=earlier, joined_at=earlier)
     OpenAsk.objects.filter(trajectory=session.trajectory).update(opened_at=earlier)
 
 
@@ -131,3 +131,16 @@ def test_who_was_asked_just_now_has_the_whole_time(ann: User) -> None:
     session = begun(ann, away_seconds=60, leaving=Leaving.CANCEL)
     session.places.update(last_seen_at=timezone.now() - timedelta(hours=1))
     assert sweep_sessions() == 0
+
+
+def test_a_replacement_has_the_whole_time_for_a_reply(ann: User, bob: User) -> None:
+    session = begun(ann, reply_seconds=60, leaving=Leaving.HAND_OVER)
+    let_pass(session, 61)
+    assert sweep_sessions() == 1
+    place = session.places.get()
+    assert place.player is None
+    take_place(place=place, user=bob)
+    assert sweep_sessions() == 0
+    assert session.places.get().player == bob
+    let_pass(session, 61)
+    assert sweep_sessions() == 1
