@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotation.live.control.services import give_to_agent
@@ -398,8 +399,8 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
 ) -> None:
     study = make_live_study(mode="two_people", leaving="hand_over")
     sample_dataset()
-    for name in ("bob", "carl"):
-        add_member(study=study, user=make_person(name), role="annotator", by=None)
+    for person in (ann, make_person("bob"), make_person("carl")):
+        add_member(study=study, user=person, role="annotator", by=None)
     add_member(study=study, user=make_person("olga"), role="observer", by=None)
     session = make_live_session(study, [ann, User.objects.get(username="bob")], agent="person")
     begin(session)
@@ -429,7 +430,7 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
     check(watcher)
     carl = entered().new_page()
     sign_in(carl, url, "carl")
-    carl.goto(f"{url}/studies/{study.pk}/next/")
+    carl.goto(f"{url}{reverse('annotation:next_item', args=[study.pk])}")
     carl.get_by_role("link", name="Start session").click()
     carl.locator("#session-ready").or_(carl.locator(".room-talk")).first.wait_for()
     expect(carl.locator(".talk-line")).to_have_count(2)
@@ -455,6 +456,7 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
         expect(manager.locator(".session-others")).to_have_count(0)
         if left:
             turn(manager, "Your turn")
+    turn(manager, "is writing")
     carry(session)
     turn(agent, "Session over")
     desk = agent.locator("#session-desk")
