@@ -373,7 +373,7 @@ MODES = (
     Mode(
         "simulator",
         "User simulator",
-        "Judges decide which conditions a plan breaks. The player tells the agent in their own words.",
+        "Judges decide which conditions a plan breaks. The player tells the agent.",
         (Place("User", ("simulator",)),),
     ),
     Mode(
