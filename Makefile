@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CHECKS := check-format check-style check-types check-templates check-migrations check-imports
 
 .DEFAULT_GOAL := help
-.PHONY: help run services services-stop test test-browser test-postgres test-unit check $(CHECKS) bench format lock \
+.PHONY: help run services services-stop test test-browser looks test-postgres test-unit check $(CHECKS) bench format lock \
 	clean chromium
 
 help: ## Show this list
@@ -31,6 +31,9 @@ test: $(VENV)/.dev chromium ## Run all tests
 
 test-browser: $(VENV)/.dev ## Run the tests that drive a browser
 	@$(PY) -m pytest tests/functional -m browser -n 2 --dist worksteal --durations=15; code=$$?; [ $$code -eq 5 ] || exit $$code
+
+looks: $(VENV)/.dev chromium ## Compare the style guide with its kept pictures (KEEP=1 keeps new ones)
+	@PLANJURY_LOOKS=$(if $(KEEP),keep,compare) $(PY) -m pytest tests/functional/test_looks.py -q
 
 test-postgres: $(VENV)/.dev ## Run the tests that use database or queue on PostgreSQL and Redis
 	@requirements/scripts/test_postgres.sh $(PY) -m "not browser" -n 2 --dist worksteal --durations=25
