@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
 
-from annotation.models import Assignment, Rating, Study
-from tests.annotation.entered import agree, answer, make_full_study
+from annotation.models import Assignment, Participant, Rating, Study
+from annotation.texts.services import note_information_read
+from tests.annotation.entered import agree, answer, make_full_study, train
 from tests.annotation.live_sessions import begin, make_live_session, make_live_study
 from tests.annotation.rows import make_person, make_study
 from tests.functional.axe import violations
@@ -123,11 +125,20 @@ def test_pages_on_the_way_to_an_item(
         walk.look(path)
     for path in ("/accounts/password/change/", "/accounts/2fa/", "/accounts/logout/", "/nowhere/"):
         walk.look(path)
+    note_information_read(study=study, user=ann, version=1)
+    walk.look(f"{here}consent/")
     agree(study, ann)
     walk.look(f"{here}annotate/", end=f"{here}background/1/")
     answer(study, ann, "background", 1, degree=2, language=3, experience=1)
     walk.look(f"{here}training/")
     walk.look(f"{here}training/1/")
+    train(study, ann, 2)
+    walk.look(f"{here}training/1/feedback/")
+    train(study, ann, 5, first=2)
+    Participant.objects.update(break_since=timezone.now())
+    walk.look(f"{here}annotate/", end=f"{here}break/")
+    Participant.objects.update(break_since=None, state=Participant.State.PAUSED)
+    walk.look(f"{here}annotate/", end="/")
     assert walk.found == [], "\n".join(map(str, walk.found))
 
 
