@@ -12,6 +12,7 @@ from analysis.figures.elements import (
     label,
     number,
     points,
+    row_label,
     undefined_marks,
 )
 from analysis.figures.theme import (
@@ -48,6 +49,7 @@ def rubric_heatmap(
     ``links`` gives the address behind a (row, column); ``title`` is that of the colours.
     """
     rows = [label(row) for row in table.rows]
+    names = [row_label(row) for row in table.rows]
     columns = [label(column) for column in table.columns]
     cells = [[table.cells[row, column] for column in table.columns] for row in table.rows]
     trace: Trace = {
@@ -95,9 +97,14 @@ def rubric_heatmap(
             "ticktext": [name.replace(" ", "<br>") for name in columns],
             "tickangle": 0,
         },
-        "yaxis": {**categories(rows, downwards=True), "dtick": 1},
+        "yaxis": {
+            **categories(rows, downwards=True),
+            "tickmode": "array",
+            "tickvals": rows,
+            "ticktext": names,
+        },
         "annotations": dashes,
-        "height": 110 + 28 * len(rows),
+        "height": 110 + (36 if any("<br>" in name for name in names) else 28) * len(rows),
     }
     if links is not None:
         trace["customdata"] = [
