@@ -1,6 +1,7 @@
 """Rows in every table there is, and everything that a database holds, for the tests of backups."""
 
 import datetime
+import decimal
 import hashlib
 import itertools
 import uuid
@@ -73,6 +74,8 @@ def _value(field: Any, full: bool, around: tuple[type[models.Model], ...]) -> An
             return full
         case models.FloatField():
             return number / 7
+        case models.DecimalField():
+            return decimal.Decimal(number).scaleb(-field.decimal_places)
         case models.UUIDField():
             return uuid.uuid4()
         case models.SmallIntegerField() | models.PositiveSmallIntegerField():
