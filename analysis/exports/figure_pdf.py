@@ -42,21 +42,23 @@ def answer_pdf(
         raise Http404("There is no such figure.")
     width = request.GET.get("width", "column")
     if width not in WIDTHS:
-        return _told("There are figures of the widths column, wide and page.", status=400)
+        return _text_response("There are figures of the widths column, wide and page.", status=400)
     path = chromium()
     if not path:
-        return _told(ABSENT, status=501)
+        return _text_response(ABSENT, status=501)
     kept = f"pdf:{key}:{spec.name}:{width}"
     pdf: bytes | None = caches["reports"].get(kept)
     if pdf is None:
         try:
             pdf = print_to_pdf(figure_page(spec, width), chromium=path)
         except NotPrinted as problem:
-            return _told(f"{problem} Nothing was changed; SVG and PNG do not need it.", status=503)
+            return _text_response(
+                f"{problem} Nothing was changed; SVG and PNG do not need it.", status=503
+            )
         caches["reports"].set(kept, pdf, KEEP_SECONDS)
     response = HttpResponse(pdf, content_type="application/pdf")
     return as_file(response, [*name, NAMES[width]], "pdf")
 
 
-def _told(words: str, *, status: int) -> HttpResponse:
+def _text_response(words: str, *, status: int) -> HttpResponse:
     return HttpResponse(words, content_type="text/plain; charset=utf-8", status=status)

@@ -16,7 +16,7 @@ CHUNK = 500
 
 
 @dataclass
-class FoundFaults:
+class TrajectoryFaults:
     """The faults of one trajectory: by key the turns that show it, ascending.
 
     A fault of the whole trajectory stands at its last turn and is named in ``at_end`` too.
@@ -32,9 +32,9 @@ class FoundFaults:
             turns.append(turn)
 
 
-def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, FoundFaults]:
+def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, TrajectoryFaults]:
     """Return the faults of trajectories of one system, an entry for each of them."""
-    found: dict[int, FoundFaults] = {pk: FoundFaults() for pk in ids}
+    found: dict[int, TrajectoryFaults] = {pk: TrajectoryFaults() for pk in ids}
     for at in range(0, len(ids), CHUNK):
         some = ids[at : at + CHUNK]
         _add_repeats(Turn.objects.filter(trajectory__in=some), found)
@@ -83,7 +83,7 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
     return KnownFailures(ones, does)
 
 
-def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, FoundFaults]) -> None:
+def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, TrajectoryFaults]) -> None:
     """Find turns whose text is that of an earlier one, compared within the database."""
     same = Turn.objects.filter(trajectory=OuterRef("trajectory"), text=OuterRef("text"))
     rows = (
@@ -99,7 +99,9 @@ def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, FoundFaults]) -> Non
         found[pk].add(UNCHANGED if unchanged else RETURNED, index)
 
 
-def _add_violations(ids: Sequence[int], faults: Faults, found: Mapping[int, FoundFaults]) -> None:
+def _add_violations(
+    ids: Sequence[int], faults: Faults, found: Mapping[int, TrajectoryFaults]
+) -> None:
     rows = Violation.objects.filter(turn__trajectory__in=ids).order_by()
     about = rows.values_list("turn__trajectory", "turn__index", "kind", "repeated").distinct()
     for pk, index, kind, repeated in about:
@@ -109,13 +111,17 @@ def _add_violations(ids: Sequence[int], faults: Faults, found: Mapping[int, Foun
             found[pk].add(faults.violated_again, index)
 
 
-def _add_turns(turns: QuerySet[Turn], faults: Faults, found: Mapping[int, FoundFaults]) -> None:
+def _add_turns(
+    turns: QuerySet[Turn], faults: Faults, found: Mapping[int, TrajectoryFaults]
+) -> None:
     for pk, index, *values in _with_parts(turns, faults.turn_parts, "trajectory", "index"):
         for fault in faults.in_turn(dict(zip(faults.turn_parts, values, strict=True))):
             found[pk].add(fault, index)
 
 
-def _add_outcomes(ids: Sequence[int], faults: Faults, found: Mapping[int, FoundFaults]) -> None:
+def _add_outcomes(
+    ids: Sequence[int], faults: Faults, found: Mapping[int, TrajectoryFaults]
+) -> None:
     rows = Trajectory.objects.filter(pk__in=ids)
     for pk, last, *values in _with_parts(rows, faults.outcome_parts, "pk", "turn_count"):
         for fault in faults.at_end(dict(zip(faults.outcome_parts, values, strict=True))):

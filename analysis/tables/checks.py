@@ -102,7 +102,7 @@ def check_table(job: Job, progress: Progress) -> None:
         conclude(job, upload, {})
         raise CoreError("whoever sent it may not read results any more")
 
-    def told(words: str, done: int, total: int) -> None:
+    def report_progress(words: str, done: int, total: int) -> None:
         progress.report(done=done, total=total, message=words)
 
     with tempfile.TemporaryDirectory(prefix="planjury-table-") as folder:
@@ -122,7 +122,7 @@ def check_table(job: Job, progress: Progress) -> None:
                     name=given["name"],
                     settings=settings_from(given["settings"]),
                     created_by=person,
-                    told=told,
+                    told=report_progress,
                 )
         except CoreError as error:
             conclude(job, upload, {"refused": refusal(error)})

@@ -58,8 +58,8 @@ def decide_place(
             study=study, kind=Kind.ADJUDICATED, by=by, reason=reason,
             detail={
                 **where(item, slot),
-                "before": None if before is None else _said(before),
-                "after": _said(row),
+                "before": None if before is None else _decided_value(before),
+                "after": _decided_value(row),
                 "revealed": row.revealed,
             },
         )  # fmt: skip
@@ -93,5 +93,5 @@ def _decisions(item: Item, slot: Slot) -> QuerySet[Adjudication]:
     return Adjudication.objects.filter(item=item, question=slot.question.key, subject=slot.subject)
 
 
-def _said(row: Adjudication) -> Any:
+def _decided_value(row: Adjudication) -> Any:
     return row.value if row.chosen is None else row.chosen

@@ -96,7 +96,7 @@ class AssignmentTables:
             places[NOTHING] = ExportedAnswer()
         front = self._front(seat) if places else {}
         for where, place in places.items():
-            said = self._said(seat, where, place)
+            said = self._answer_row(seat, where, place)
             if not self.scope.blind:
                 said |= _adjudicated(seat, where) if seat.adjudicated else NOT_ADJUDICATED
             yield front, self._asked(seat, where), said
@@ -169,7 +169,7 @@ class AssignmentTables:
             }
         return self.asked[key]
 
-    def _said(self, seat: ExportedAssignment, where: Where, place: ExportedAnswer) -> Row:
+    def _answer_row(self, seat: ExportedAssignment, where: Where, place: ExportedAnswer) -> Row:
         question = self.questions[seat.part].get(where[0])
         return answer_row(question, place)
 

@@ -134,7 +134,7 @@ def _seat_problems(
         problem = (
             _undo_problem(seat, place, edit, undone)
             if edit.undoes is not None
-            else _said_problem(item, questionnaire, edit)
+            else _answer_problem(item, questionnaire, edit)
         )
         if problem:
             yield f"seat {number}, edit {place}: {problem}"
@@ -164,7 +164,7 @@ def _place(edit: DocumentEditIn) -> tuple[str, str, str]:
     return edit.question, edit.subject, edit.aspect
 
 
-def _said_problem(item: Item, questionnaire: Questionnaire, edit: DocumentEditIn) -> str:
+def _answer_problem(item: Item, questionnaire: Questionnaire, edit: DocumentEditIn) -> str:
     """Return what is wrong with an answer; one that says nothing was blanked and is no problem."""
     if edit.aspect == Aspect.FLAG and edit.value and not edit.text:
         return ""

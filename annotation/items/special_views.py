@@ -145,7 +145,7 @@ def _store(page: _Page) -> HttpResponseBase:
         return page.show(problems=[_words(draft, problem) for problem in error.problems])
     except Refused as refused:
         return page.show(problems=[f"{refused.reason[:1].upper()}{refused.reason[1:]}."])
-    messages.success(page.request, _told(study, added))
+    messages.success(page.request, _added_message(study, added))
     return redirect("annotation:study_more", pk=study.pk)
 
 
@@ -155,7 +155,7 @@ def _words(draft: Draft, problem: PlanProblem) -> str:
     return f"{use.capitalize()} item {number.partition(']')[0]}: {words}" if number else words
 
 
-def _told(study: Study, added: AddedSpecials) -> str:
+def _added_message(study: Study, added: AddedSpecials) -> str:
     """Return what was added, and to whom it went."""
     words = [f"Added: {added.training} for training, {added.gold} as gold."]
     if added.training:

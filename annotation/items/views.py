@@ -162,10 +162,10 @@ def _count(number: int, word: str) -> str:
 def item(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
     """Show one item and everybody who holds or held it."""
     access = fetch_overseen_study(request, pk)
-    return _item(request, access, _found(access, rank))
+    return _item(request, access, _fetch_item(access, rank))
 
 
-def _found(access: StudyAccess, rank: int) -> Item:
+def _fetch_item(access: StudyAccess, rank: int) -> Item:
     found = counted_items(access.study).filter(rank=rank).first()
     if found is None or access.blind:
         raise Http404
@@ -195,7 +195,7 @@ def _item(
 def item_change(request: HttpRequest, pk: int, rank: int) -> HttpResponseBase:
     """Say how many annotators an item shall have, or give it to one."""
     access = fetch_managed_study(request, pk)
-    found = _found(access, rank)
+    found = _fetch_item(access, rank)
     if request.POST.get("action") == "give":
         form = GiveForm(request.POST, people=active_annotators(access.study))
         if not form.is_valid():

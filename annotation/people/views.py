@@ -187,7 +187,7 @@ def invite_revoke(request: HttpRequest, pk: int, invite_id: int) -> HttpResponse
 def annotator(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """Show where one annotator stands, and what can be done about it."""
     access = fetch_overseen_study(request, pk)
-    return _annotator(request, access, _found(access, number))
+    return _annotator(request, access, _fetch_participant(access, number))
 
 
 def _annotator(
@@ -221,7 +221,7 @@ def _annotator(
     return render(request, "annotation/annotator.html", context, status=422 if failed else 200)
 
 
-def _found(access: StudyAccess, number: int) -> Participant:
+def _fetch_participant(access: StudyAccess, number: int) -> Participant:
     rows = access.study.participants.select_related("user__annotator")
     found = rows.filter(number=number).first()
     if found is None:
@@ -249,7 +249,7 @@ def _reassign_form(
 def annotator_change(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     """Do what the pressed button says about one annotator."""
     access = fetch_managed_study(request, pk)
-    found = _found(access, number)
+    found = _fetch_participant(access, number)
     action = request.POST.get("action", "")
     if action == "reassign":
         return _reassign(request, access, found)

@@ -201,7 +201,7 @@ def _place(row: Rating | RatingEdit) -> Place:
     return row.question, row.subject, row.aspect
 
 
-def _said(row: Rating | RatingEdit) -> tuple[Any, ...]:
+def _content(row: Rating | RatingEdit) -> tuple[Any, ...]:
     return row.value, row.chosen, row.text
 
 
@@ -220,7 +220,7 @@ def _repeat(
     same = stored.assignment_id == assignment.pk and (
         stored.undoes_id is not None
         if edit.undoes
-        else (_place(stored), _said(stored)) == (edit.place, edit.said)
+        else (_place(stored), _content(stored)) == (edit.place, edit.said)
     )
     if not same:
         raise Refused("conflict", "this id was used for another answer")
@@ -265,7 +265,7 @@ def _checked(assignment: Assignment, edit: EditRequest) -> _CheckedEdit:
         question=undone.question, subject=undone.subject, aspect=undone.aspect
     )
     last = before.exclude(pk=undone.pk).order_by("-pk").first()
-    return _CheckedEdit(_place(undone), _said(last) if last else (None, None, ""), undone)
+    return _CheckedEdit(_place(undone), _content(last) if last else (None, None, ""), undone)
 
 
 def _append(
@@ -294,8 +294,8 @@ def _append(
             value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
         ))  # fmt: skip
     else:
-        if edit.seen is not None and edit.seen < rating.version and _said(rating) != said:
-            overtook = next((part for part in _said(rating) if part not in (None, "")), None)
+        if edit.seen is not None and edit.seen < rating.version and _content(rating) != said:
+            overtook = next((part for part in _content(rating) if part not in (None, "")), None)
         rating.value, rating.chosen, rating.text, rating.edit = value, chosen, text, row
         rating.version, rating.updated_at = rating.version + 1, row.edited_at
         rating.save(update_fields=["value", "chosen", "text", "edit", "version", "updated_at"])

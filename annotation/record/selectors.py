@@ -288,15 +288,15 @@ def _edit_entry(row: RatingEdit, before: RatingEdit | None) -> RecordEntry:
         part=seat.part,
         position=seat.position,
         place=" ".join(filter(None, (row.question, row.subject, aspect))),
-        before=_said(before) if before is not None else None,
-        after=_said(row),
+        before=_stored_answer(before) if before is not None else None,
+        after=_stored_answer(row),
         reason="",
         detail=detail,
         simulated=bool(about and about.is_simulated),
     )
 
 
-def _said(row: RatingEdit) -> Any:
+def _stored_answer(row: RatingEdit) -> Any:
     if row.chosen is not None:
         return row.chosen
     if row.value is not None and not row.text:

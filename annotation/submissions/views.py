@@ -25,7 +25,7 @@ def submission(request: HttpRequest, pk: int, number: int, position: int) -> Htt
     access = fetch_managed_study(request, pk)
     if access.blind:
         raise Http404
-    found, assignment = _found(access, number, position)
+    found, assignment = _fetch_assignment(access, number, position)
     if request.method == "POST":
         reason = storable(request.POST.get("reason", ""))
         action = request.POST.get("action", "")
@@ -42,7 +42,7 @@ def submission(request: HttpRequest, pk: int, number: int, position: int) -> Htt
     return render(request, "annotation/submission.html", context)
 
 
-def _found(access: StudyAccess, number: int, position: int) -> tuple[object, Assignment]:
+def _fetch_assignment(access: StudyAccess, number: int, position: int) -> tuple[object, Assignment]:
     found = access.study.participants.select_related("user__annotator").filter(number=number)
     person = found.first()
     if person is None:

@@ -72,7 +72,7 @@ def study_texts(request: HttpRequest, pk: int) -> HttpResponseBase:
             except Refused as refused:
                 sent.add_error("text", f"{refused.reason.capitalize()}.")
             else:
-                messages.success(request, _told(access.study, given["kind"], before))
+                messages.success(request, _change_message(access.study, given["kind"], before))
                 return redirect("annotation:study_texts", pk=pk)
     context = study_context(access, "texts")
     context["texts"] = [_written(access.study, kind, sent) for kind in Kind.values]
@@ -81,7 +81,7 @@ def study_texts(request: HttpRequest, pk: int) -> HttpResponseBase:
     )
 
 
-def _told(study: Study, kind: str, before: int) -> str:
+def _change_message(study: Study, kind: str, before: int) -> str:
     now, title = text_version(study, kind), Kind(kind).label
     if now == before:
         return "Nothing was changed: this is the wording that was there."

@@ -249,9 +249,7 @@ class EndpointForm(forms.Form):
                 "The name of the environment variable, which must start with <code>{}</code>, "
                 "never the key itself. Empty for endpoints without one. {}",
                 KEY_PREFIX,
-                _told_of_key(
-                    (self.data if self.is_bound else self.initial).get("key_variable", "")
-                ),
+                _key_help((self.data if self.is_bound else self.initial).get("key_variable", "")),
             )
         if endpoint is not None:
             self.fields["name"].disabled = True
@@ -343,7 +341,7 @@ def _sentence(error: Exception) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _told_of_key(variable: str) -> str:
+def _key_help(variable: str) -> str:
     """Say whether a variable is set on this machine, without its value."""
     if not variable.startswith(KEY_PREFIX):
         return ""

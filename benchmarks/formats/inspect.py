@@ -162,9 +162,11 @@ class ModelCalls:
                 *([written] if written else []),
             ]
         if isinstance(sample.get("messages"), list):
-            sample["messages"] = [self._told(message) for message in sample["messages"]]
+            sample["messages"] = [
+                self._completed_message(message) for message in sample["messages"]
+            ]
 
-    def _told(self, message: Any) -> Any:
+    def _completed_message(self, message: Any) -> Any:
         key = message.get("id") if isinstance(message, dict) else None
         about = self.known.get(key) if isinstance(key, str) else None
         return {**about, **message} if about else message

@@ -192,7 +192,7 @@ def import_upload(job: Job, progress: Progress) -> None:
                 upload=upload,
                 progress=progress,
             )
-            with _told(progress) as tell:
+            with _progress_reporter(progress) as tell:
                 saved = import_trajectories(
                     path=path,
                     format=given["format"],
@@ -287,7 +287,7 @@ def conclude(job: Job, upload: Upload, outcome: dict[str, Any], *others: Upload)
 
 
 @contextmanager
-def _told(progress: Progress) -> Iterator[Callable[[int], None]]:
+def _progress_reporter(progress: Progress) -> Iterator[Callable[[int], None]]:
     """Report progress while the import's transaction is open, and renew the job's lease.
 
     SQLite takes one writer at a time, so there the progress stays as it was. If the lease is lost

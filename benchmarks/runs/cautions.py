@@ -74,7 +74,7 @@ def run_caution(run: Run, role_changes: Roles | None = None) -> Caution | None:
     ``role_changes`` names who took over in the one trajectory that is shown; without it, the
     caution is about all trajectories of the run.
     """
-    return _in_one(_said(run, role_changes))
+    return _in_one(_role_cautions(run, role_changes))
 
 
 def runs_caution(runs: Iterable[Run]) -> Caution | None:
@@ -89,7 +89,7 @@ def runs_caution(runs: Iterable[Run]) -> Caution | None:
         ): run
         for run in runs
     }
-    return _in_one(one for run in differing.values() for one in _said(run))
+    return _in_one(one for run in differing.values() for one in _role_cautions(run))
 
 
 def tasks_cautions(dataset: Dataset) -> list[Caution]:
@@ -112,7 +112,7 @@ def _in_one(said: Iterable[Caution]) -> Caution | None:
     return Caution(" · ".join(c.title for c in each), " ".join(c.text for c in each))
 
 
-def _said(run: Run, role_changes: Roles | None = None) -> list[Caution]:
+def _role_cautions(run: Run, role_changes: Roles | None = None) -> list[Caution]:
     roles = _roles(run, role_changes)
     labels = {name: {row.get("label", row["kind"]) for row in rows} for name, rows in roles.items()}
     system = system_of(run.dataset.system)

@@ -79,7 +79,7 @@ class StartForm(RolesForm):
         seen: Visibility = EVERYTHING,
     ) -> None:
         super().__init__(data, dataset=dataset, system=system, seen=seen)
-        self.fields["cost_cap"].help_text = _told_of_cap(self.endpoints.values())
+        self.fields["cost_cap"].help_text = _cap_help(self.endpoints.values())
 
     def clean_seed(self) -> int:
         return self.cleaned_data["seed"] or 0
@@ -280,7 +280,7 @@ class NewRunForm(StartForm):
         return [agent for agent in self.all_agents if agent.name in wanted]
 
 
-def _told_of_cap(endpoints: Iterable[Endpoint]) -> str:
+def _cap_help(endpoints: Iterable[Endpoint]) -> str:
     """Return the help text of a cost cap, with its currency."""
     currencies = sorted({endpoint.currency for endpoint in endpoints})
     unit = currencies[0] if len(currencies) == 1 else "the currency of the endpoints that are asked"

@@ -45,14 +45,14 @@ from analysis.pages.effects.tables import (
     odds_rows,
     overall_columns,
     overall_rows,
+    paper_statement_columns,
+    paper_statement_rows,
     profile_columns,
     profile_rows,
     published_columns,
     published_rows,
     published_values,
     range_columns,
-    said_columns,
-    said_rows,
     value_columns,
 )
 from analysis.pages.empty import why_no_runs
@@ -305,8 +305,8 @@ def _folded(page: PageResult) -> Sequence[PagePart[PageResult]]:
         TableOf(
             "said",
             "Published: in words",
-            rows=lambda page: said_rows(page.effects),
-            columns=lambda page: said_columns(page.effects),
+            rows=lambda page: paper_statement_rows(page.effects),
+            columns=lambda page: paper_statement_columns(page.effects),
         ),
         TableOf(
             "missing",

@@ -309,12 +309,12 @@ def published_columns(result: EffectsResult) -> Sequence[ColumnOf[PublishedRow]]
     )
 
 
-def said_rows(result: EffectsResult) -> list[Factor]:
+def paper_statement_rows(result: EffectsResult) -> list[Factor]:
     """Return the factor, where the paper says something of it in words."""
     return [result.factor] if result.factor.said and result.data.with_published else []
 
 
-def said_columns(_: EffectsResult) -> Sequence[ColumnOf[Factor]]:
+def paper_statement_columns(_: EffectsResult) -> Sequence[ColumnOf[Factor]]:
     """Give what the paper says in words."""
     return (
         ColumnOf(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.failures import FoundFaults
+from analysis.frames.failures import TrajectoryFaults
 from analysis.reports.formatting import plural
 from analysis.stats.comparison.paired import NO_COMMON_TASK, compare_pair, pair_by_task
 from analysis.stats.descriptive.means import MeanTable
@@ -65,7 +65,7 @@ class FailureData:
     frame: "DataFrame"
     facts: tuple[Fact, ...]
     absent: tuple[Fact, ...]
-    faults: Mapping[int, FoundFaults]
+    faults: Mapping[int, TrajectoryFaults]
     lengths: Mapping[int, int]
     scores: Mapping[tuple[int, str], float]
     answer: str

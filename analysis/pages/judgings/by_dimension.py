@@ -208,7 +208,7 @@ def _changes(replies: Replies, dimensions: Sequence[Dimension]) -> list[JudgeCha
     ]
 
 
-def said_of(items: "DataFrame", people: PeopleScores) -> list[float | None]:
+def people_means(items: "DataFrame", people: PeopleScores) -> list[float | None]:
     """Return the people's mean score of each item; that of a last plan is of its last turn."""
     places = items.index.to_frame(index=False)
     last = places.groupby("trajectory")["turn"].max()
@@ -241,7 +241,7 @@ def maps_of(
         if not judges:
             continue
         table = item_scores(replies.of(which))
-        said = said_of(table, people)
+        said = people_means(table, people)
         of = table.index.get_level_values("dimension")
         tasks = table.index.get_level_values("task").tolist()
         columns = [(PANEL, table.mean(axis=1, skipna=False))] if len(judges) > 1 else []
@@ -289,7 +289,7 @@ def choice_of(
     import pandas as pd
 
     scores = pd.concat(tables, axis=1)
-    said = pd.Series(said_of(scores, people), index=scores.index, dtype="float64")
+    said = pd.Series(people_means(scores, people), index=scores.index, dtype="float64")
     among = scores[said.notna()] if said.notna().any() else scores
     share = among.notna().mean()
     kept = [name for name in names if share[name] >= 0.5][:MOST_JUDGES]

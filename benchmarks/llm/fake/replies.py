@@ -55,9 +55,9 @@ class Reader:
         self.digest = digest(body)
         self.rng = random.Random(derive_seed("fake", self.digest))
         self.messages = [m for m in body.get("messages", ()) if isinstance(m, dict)]
-        self.brief = "\n".join(self.said_by("system"))
+        self.brief = "\n".join(self.texts_of_role("system"))
 
-    def said_by(self, role: str) -> list[str]:
+    def texts_of_role(self, role: str) -> list[str]:
         return [str(m.get("content") or "") for m in self.messages if m.get("role") == role]
 
 
@@ -72,7 +72,7 @@ def reply_to(reader: Reader) -> str:
         return "It would be allowed, but please improve this: " + _points(brief)
     if "points to tell" in brief.lower():
         return "\n".join(f"I should have said: {point}" for point in _LISTED.findall(brief))
-    said = "\n".join(reader.said_by("user"))
+    said = "\n".join(reader.texts_of_role("user"))
     if (found := clusters_about(brief, said)) is not None:
         return json.dumps(found, ensure_ascii=False)
     if (reply := reply_about(brief, said, _STEPS, reader.rng)) is not None:
@@ -90,7 +90,7 @@ def tool_call(reader: Reader) -> dict[str, Any] | None:
     say.
     """
     tools = [t["function"] for t in reader.body.get("tools") or () if "function" in t]
-    if not tools or len(reader.said_by("tool")) >= 2:
+    if not tools or len(reader.texts_of_role("tool")) >= 2:
         return None
     tool = reader.rng.choice(tools)
     arguments = _fill(tool.get("parameters") or {"type": "object"}, reader.rng)
@@ -108,7 +108,7 @@ def _words(text: str) -> set[str]:
 
 def _violations(reader: Reader) -> str:
     """Wishes whose words occur in the plan are mostly violated, others seldom."""
-    plan = _words(reader.said_by("user")[0] if reader.said_by("user") else "")
+    plan = _words(reader.texts_of_role("user")[0] if reader.texts_of_role("user") else "")
     violated = {}
     for key, text in _KEYED.findall(reader.brief):
         shared = _words(text) & plan
@@ -122,7 +122,7 @@ def _scores(reader: Reader) -> str:
     """Scores that agree on the plan and differ by judge, seldom none."""
     named = _NAMED.search(reader.brief)
     keys = [key.strip() for key in named[1].split(",")] if named else []
-    plan = random.Random(derive_seed("plan", *reader.said_by("user")[:1]))
+    plan = random.Random(derive_seed("plan", *reader.texts_of_role("user")[:1]))
     level = plan.choice((3.2, 3.8, 4.2, 4.6))
     scores = {}
     for key in keys:
@@ -138,7 +138,7 @@ def _points(brief: str) -> str:
 
 def _plan(reader: Reader) -> str:
     """Numbered steps with things that were not objected to, new ones on every turn."""
-    told = _words(" ".join(reader.said_by("user")[1:]))
+    told = _words(" ".join(reader.texts_of_role("user")[1:]))
     free = [name for name, step in _STEPS.items() if not told & _words(f"{name} {step}")]
     chosen = reader.rng.sample(free or list(_STEPS), min(3, len(free) or 3))
     steps = ["Clear the place and see what is there.", *(_STEPS[name] for name in chosen)]

@@ -36,7 +36,7 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
             {"reason": reply.reason, "groups": groups},
         )
     (verdict,) = (yield [_validator(task, settings, reply.text)]) or ()
-    found = _found(verdict)
+    found = _validation(verdict)
     yield Turn(1, reply.text, "", found)
     metrics, undefined = outcome_metrics(
         task.payload["task"], found, settings["counts"], _why(found), reply.text
@@ -67,7 +67,7 @@ def _why(found: Json) -> str:
     return "the search gave up before the answer was known"
 
 
-def _found(reply: Reply) -> dict[str, Any]:
+def _validation(reply: Reply) -> dict[str, Any]:
     """Return what the validator said, in full; without a verdict both scores are undefined."""
     if reply.readable:
         return dict(reply.value)

@@ -33,7 +33,7 @@ def _list(constraints: Sequence[Constraint]) -> str:
     return "\n".join(f"- {c.key}: {c.text}" for c in constraints) or "- none"
 
 
-def _told(constraint: Constraint) -> dict[str, str]:
+def _as_context(constraint: Constraint) -> dict[str, str]:
     return {
         "key": constraint.key,
         "kind": constraint.kind,
@@ -118,7 +118,7 @@ class AdaPlanAsks:
             ),
         )
         self.rubric_expect = Expect("scores", {"dimensions": keys})
-        self.told = {kind: [_told(c) for c in constraints[kind]] for kind in KINDS}
+        self.told = {kind: [_as_context(c) for c in constraints[kind]] for kind in KINDS}
 
     def agent(self, said: EarlierDialogue, tracking: bool) -> Ask:
         """The next plan. With tracking, one current block stands before the newest message."""
@@ -132,7 +132,7 @@ class AdaPlanAsks:
         context = {
             "query": self.task.prompt,
             "turn": said.turn,
-            "told": [[_told(c) for c in turn] for turn in said.memory.turns],
+            "told": [[_as_context(c) for c in turn] for turn in said.memory.turns],
             "plans": list(said.plans),
             "feedback": said.feedback,
             "tracking": tracking,
@@ -175,7 +175,10 @@ class AdaPlanAsks:
             (Message("system", brief), Message("user", plan)),
             Expect("feedback"),
             context=self._user_knows(
-                said, plan, "constraints", [{**_told(c), "repeated": again} for c, again in points]
+                said,
+                plan,
+                "constraints",
+                [{**_as_context(c), "repeated": again} for c, again in points],
             ),
         )
 

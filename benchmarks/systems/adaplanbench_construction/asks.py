@@ -68,7 +68,7 @@ class RoundAsks:
                 "kind": kind,
                 "round": self.place,
                 "count": count,
-                "told": [item.told() for item in pool.items],
+                "told": [item.for_prompt() for item in pool.items],
             },
         )
 
@@ -96,8 +96,8 @@ class RoundAsks:
                 "query": self.query,
                 "kind": kind,
                 "round": self.place,
-                "settled": [{"id": name, **item.told()} for name, item in settled.items()],
-                "new": [{"id": name, **item.told()} for name, item in fresh.items()],
+                "settled": [{"id": name, **item.for_prompt()} for name, item in settled.items()],
+                "new": [{"id": name, **item.for_prompt()} for name, item in fresh.items()],
             },
         )
 
@@ -124,8 +124,10 @@ class RoundAsks:
             context={
                 **self._known(kind),
                 "grounds": grounds,
-                "kept": [entry.told() for entry in kept],
-                "proposed": [{"key": name, **entry.told()} for name, entry in proposed.items()],
+                "kept": [entry.for_prompt() for entry in kept],
+                "proposed": [
+                    {"key": name, **entry.for_prompt()} for name, entry in proposed.items()
+                ],
             },
         )
 

@@ -183,10 +183,10 @@ def _rows(reply: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 def _texts(value: Any, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise UnreadableReply(f'expected "{name}" to be a list of texts.')
-    return list(_said(value))
+    return list(_nonempty(value))
 
 
-def _said(texts: Sequence[str]) -> Iterator[str]:
+def _nonempty(texts: Sequence[str]) -> Iterator[str]:
     return (text.strip() for text in texts if text.strip())
 
 

@@ -102,14 +102,14 @@ def _concern(problem: str, number: int | None, recorded: tuple[str, ...]) -> Con
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a planner has to keep to."""
+class Restrictions:
+    """The tools and attributes that plans must not use, by the conditions told so far."""
 
     tools: frozenset[str]
     attributes: frozenset[str]
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, str]]) -> "Told":
+    def of(cls, rows: Sequence[Mapping[str, str]]) -> "Restrictions":
         names: dict[str, set[str]] = {"tool": set(), "attribute": set()}
         for row in rows:
             kind, _, name = row["about"].partition(":")
@@ -137,7 +137,7 @@ def build_plan(tools: Sequence[str], deed: str) -> str:
 
 
 def _plans(task: Task, manner: Manner, order: Sequence[str], ask: Ask) -> list[str]:
-    told, count = Told.of(ask.context["told"]), ask.context["count"]
+    told, count = Restrictions.of(ask.context["told"]), ask.context["count"]
     rng = random.Random(derive_seed(task.id, manner.title, ask.context["kind"]))
     found: list[str] = []
     if manner.recalls:

@@ -27,7 +27,7 @@ class PooledConstraint:
     about: str
     merged: frozenset[str] = frozenset()
 
-    def told(self) -> dict[str, str]:
+    def for_prompt(self) -> dict[str, str]:
         return {"text": self.text, "about": self.about}
 
 
@@ -88,7 +88,7 @@ class PooledCandidate:
     ground: str = ""
     reason: str = ""
 
-    def told(self) -> dict[str, str]:
+    def for_prompt(self) -> dict[str, str]:
         return {"text": self.text, "about": self.about}
 
     def row(self) -> dict[str, Any]:

@@ -188,7 +188,7 @@ class _Dialogue:
     def answer(self, reply: Reply, seen: Seen) -> None:
         """Take up a reply and what came of it."""
         new = islice(self.query.shown.values(), len(self.tools), None)
-        self.tools += [_told_tool(tool, self.query.ids.get(tool.name)) for tool in new]
+        self.tools += [_shown_tool(tool, self.query.ids.get(tool.name)) for tool in new]
         event = {
             "action": reply.value["kind"],
             "category": seen.category,
@@ -208,7 +208,7 @@ class _Dialogue:
             self.messages.append(Message("tool", text, tool_call_id=call["id"]))
 
 
-def _told_tool(tool: CatalogueTool, tool_id: str | None) -> Json:
+def _shown_tool(tool: CatalogueTool, tool_id: str | None) -> Json:
     """Return a tool as the agent was shown it, for those who do not read messages."""
     told: dict[str, Any] = {
         "name": tool.name,

@@ -112,7 +112,8 @@ class Asks:
         )  # fmt: skip
         return self._ask(
             WINDOW, Expect(REMAINDER), text, failure=_failure(error),
-            diagnosis=self._told(diagnosis), window=[step.to_json() for step in window],
+            diagnosis=self._missing_condition(diagnosis),
+            window=[step.to_json() for step in window],
             failed_at=diagnosis.t_error - diagnosis.t_start,
         )  # fmt: skip
 
@@ -124,7 +125,8 @@ class Asks:
         )  # fmt: skip
         return self._ask(
             CORRECTIVE, Expect(CORRECTIVE), text, failure=_failure(error),
-            diagnosis=self._told(diagnosis), window=[step.to_json() for step in window],
+            diagnosis=self._missing_condition(diagnosis),
+            window=[step.to_json() for step in window],
         )  # fmt: skip
 
     def choice(self, error: Json, paths: Sequence[Path], rest: Sequence[Step]) -> Ask:
@@ -155,13 +157,13 @@ class Asks:
         }
 
     def _about(self, error: Json, diagnosis: Diagnosis) -> dict[str, str]:
-        told = self._told(diagnosis)
+        told = self._missing_condition(diagnosis)
         return {
             "step": error["text"], "message": error["message"], "state": told["words"],
             "needed": told["needed"], "actual": told["actual"],
         }  # fmt: skip
 
-    def _told(self, diagnosis: Diagnosis) -> dict[str, Any]:
+    def _missing_condition(self, diagnosis: Diagnosis) -> dict[str, Any]:
         """Return what the graph says is missing: in words, and by id."""
         wanted, things = diagnosis.wanted, self.play.things
         assert wanted is not None

@@ -5,11 +5,11 @@ from typing import Any
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.systems.planbench_xl.environment.catalogue import CatalogueTool
-from benchmarks.systems.planbench_xl.environment.retrieval import INPUTS, OUTPUT, Found
+from benchmarks.systems.planbench_xl.environment.retrieval import INPUTS, OUTPUT, RetrievalResult
 from benchmarks.systems.planbench_xl.prompts import load_feedback
 
 # What an agent is told of its request; the domain goes without saying.
-_TOLD = ("meta_tool", OUTPUT, INPUTS)
+_SHOWN = ("meta_tool", OUTPUT, INPUTS)
 
 
 def say(occasion: str, version: str = "", **values: Any) -> str:
@@ -17,15 +17,18 @@ def say(occasion: str, version: str = "", **values: Any) -> str:
     return load_feedback(version)[occasion].substitute(values)
 
 
-def told_request(request: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: request[key] for key in _TOLD if key in request}
+def shown_request(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: request[key] for key in _SHOWN if key in request}
 
 
-def found_text(
-    found: Found, tools: Sequence[CatalogueTool], ids: Mapping[str, str], version: str = ""
+def search_result_text(
+    found: RetrievalResult,
+    tools: Sequence[CatalogueTool],
+    ids: Mapping[str, str],
+    version: str = "",
 ) -> str:
     """Return the tools that a search brought, or that it brought none and what that may mean."""
-    request = canonical_json(told_request(found.request))
+    request = canonical_json(shown_request(found.request))
     if not tools:
         return say(found.note or "nothing_found", version, request=request)
     lines = [_shown(tool, ids.get(tool.name)) for tool in tools]

@@ -25,9 +25,9 @@ from benchmarks.systems.planbench_xl.environment.catalogue import (
 from benchmarks.systems.planbench_xl.environment.evaluation import Tally
 from benchmarks.systems.planbench_xl.environment.feedback import (
     called_text,
-    found_text,
     say,
-    told_request,
+    search_result_text,
+    shown_request,
 )
 from benchmarks.systems.planbench_xl.environment.retrieval import (
     Arrangement,
@@ -273,10 +273,10 @@ class Query:
             "tool_count": len(tools),
             "tools": names,
         }
-        asked = told_request(checked)
+        asked = shown_request(checked)
         return Seen(
             "retrieve_ok",
-            found_text(found, tools, self.ids, self.version),
+            search_result_text(found, tools, self.ids, self.version),
             facts,
             asked,
             {"request": asked, "tools": names},

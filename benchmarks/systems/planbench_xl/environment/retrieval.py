@@ -132,7 +132,7 @@ def _collapsed(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class RetrievalResult:
     """What a search brought. ``matched`` and ``note`` are for the record, not for the agent."""
 
     request: Mapping[str, Any]
@@ -141,7 +141,7 @@ class Found:
     tools: tuple[CatalogueTool, ...]
 
 
-def select(world: ToolWorld, request: Mapping[str, Any]) -> Found:
+def select(world: ToolWorld, request: Mapping[str, Any]) -> RetrievalResult:
     """Return the baseline tools that a checked request means, sorted by name."""
     matched: dict[str, Any] = {}
     tools: tuple[CatalogueTool, ...] = ()
@@ -162,7 +162,7 @@ def select(world: ToolWorld, request: Mapping[str, Any]) -> Found:
         note = NO_IO
     elif not tools and len(matched.get(INPUTS, ())) == 2:
         note = NO_PAIR
-    return Found(request, matched, note, tools)
+    return RetrievalResult(request, matched, note, tools)
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class Arrangement:
     task_id: str
     query_id: str
 
-    def arrange(self, world: ToolWorld, found: Found) -> tuple[CatalogueTool, ...]:
+    def arrange(self, world: ToolWorld, found: RetrievalResult) -> tuple[CatalogueTool, ...]:
         """Return the tools as the agent gets to see them."""
         tools: list[CatalogueTool] = []
         for tool in found.tools:

@@ -266,7 +266,7 @@ def _turn(index: int, payload: Json, did: Sequence[Did]) -> TurnPage:
         tuple(steps),
         tuple(rows),
         tuple(_parts([*_changed(rows, after)] if after else rows, failed=bool(error))),
-        tuple(did), error, diagnosis, _said(error, diagnosis),
+        tuple(did), error, diagnosis, _diagnosis_sentence(error, diagnosis),
         _cause(error), correction, _repair(correction), _lane(diagnosis),
         tuple(one for one in did if one.phase in ("undoing", "getting there")),
         after,
@@ -324,7 +324,7 @@ def _state_words(key: Sequence[str]) -> str:
     return f"{name_of(subject)} {state.partition('.')[2]}".capitalize()
 
 
-def _said(error: Json | None, diagnosis: Json | None) -> str:
+def _diagnosis_sentence(error: Json | None, diagnosis: Json | None) -> str:
     """Return the diagnosis in a sentence."""
     if error is None or diagnosis is None:
         return ""
