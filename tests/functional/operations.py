@@ -278,7 +278,8 @@ START = """
 from benchmarks.models import Agent, Dataset
 from benchmarks.runs.services import start_runs
 (run,) = start_runs(
-    dataset=Dataset.objects.get(name="Sample"), agents=[Agent.objects.get(name="counted")],
+    dataset=Dataset.objects.filter(name="Sample").earliest("pk"),
+    agents=[Agent.objects.get(name="counted")],
     levels=["high"], seed={seed}, roles=dict.fromkeys({roles!r}, ["endpoint:counted"]),
 )
 print("run", run.pk)
