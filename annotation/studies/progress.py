@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import reduce
+from math import ceil
 from operator import or_
 
 from django.contrib.auth.models import User
@@ -31,6 +32,8 @@ LATEST = 100
 PEOPLE = 100
 # What managers should look at.
 AWAY = timedelta(days=3)
+# The pace of so many days tells when a study will be finished.
+PACE_DAYS = 7
 LONG_BREAK = timedelta(hours=2)
 MANY_SKIPS = 0.25
 ENOUGH = 8
@@ -61,6 +64,7 @@ class AnnotatorProgress:
     warnings: tuple[str, ...]
     signs: tuple[str, ...] = ()
     trained: bool = False
+    active_seconds: float = 0
     seconds: float | None = None
 
     @property
@@ -76,7 +80,8 @@ class AnnotatorProgress:
 @dataclass(frozen=True)
 class StudyProgress:
     """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's hands,
-    ``free`` in nobody's; ``gone`` were submitted by people who have left since.
+    ``free`` in nobody's; ``gone`` were submitted by people who have left since. ``recent`` were
+    submitted in the last `PACE_DAYS` days.
     """
 
     people: Sequence[AnnotatorProgress]
@@ -87,10 +92,22 @@ class StudyProgress:
     skipped: int
     gone: int
     mark: str
+    recent: int = 0
 
     @property
     def wanted(self) -> int:
         return self.submitted + self.open + self.free
+
+    @property
+    def active_seconds(self) -> float:
+        """The time at work on all submitted items."""
+        return sum(row.active_seconds for row in self.people)
+
+    @property
+    def days_left(self) -> int | None:
+        """In how many days all is submitted at the recent pace; None without one, or at the end."""
+        left = self.open + self.free
+        return ceil(left * PACE_DAYS / self.recent) if left and self.recent else None
 
     @property
     def simulated(self) -> int:
@@ -126,7 +143,7 @@ def study_mark(study: Study) -> str:
 
 
 def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
-    """Return how far everybody is, people before simulated ones; six queries at any size.
+    """Return how far everybody is, people before simulated ones; seven queries at any size.
 
     A ``blind`` reader is not told about their own known answers, speed and equal answers.
     """
@@ -156,7 +173,11 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
         skipped=sum(counts.skipped for counts in counted),
         gone=sum(row.counts.submitted for row in rows if row.gone),
         mark=study_mark(study),
-    )
+        recent=Assignment.objects.filter(
+            study=study, part=Part.MAIN, state=State.SUBMITTED,
+            submitted_at__gte=now - timedelta(days=PACE_DAYS),
+        ).order_by().count(),
+    )  # fmt: skip
 
 
 def _participants(study: Study) -> QuerySet[Participant]:
@@ -223,6 +244,7 @@ def _row(
         warnings=tuple(_warnings(study, person, counts, now)),
         signs=tuple(_signs(study, person, work)),
         trained=study.trains and person.training == Training.PASSED,
+        active_seconds=person.active_ms / 1000,
         seconds=median_seconds(work),
     )
 

@@ -1,5 +1,7 @@
 """How far a study is: what the database has to look at for it."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -45,3 +47,18 @@ def test_nobody_is_judging_before_they_open_an_item(study: Study) -> None:
     assert steps() == ["judging items", "not started"]
     study.participants.filter(user__username="bob").update(skipped=1)
     assert steps() == ["judging items", "judging items"]
+
+
+def test_the_end_is_forecast_from_the_pace_of_a_week(study: Study) -> None:
+    assert study_progress(study).days_left is None
+    now = timezone.now()
+    seat = study.assignments.filter(annotator__username="ann").order_by("position").first()
+    assert seat is not None
+    Assignment.objects.filter(pk=seat.pk).update(state="submitted", submitted_at=now)
+    study.participants.filter(user__username="ann").update(submitted=1, active_ms=90_000)
+    found = study_progress(study)
+    assert (found.recent, found.open, found.days_left) == (1, 3, 21)
+    assert found.active_seconds == 90
+    long_ago = now - timedelta(days=8)
+    Assignment.objects.filter(pk=seat.pk).update(submitted_at=long_ago)
+    assert study_progress(study).days_left is None
