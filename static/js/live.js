@@ -372,8 +372,8 @@ let lines = -1;
 function settleLines() {
   const count = all(".talk-line").length, over = find("[data-desk=over]");
   const button = find("[data-to-end]");
-  if (lines < 0 || (sentByMe && count !== lines && !over)) toEnd();
-  else if (count !== lines && follows && !over) toEnd();
+  // Also where only the form under the dialogue has grown.
+  if (lines < 0 || (!over && (follows || (sentByMe && count !== lines)))) toEnd();
   else if (talk()) {
     talk().scrollTop = place;
     if (button && count > lines && !atEnd()) button.hidden = false;
