@@ -4,7 +4,7 @@ Decisions are those of adjudicators, and, where they may be seen, those of judge
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -250,12 +250,15 @@ def was_revealed(item: Item, slot: Slot, user: User) -> bool:
 def queue_rows(
     study: Study, questionnaire: Questionnaire, places: Sequence[Disagreement]
 ) -> list[QueueRow]:
-    """Return the lines of a page of the queue, in three queries."""
+    """Return the lines of a page of the queue, in four queries."""
     ranks = {place.rank for place in places}
     items = {
         item.rank: item
-        for item in Item.objects.filter(study=study, rank__in=ranks).select_related("task")
+        for item in Item.objects.filter(study=study, rank__in=ranks).select_related(
+            "task", "trajectory"
+        )
     }
+    texts = _condition_texts(questionnaire, items.values())
     answers: dict[tuple[int, str, str], list[Rating]] = {}
     ratings = compared_ratings(study).filter(assignment__item__rank__in=ranks)
     named = ratings.annotate(rank=F("assignment__item__rank")).order_by("value", "pk")
@@ -273,19 +276,46 @@ def queue_rows(
         question = questionnaire.by_key[place.question]
         slot = Slot(question, place.subject)
         key = (place.rank, place.question, place.subject)
-        task = items[place.rank].task
+        item = items[place.rank]
+        task = item.task
+        kind, _, part = place.subject.partition("-")
+        known = texts.get(item.pk, {})
         rows.append(
             QueueRow(
                 place=place,
                 name=slot.name,
                 title=question.title,
-                part=place.subject.replace("-", " "),
+                part=known.get(part, part)
+                if kind == "candidate"
+                else place.subject.replace("-", " "),
                 prompt=task.prompt if task else "",
-                answers=[answer_text(question, rating, {}) for rating in answers.get(key, [])],
+                answers=[answer_text(question, rating, known) for rating in answers.get(key, [])],
                 decided=key in decided,
             )
         )
     return rows
+
+
+def _condition_texts(
+    questionnaire: Questionnaire, items: Iterable[Item]
+) -> dict[int, dict[str, str]]:
+    """Return the texts of conditions or candidates of each item (by id), by their keys."""
+    found: dict[int, dict[str, str]] = {}
+    if questionnaire.unit == "task":
+        by_task = {item.task_id: item.pk for item in items}
+        candidates = Candidate.objects.filter(task__in=by_task)
+        for task, key, text in candidates.values_list("task", "key", "text"):
+            found.setdefault(by_task[task], {})[key] = text
+    elif any(question.scale.kind == "marks" for question in questionnaire.questions):
+        by_profile: dict[int, list[int]] = {}
+        for item in items:
+            if item.trajectory is not None and item.trajectory.profile_id is not None:
+                by_profile.setdefault(item.trajectory.profile_id, []).append(item.pk)
+        conditions = Constraint.objects.filter(profile__in=by_profile)
+        for profile, key, text in conditions.values_list("profile", "key", "text"):
+            for pk in by_profile[profile]:
+                found.setdefault(pk, {})[key] = text
+    return found
 
 
 def decided_count(study: Study) -> int:

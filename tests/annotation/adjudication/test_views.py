@@ -178,3 +178,13 @@ def test_who_withdrew_is_not_counted(browser: Client, study: Study, people: list
     assert "Scores from 4 to 5" in page and "Glue is hot." not in page
     queue = read(browser, reverse("annotation:study_adjudication", args=[study.pk]))
     assert "Left out: 1 submission of 1 person who left." in queue
+
+
+def test_the_list_names_conditions_and_candidates_in_words(
+    browser: Client, people: list[User], manager: User
+) -> None:
+    marked = make_judged(people, manager, questionnaire="violation_check@1", items=1)
+    for user, keys in zip(people, (["w1"], ["w1", "w2"], []), strict=True):
+        say(marked, user, 1, {"world_violated.turn-1": keys})
+    queue = read(browser, reverse("annotation:study_adjudication", args=[marked.pk]))
+    assert "No noise after ten." in queue and ">w2<" not in queue
