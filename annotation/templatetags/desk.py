@@ -14,7 +14,6 @@ from annotation.desk.form import (
     has_many,
     is_stacked,
 )
-from annotation.questionnaires.types import AnswerOption
 
 register = template.Library()
 
@@ -28,11 +27,12 @@ def slot_fields(
     ``compact``: what it is asked of stands in for its title, and what stands beside it is left out.
     """
     question, scale, answer = row.question, row.question.scale, row.answer
-    options: list[AnswerOption | ConditionMark] = []
+    # Values are strings: templates take long to localize numbers.
+    options: list[ConditionMark] = []
     if scale.kind == "points":
-        options = [AnswerOption(point, str(point), str(point)) for point in scale.values]
+        options = [ConditionMark(str(point), str(point), str(point)) for point in scale.values]
     elif scale.kind == "choice":
-        options = list(scale.options)
+        options = [ConditionMark(str(o.value), o.label, o.key) for o in scale.options]
     elif scale.kind == "marks" and form is not None:
         options = list(form.marks.get(question.key, ()))
     checked = {str(answer.value)} if answer.value is not None else set()
@@ -44,7 +44,7 @@ def slot_fields(
         "name": row.slot.name,
         "compact": compact,
         "disabled": row.locked,
-        "options": [(option, str(option.value) in checked) for option in options],
+        "options": [(option, option.value in checked) for option in options],
         "stacked": is_stacked(scale),
         "many": scale.kind in ("points", "choice") and has_many(scale),
         "inline": row.is_inline and not compact,
