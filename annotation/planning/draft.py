@@ -14,7 +14,7 @@ from django.http import QueryDict
 from annotation.people.picker import PeopleField
 from annotation.planning.forms import STEPS, ItemsForm, QuestionnaireForm, StepForm
 from annotation.planning.plans import PlanProblem, SpecialItem, StudyPlan
-from annotation.planning.source_choices import MOST_SELECTED, Selection, SourceChoice
+from annotation.planning.source_choices import MOST_SELECTED, CarriedChoice, SourceChoice
 from annotation.questionnaires import newest_questionnaires
 from benchmarks.core.digests import storable
 from benchmarks.models import Task
@@ -49,7 +49,7 @@ class Draft:
 
     given: dict[str, Given] = field(default_factory=dict)
     specials: list[dict[str, Any]] = field(default_factory=list)
-    selection: Selection = Selection()
+    selection: CarriedChoice = CarriedChoice()
 
     @classmethod
     def read(cls, text: str) -> "Draft":
@@ -67,7 +67,7 @@ class Draft:
                 if row["use"] in USES
             ]
             chosen = data.get("selection", {})
-            selection = Selection(_ids(chosen.get("runs")), _ids(chosen.get("trajectories")))
+            selection = CarriedChoice(_ids(chosen.get("runs")), _ids(chosen.get("trajectories")))
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError):
             return cls()
         return cls(given, rows[:MOST_SPECIALS], selection)

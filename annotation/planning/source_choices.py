@@ -74,7 +74,7 @@ class SourceChoice:
 
 
 @dataclass(frozen=True)
-class Selection:
+class CarriedChoice:
     """Runs or trajectories (by id) that were chosen on another page, to make a study of them."""
 
     runs: tuple[int, ...] = ()
@@ -127,20 +127,20 @@ class Selection:
         return SourceChoice(f"{SELECTED}:{system}", title, system, "trajectory", source)
 
 
-def read_selection(params: QueryDict, seen: Visibility) -> Selection:
+def read_selection(params: QueryDict, seen: Visibility) -> CarriedChoice:
     """Return what an address selects by ``run``, ``id`` and ``list``, as those of re-judging do.
 
     ``list`` holds the query string of the list of trajectories, with its filters.
     """
     chosen = read_chosen(params, seen)
     if chosen.ids is None:
-        return Selection(runs=chosen.runs)
+        return CarriedChoice(runs=chosen.runs)
     ids = (pk for rows in chosen.parts() for pk in rows.values_list("pk", flat=True))
-    return Selection(trajectories=tuple(islice(ids, MOST_SELECTED + 1)))
+    return CarriedChoice(trajectories=tuple(islice(ids, MOST_SELECTED + 1)))
 
 
 def source_choices(
-    seen: Visibility, selection: Selection | None = None
+    seen: Visibility, selection: CarriedChoice | None = None
 ) -> Mapping[str, SourceChoice]:
     """Return everything that a study can be made of: the selection first, then what there is a
     questionnaire for.

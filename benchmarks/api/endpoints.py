@@ -14,6 +14,7 @@ from benchmarks.api.errors import ApiError, refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
 from benchmarks.api.requests import Paged, PageOut, Strict, one_page
 from benchmarks.endpoints.forms import EndpointForm
+from benchmarks.endpoints.rules import may_change
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.models import Endpoint
 
@@ -24,7 +25,7 @@ class EndpointOut(Schema):
     id: int
     name: str
     title: str
-    base_url: str
+    base_url: str | None = Field(description="Null for those who may not change the endpoint.")
     model: str
     parameters: dict[str, Any]
     structured: str = Field(description="How replies are held to JSON.")
@@ -73,13 +74,13 @@ def list_endpoints(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
     allow(request, VIEW)
     rows = visibility(request).of(Endpoint.objects.all())
     found, following = one_page(request, rows, page.limit, newest=True)
-    return {"items": [_row(row) for row in found.rows], "next": following}
+    return {"items": [_row(row, request) for row in found.rows], "next": following}
 
 
 @router.get("/endpoints/{int:endpoint_id}", response={200: EndpointOut, **refusals(404)})
 def get_endpoint(request: HttpRequest, endpoint_id: int) -> dict[str, Any]:
     """One endpoint."""
-    return _row(fetch(request, Endpoint.objects.all(), pk=endpoint_id))
+    return _row(fetch(request, Endpoint.objects.all(), pk=endpoint_id), request)
 
 
 @router.post(
@@ -95,19 +96,21 @@ def create_one_endpoint(request: HttpRequest, wanted: NewEndpoint) -> Status[Any
         if not form.is_valid():
             field, faults = next(iter(form.errors.items()))
             raise ApiError(422, " ".join(map(str, faults)), "" if field == "__all__" else field)
-        return 201, _row(create_endpoint(created_by=user_of(request), **form.cleaned_data))
+        made = create_endpoint(created_by=user_of(request), **form.cleaned_data)
+        return 201, _row(made, request)
 
     return once(request, act, content=wanted.model_dump_json())
 
 
-def _row(found: Endpoint) -> dict[str, Any]:
+def _row(found: Endpoint, request: HttpRequest) -> dict[str, Any]:
     names = (
-        "name", "title", "base_url", "model", "parameters", "structured", "native_tools",
+        "name", "title", "model", "parameters", "structured", "native_tools",
         "price_in", "price_out", "currency", "timeout", "concurrency", "requests_per_minute",
         "simulated", "retired",
     )  # fmt: skip
     return {
         "id": found.pk,
+        "base_url": found.base_url if may_change(user_of(request), found) else None,
         **{name: getattr(found, name) for name in names},
         "created_at": found.created_at.isoformat(),
     }

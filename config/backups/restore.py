@@ -124,8 +124,8 @@ def count_data(connection: BaseDatabaseWrapper) -> dict[str, int]:
             where = f"WHERE {column} IS NOT NULL" if column else ""
             cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)} {where}")
             (count,) = cursor.fetchone()
-            words = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
-            found.append((str(words), count))
+            words = str(model._meta.verbose_name_plural).replace("trajectorys", "trajectories")
+            found.append((str(model._meta.verbose_name) if count == 1 else words, count))
     return {name: count for name, count in sorted(found, key=lambda each: -each[1]) if count}
 
 

@@ -19,19 +19,20 @@ from analysis.browser.clusters.edits import (
     current_clusters,
     last_edit,
 )
+from analysis.browser.clusters.episode import FailureText
 from analysis.browser.clusters.log import ClusterLog
-from analysis.browser.clusters.texts import failure_texts
 from analysis.models import ClusterEdit, FailureClustering
 from benchmarks.core.answerers import Answer, Answerer, Cast
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped
 from benchmarks.core.errors import AnswererFailed, CoreError
+from benchmarks.core.registry import find_system
 from benchmarks.core.types import Ask
 from benchmarks.endpoints.services import check_cap, check_use, endpoint_answerer
 from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.llm.endpoint import estimate_tokens
 from benchmarks.mappers import endpoint_config
-from benchmarks.models import Endpoint, Job
+from benchmarks.models import Endpoint, Job, Trajectory, Turn
 from benchmarks.runs.threads import CallThreads
 
 KIND = "failure-clusters"
@@ -39,6 +40,10 @@ FEWEST, MOST_FAILURES = 4, 200
 FEWEST_CLUSTERS, MOST_CLUSTERS = 2, 12
 LARGEST_TOKEN_CAP = 100_000_000
 State = FailureClustering.State
+# What a model reads of a failure: its last turns, in at most so many signs.
+LAST_TURNS = 3
+MOST_TASK, MOST_PLAN, MOST_FEEDBACK = 400, 900, 600
+CHUNK = 200
 
 
 class ClusteringError(CoreError):
@@ -261,3 +266,46 @@ def edit_clusters(
         now = current_clusters(row.result, row.trajectories, edits)
         apply(now, row.trajectories, Edit(0, kind, detail))
         return ClusterEdit.objects.create(clustering=row, kind=kind, detail=dict(detail), by=by)
+
+
+# --- What a model reads ---------------------------------------------------------------------------
+
+
+def failure_texts(ids: Sequence[int]) -> list[FailureText]:
+    """Return task, ending and last turns of these trajectories in their order.
+
+    Those without a turn are left out.
+    """
+    found: list[FailureText] = []
+    for at in range(0, len(ids), CHUNK):
+        part = ids[at : at + CHUNK]
+        rows = Trajectory.objects.select_related("task", "run__dataset").in_bulk(part)
+        turns: dict[int, list[Turn]] = {}
+        late = Turn.objects.filter(trajectory__in=part).order_by("trajectory", "index")
+        for turn in late.only("trajectory_id", "index", "text", "feedback").iterator():
+            kept = turns.setdefault(turn.trajectory_id, [])
+            kept.append(turn)
+            del kept[:-LAST_TURNS]
+        found += [_text(rows[pk], turns[pk]) for pk in part if pk in rows and pk in turns]
+    return found
+
+
+def _text(row: Trajectory, turns: Sequence[Turn]) -> FailureText:
+    labels = find_system(row.run.dataset.system).labels
+    parts = {
+        turn.index: f"Turn {turn.index} of {row.turn_count}\n{_cut(turn.text, MOST_PLAN)}"
+        + (f"\nFeedback: {_cut(turn.feedback, MOST_FEEDBACK)}" if turn.feedback else "")
+        for turn in turns
+    }
+    head = (
+        f"Task: {_cut(row.task.prompt, MOST_TASK)}\nEnded: {labels.ending(row.termination).title}"
+    )
+    return FailureText(row.pk, "\n".join([head, *parts.values()]), parts)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text without its middle where it is too long: ends tell how something failed."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]} […] {text[-half:]}"

@@ -35,7 +35,7 @@ STOP_POLLING = 286
 LISTED = 10
 
 
-class StartForm(forms.Form):
+class ClusterForm(forms.Form):
     """Which model names clusters, how many, and under which cap."""
 
     use_required_attribute = False
@@ -124,7 +124,7 @@ def clusters_new(request: HttpRequest) -> HttpResponseBase:
     asked = read_asked(request.GET)
     seen = visibility(request)
     back = with_query(reverse("analysis:trajectory_groups"), asked.full_query) + "#clusters"
-    form = StartForm(request.POST, seen=seen)
+    form = ClusterForm(request.POST, seen=seen)
     if not form.is_valid():
         for name, errors in form.errors.items():
             messages.error(request, f"{form.fields[name].label}: {' '.join(map(str, errors))}")

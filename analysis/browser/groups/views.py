@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from analysis.browser.clusters.views import StartForm, clusterings_of
+from analysis.browser.clusters.views import ClusterForm, clusterings_of
 from analysis.browser.groups.failure_groups import (
     AMONG,
     FEWEST,
@@ -50,7 +50,7 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
             page=GROUPS, query=asked.full_query, user=person(request), seen=visibility(request)
         ),
         "clusterings": clusterings_of(asked.query, visibility(request)),
-        "cluster_form": StartForm(seen=visibility(request))
+        "cluster_form": ClusterForm(seen=visibility(request))
         if request.user.has_perm(START)
         else None,
         "cluster_url": with_query(reverse("analysis:clusters_new"), asked.full_query),

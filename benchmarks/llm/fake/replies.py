@@ -9,14 +9,20 @@ somewhere, and no more.
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.core.digests import derive_seed, digest
-from benchmarks.llm.fake.clusters import clusters_about
 from benchmarks.llm.fake.construction import asked_in_words, contradicted, repeated, reply_about
 from benchmarks.llm.fake.models import Model
 
+# How prompts about failures show them.
+_FAILURE = re.compile(r"^### (F\d+)\n(.*?)(?=^### F\d+\n|\Z)", re.MULTILINE | re.DOTALL)
+_TURN = re.compile(r"^Turn (\d+)", re.MULTILINE)
+_ENDED = re.compile(r"^Ended: (.+)$", re.MULTILINE)
+_NOTE = re.compile(r"^(F\d+): (.+)$", re.MULTILINE)
+_MOST = re.compile(r"at most (\d+) clusters")
 # Things that a plan may use, each with a step; the words that judges look for are among them.
 _STEPS = {
     "towel": "Lay a dry towel over the place and press it down with flat hands.",
@@ -73,7 +79,7 @@ def reply_to(reader: Reader) -> str:
     if "points to tell" in brief.lower():
         return "\n".join(f"I should have said: {point}" for point in _LISTED.findall(brief))
     said = "\n".join(reader.texts_of_role("user"))
-    if (found := clusters_about(brief, said)) is not None:
+    if (found := _clusters_about(brief, said)) is not None:
         return json.dumps(found, ensure_ascii=False)
     if (reply := reply_about(brief, said, _STEPS, reader.rng)) is not None:
         return json.dumps(reply, ensure_ascii=False)
@@ -250,3 +256,37 @@ def echoed(reader: Reader, model: Model) -> tuple[dict[str, Any], dict[str, int]
         "usage": usage,
     }
     return reply, usage
+
+
+# --- Failures that are read and grouped: by words alone -------------------------------------------
+
+
+def _clusters_about(brief: str, said: str) -> dict[str, Any] | None:
+    """Return notes on failures, or clusters of notes; None where neither is asked for."""
+    if '{"failures"' in brief:
+        return {"failures": [_note(name, text) for name, text in _FAILURE.findall(said)]}
+    if '{"clusters"' in brief:
+        most = _MOST.search(brief)
+        return {"clusters": _clusters(said, int(most[1]) if most else 8)}
+    return None
+
+
+def _note(name: str, text: str) -> dict[str, Any]:
+    turns = [int(number) for number in _TURN.findall(text)]
+    ended = _ENDED.search(text)
+    line = text.strip().splitlines()[-1] if text.strip() else ""
+    cause = f"It ended with: {ended[1] if ended else 'nothing that is known'}."
+    return {"id": name, "cause": cause, "turn": max(turns, default=1), "quote": line[-60:]}
+
+
+def _clusters(said: str, most: int) -> list[dict[str, Any]]:
+    notes = _NOTE.findall(said)
+    kinds = [kind for kind, _ in Counter(cause for _, cause in notes).most_common(most)]
+    return [
+        {
+            "name": kind.removesuffix(".")[:80],
+            "description": "Grouped by the fake endpoint, which reads no plans.",
+            "members": [name for name, cause in notes if cause == kind],
+        }
+        for kind in kinds
+    ]

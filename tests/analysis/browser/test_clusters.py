@@ -14,11 +14,11 @@ from analysis.browser.clusters.services import (
     ClusteringError,
     edit_clusters,
     edits_of,
+    failure_texts,
     recompute,
     resume_clustering,
     start_clustering,
 )
-from analysis.browser.clusters.texts import failure_texts
 from analysis.models import ClusterCall, ClusterEdit, FailureClustering
 from benchmarks.core.errors import UnreadableReply
 from benchmarks.endpoints.administration import bind_key
