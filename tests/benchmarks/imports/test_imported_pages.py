@@ -1,5 +1,6 @@
 """Pages of runs made elsewhere: what there is, and in words what there is not."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,14 @@ def test_the_run_tells_reward_ending_and_turns(researcher: Client, imported: Run
 
 def test_the_list_tells_rewards(researcher: Client, imported: Run) -> None:
     page = text_of(researcher, "analysis:trajectory_list", run=imported.pk)
-    assert page.count("reward 1<") == 4
-    assert "made elsewhere: no judge looked for violations" in page
+    rewards = re.findall(r'<td class="num">\d+</td>\s*<td class="num">([^<]*)</td>', page)
+    assert rewards == ["1"] * 4  # behind the number of turns
     assert "User was done" in page
+    # Beside trajectories of other systems, what no judge looked for is not said to be missing.
+    TrajectoryFactory(status="done")
+    mixed = text_of(researcher, "analysis:trajectory_list")
+    assert mixed.count("reward 1<") == 4
+    assert "made elsewhere: no judge looked for violations" in mixed
 
 
 def test_a_trajectory_shows_messages_calls_and_what_was_hidden(
