@@ -126,7 +126,7 @@ def test_a_page_with_its_filters_as_one_file(reader: Client, run: Run) -> None:
     text = text_of(reader, url)
     check_file(text)
     assert "agents=ada" in text and "Demo data" in text
-    assert "Made by rita with PlanJury 0.3.0" in text
+    assert "Made by rita with PlanJury 0.4.0" in text
 
 
 def test_a_run_as_one_file(reader: Client, run: Run) -> None:
