@@ -21,6 +21,8 @@ PEOPLE = ("researcher", "admin", "manager", "annotator", "observer")
 ENOUGH = ("researcher", "annotator")
 # Pages of the framework, and the same page under other numbers and filters, are not walked again.
 SKIP = re.compile(r"^/(admin|static|accounts/logout)")
+# The style guide shows how a figure that fails looks; its address fails on purpose.
+FAILS_ON_PURPOSE = "/styleguide/figure.json?fails"
 # The analysis, of which most pages are, is the same for all who may see it: one of each is enough.
 # Figures, tables and files of its pages are asked for by the first person who comes to them; that
 # all others get them is in test_access.py.
@@ -98,6 +100,9 @@ def walk(client: Client, parts: set[str]) -> Iterator[tuple[str, str]]:
                 continue
             parts.add(kind)
         answer = client.get(address, follow=True)
+        if address == FAILS_ON_PURPOSE:
+            assert answer.status_code == 404
+            continue
         assert answer.status_code in (200, 204, 286, 304), (address, answer.status_code)
         policy = answer.headers.get("Content-Security-Policy", "")
         assert "default-src 'self'" in policy, address

@@ -115,6 +115,7 @@ def test_agents_are_ranked_by_satisfaction(researcher: Client, breakfast: Datase
     run = run_of(breakfast)
     values = [row.metrics["satisfaction"] for row in run.trajectories.all()]
     said = f"preference satisfaction {fmean(values):.1f} % over {len(values)} trajectories (95 % t "
+    said = said.replace(" %", "\u00a0%")
     page = shown(researcher, "analysis:leaderboard", dataset=breakfast.pk)
     _, _, main = page.partition("<main")
     assert said in main
