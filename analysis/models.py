@@ -135,6 +135,7 @@ class ClusterCall(models.Model):
     text = models.TextField(blank=True)
     value = models.JSONField(null=True)
     reason = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True, db_default="")
     model_reported = models.CharField(max_length=120, blank=True)
     finish = models.CharField(max_length=40, blank=True)
     tokens_in = models.PositiveIntegerField(null=True)

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 from benchmarks.core import types
 from benchmarks.core.answerers import Identity
 from benchmarks.core.conditions import condition_title
+from benchmarks.core.log import Exchange
 from benchmarks.core.registry import EXTERNAL, find_system, get_rejudging, get_system
 from benchmarks.core.system import Stored, System
 from benchmarks.core.types import Message, Outcome
@@ -123,6 +125,21 @@ def core_message(row: StoredMessage) -> Message:
         row.text,
         tuple(row.tool_calls),
         row.tool_call_id,
+    )
+
+
+def core_exchange(row: Any) -> Exchange:
+    """Return a logged call as playback reads it; ``row`` is an `Exchange` or has its fields."""
+    return Exchange(
+        row.step,
+        row.slot,
+        row.attempt,
+        row.ask_digest,
+        row.state,
+        row.text,
+        row.value,
+        row.reason,
+        tuple(row.messages),
     )
 
 

@@ -22,7 +22,7 @@ from benchmarks.core.log import (
     total_most,
 )
 from benchmarks.core.types import Outcome
-from benchmarks.mappers import core_violations
+from benchmarks.mappers import core_exchange, core_violations
 from benchmarks.models import (
     Constraint,
     JudgeScore,
@@ -101,19 +101,7 @@ class DatabaseLog:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
             self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
             self._told.update(row.messages)
-            rows.append(
-                Exchange(
-                    row.step,
-                    row.slot,
-                    row.attempt,
-                    row.ask_digest,
-                    row.state,  # type: ignore[arg-type]
-                    row.text,
-                    row.value,
-                    row.reason,
-                    tuple(row.messages),
-                )
-            )
+            rows.append(core_exchange(row))
         return rows
 
     # --- writing ----------------------------------------------------------------------------------

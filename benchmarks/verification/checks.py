@@ -12,10 +12,9 @@ from typing import Any
 from benchmarks.core import types
 from benchmarks.core.digests import canonical_json, derive_seed, digest, storable
 from benchmarks.core.errors import AskMismatch, CoreError, UnreadableReply
-from benchmarks.core.log import Exchange as LoggedExchange
 from benchmarks.core.replay import NotStored, Playback, play_back
 from benchmarks.core.system import System
-from benchmarks.mappers import core_task
+from benchmarks.mappers import core_exchange, core_task
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, StoredMessage, Violation
 from benchmarks.runs.versions import episode_of, seeds_of
 from benchmarks.verification.stored import StoredTrajectory
@@ -58,7 +57,7 @@ def derive(stored: StoredTrajectory, system: System, wrong: Mapping[str | int, s
     _check_exchanges(stored.exchanges, system, seeds, wrong)
     _check_roles(stored, system, task)
     _check_suggestions(stored, system)
-    rows = [_logged(row) for row in stored.exchanges]
+    rows = [core_exchange(row) for row in stored.exchanges]
     attempts = trajectory.run.settings.get("reply_attempts", 3)
     try:
         return play_back(
@@ -199,20 +198,6 @@ def _check_suggestions(stored: StoredTrajectory, system: System) -> None:
         if expect is not None and row.state in (S.ANSWERED, S.UNREADABLE):
             where = f"step {row.step}, slot {row.slot}, suggestion"
             _same(where, [row.state, row.value], list(read(row.text, expect, system)[:2]))
-
-
-def _logged(row: Exchange) -> LoggedExchange:
-    return LoggedExchange(
-        row.step,
-        row.slot,
-        row.attempt,
-        row.ask_digest,
-        row.state,  # type: ignore[arg-type]
-        row.text,
-        row.value,
-        row.reason,
-        tuple(row.messages),
-    )
 
 
 def _other_ask(error: AskMismatch, rows: Iterable[Exchange]) -> Differs:

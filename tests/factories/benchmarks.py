@@ -33,6 +33,7 @@ from benchmarks.runs.services import start_runs
 from benchmarks.runs.versions import current_pins
 from benchmarks.runs.worker import work_on_run
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
+from benchmarks.systems.adapt.dataset import load_personas
 
 SYSTEM = "adaplanbench"
 PERMISSIONS = ("view_results", "start_runs")
@@ -270,3 +271,19 @@ def play(*runs: Run, owner: str = "test") -> None:
     for run in runs:
         work_on_run(run_id=run.pk, owner=owner)
         run.refresh_from_db()
+
+
+def reflection_run() -> Run:
+    """Return a played run that builds preference data, of one persona that makes tea and eggs."""
+    file = load_personas()
+    dataset = save_dataset(
+        system="adapt_reflection", name="Kitchen", version="", source="tests", licence="",
+        checksum="x", tasks=[row for row in file.tasks if row[0].id == "persona_10-tea_eggs"],
+        shared=file.shared,
+    ).dataset  # fmt: skip
+    ensure_scripted_agents()
+    agent = Agent.objects.get(system="adapt_reflection", policy="reflecting-cook")
+    (run,) = start_runs(dataset=dataset, agents=[agent], wake=False)
+    play(run)
+    run.refresh_from_db()
+    return run

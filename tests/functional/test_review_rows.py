@@ -5,13 +5,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.datasets.services import save_dataset
-from benchmarks.models import Agent, RowDecision, Run
-from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.services import start_runs
-from benchmarks.systems.adapt.dataset import load_personas
+from benchmarks.models import RowDecision, Run
 from tests.annotation.rows import make_person
-from tests.factories.benchmarks import play
+from tests.factories.benchmarks import reflection_run
 from tests.functional.axe import check_looks
 from tests.functional.test_annotation_loop import sign_in
 
@@ -20,17 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def run(db: None) -> Run:
-    file = load_personas()
-    dataset = save_dataset(
-        system="adapt_reflection", name="Kitchen", version="", source="tests", licence="",
-        checksum="x", tasks=[row for row in file.tasks if row[0].id == "persona_10-tea_eggs"],
-        shared=file.shared,
-    ).dataset  # fmt: skip
-    ensure_scripted_agents()
-    agent = Agent.objects.get(system="adapt_reflection", policy="reflecting-cook")
-    (made,) = start_runs(dataset=dataset, agents=[agent], wake=False)
-    play(made)
-    return made
+    return reflection_run()
 
 
 def test_rows_are_reviewed_with_the_keyboard_alone(live_server: Any, quiet: Page, run: Run) -> None:

@@ -17,7 +17,9 @@ from benchmarks.core.log import (
     total_most,
 )
 from benchmarks.core.types import Ask, Outcome, Turn
+from benchmarks.mappers import core_exchange
 from benchmarks.runs.calls import answerer_version, store_messages
+from benchmarks.runs.log import settled_fields
 
 SENT, LOST, FAILED = "sent", "lost", "failed"
 
@@ -39,20 +41,8 @@ class ClusterLog:
         self.outcome: Outcome | None = None
 
     def exchanges(self) -> list[Exchange]:
-        return [
-            Exchange(
-                row.step,
-                row.slot,
-                row.attempt,
-                row.ask_digest,
-                row.state,  # type: ignore[arg-type]
-                row.text,
-                row.value,
-                row.reason,
-                tuple(row.messages),
-            )
-            for row in self.clustering.calls.order_by("step", "slot", "attempt")
-        ]
+        rows = self.clustering.calls.order_by("step", "slot", "attempt")
+        return [core_exchange(row) for row in rows]
 
     def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
         self._alive()
@@ -73,14 +63,14 @@ class ClusterLog:
                     for call, used in zip(calls, tokens, strict=True)
                 ]
                 + [
-                    self._new(call, sent_at=now, most=0.0, **_settled(verdict))
+                    self._new(call, sent_at=now, most=0.0, **settled_fields(verdict, now))
                     for call, verdict in settled
                 ]
             )
 
     def record_verdict(self, call: Call, verdict: CallResult) -> None:
         sent = self._row(call).filter(attempt=call.attempt, state=SENT)
-        changes = _settled(verdict)
+        changes = settled_fields(verdict, timezone.now())
         if verdict.state == FAILED:
             changes |= {"most": 0.0, "most_tokens": 0}  # nothing was billed
         sent.update(**changes)
@@ -129,24 +119,6 @@ class ClusterLog:
                 f"the cap of {limit:,} tokens is reached: {use.committed_tokens:,} are used or put "
                 f"aside, the next step may use {wanted:,}"
             )
-
-
-def _settled(verdict: CallResult) -> dict[str, Any]:
-    answer = verdict.answer
-    return {
-        "state": verdict.state,
-        "text": answer.text,
-        "value": verdict.value,
-        "reason": verdict.reason,
-        "model_reported": answer.model_reported[:120],
-        "finish": answer.finish[:40],
-        "tokens_in": answer.tokens_in,
-        "tokens_out": answer.tokens_out,
-        "cost": answer.cost,
-        "latency": answer.latency,
-        "tries": answer.tries,
-        "settled_at": timezone.now(),
-    }
 
 
 class ClusterUse:

@@ -10,14 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmarks.core.ports.training_rows import TrainingRows
-from benchmarks.datasets.services import save_dataset
-from benchmarks.models import Agent, Exchange, RowDecision, Run, Trajectory
-from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.services import start_runs
-from benchmarks.systems.adapt.dataset import load_personas
+from benchmarks.models import Exchange, RowDecision, Run, Trajectory
 from benchmarks.training_rows.selectors import RowPlace, port_of, row_places, run_reviews
 from benchmarks.training_rows.services import RowChanged, RowRefused, decide_row
-from tests.factories.benchmarks import RunFactory, make_user, play
+from tests.factories.benchmarks import RunFactory, make_user, reflection_run
 
 EDIT = "Ask  Which fat do you cook eggs in? "
 FRAGMENT = {"HX-Request": "true"}
@@ -25,18 +21,7 @@ FRAGMENT = {"HX-Request": "true"}
 
 @pytest.fixture
 def run(db: None) -> Run:
-    file = load_personas()
-    dataset = save_dataset(
-        system="adapt_reflection", name="Kitchen", version="", source="tests", licence="",
-        checksum="x", tasks=[row for row in file.tasks if row[0].id == "persona_10-tea_eggs"],
-        shared=file.shared,
-    ).dataset  # fmt: skip
-    ensure_scripted_agents()
-    agent = Agent.objects.get(system="adapt_reflection", policy="reflecting-cook")
-    (made,) = start_runs(dataset=dataset, agents=[agent], wake=False)
-    play(made)
-    made.refresh_from_db()
-    return made
+    return reflection_run()
 
 
 @pytest.fixture
