@@ -396,7 +396,7 @@ function setDrawer(open) {
   const button = find("[data-drawer-toggle]");
   if (!button) return;
   document.body.dataset.drawer = open ? "open" : "closed";
-  button.setAttribute("aria-expanded", String(open));
+  for (const each of all("[data-drawer-toggle]")) each.setAttribute("aria-expanded", String(open));
   if (open) find("#room-side").focus({ preventScroll: true });
   else if (find("#room-side")?.contains(document.activeElement)) button.focus();
 }

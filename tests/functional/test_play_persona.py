@@ -44,7 +44,7 @@ def begin(
 ) -> LiveSession:
     """Make a session that one person plays, and begin it as that person."""
     session = make_session(
-        study=make_live_study(system="adapt", mode=mode),
+        study=make_live_study(system="adapt", mode=mode, settings={"hints": True}),
         agent=Agent.objects.get(name=agent, system__in=("adapt", "")),
         task=dataset.tasks.get(external_id=task), level="preferences", settings=settings,
         players=[make_person("pia")], by=None,
@@ -65,6 +65,13 @@ def test_a_person_answers_as_the_persona_to_the_end(
     expect(page.get_by_text("0 of 18 told")).to_be_visible()
     expect(page.get_by_text("Its task: Make eggs for breakfast.")).to_be_visible()
     check_looks(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(salt).to_be_hidden()
+    page.get_by_role("button", name="Your preferences").click()
+    expect(salt).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(salt).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 900})
 
     # Nothing is sent without words; words that give away what is not ticked are pointed out.
     page.get_by_role("button", name=send).click()
@@ -82,7 +89,7 @@ def test_a_person_answers_as_the_persona_to_the_end(
     expect(page.get_by_text("told, turn 1")).to_be_visible()
     page.get_by_role("button", name="I have no preference about that.").click()
     page.get_by_role("button", name=send).click()
-    expect(page.get_by_role("heading", name="The session is over")).to_be_visible()
+    expect(page.get_by_role("heading", name="Why it ended")).to_be_visible()
     check_looks(page)
     expect(page.get_by_text("With salt, please.", exact=True)).to_have_count(1)
 
@@ -138,7 +145,7 @@ def test_a_person_makes_cereal_with_menus(
     act("move", "Move", x="bowl_0", z="kitchen_island_0")
     expect(page.locator("#came")).to_contain_text("You move bowl_0")
     act("done", "Declare the task done")
-    expect(page.get_by_role("heading", name="The session is over")).to_be_visible()
+    expect(page.get_by_role("heading", name="Why it ended")).to_be_visible()
     session.refresh_from_db()
     assert session.trajectory.metrics["completed"] == 1
     assert session.trajectory.metrics["questions"] == 1

@@ -67,7 +67,7 @@ def test_the_form_helps_with_syntax_and_people_stand_beside_agents(
     live_server: Any, quiet: Page, questions: Dataset
 ) -> None:
     make_person("pia")
-    study = make_live_study(system="acpbench_hard", mode="agent")
+    study = make_live_study(system="acpbench_hard", mode="agent", settings={"hints": True})
     page = quiet
     sign_in(page, live_server.url, "pia")
 
