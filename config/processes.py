@@ -11,6 +11,7 @@ from celery.apps.worker import Worker
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
+from gunicorn.workers.gthread import ThreadWorker
 
 from analysis.pages.catalogue import load_reports
 from benchmarks.jobs.workers import end_heartbeat
@@ -28,6 +29,29 @@ def load_reports_soon(worker: object) -> None:
     timer.start()
 
 
+class FinishingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+    """A gunicorn worker that leaves no connection unanswered when it is told to end.
+
+    Gunicorn's own stops accepting but keeps its port open until its last request is finished.
+    Whoever connects meanwhile is never answered, and a proxy cannot repeat a form elsewhere.
+    """
+
+    sockets: list[socket.socket]
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Stop accepting at the end with those who wait, and close the port at once."""
+        super().set_accept_enabled(enabled)
+        if self.alive or enabled:
+            return
+        for listener in self.sockets:
+            accepted = -1
+            while accepted < self.nr_conns:
+                accepted = self.nr_conns
+                self.accept(listener)
+            listener.close()
+        self.sockets = []
+
+
 class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Gunicorn on a socket that is open already, with the app that is loaded already."""
 
@@ -39,7 +63,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         """Set what differs from gunicorn's defaults."""
         options = {
             "bind": f"fd://{self.listener.fileno()}",
-            "worker_class": "gthread",
+            "worker_class": FinishingWorker,
             "workers": 1,
             "threads": settings.WEB_THREADS,
             "graceful_timeout": settings.WEB_DRAIN_SECONDS,

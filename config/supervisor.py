@@ -48,7 +48,7 @@ class Child:
 class Supervisor:
     """Runs the children until it is told to stop, and calls ``every`` now and then.
 
-    ``stopping`` is called once the children have been told to end.
+    ``stopping`` is called before the children are told to end.
     """
 
     children: Sequence[Child]
@@ -129,11 +129,11 @@ class Supervisor:
 
     def _stop(self, reader: int) -> None:
         """Ask the children to end; when the time is over, or at a second signal, end them."""
+        self.stopping()
         for process in self._running():
             with suppress(ProcessLookupError):
                 os.kill(process.pid or 0, signal.SIGTERM)
         signals = len(self._signals)
-        self.stopping()
         began = time.monotonic()
         for child in self.children:
             child.limit = began + child.drain() + self.grace

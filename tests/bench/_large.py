@@ -30,17 +30,30 @@ PAGES = (
     ("page for administrators", "/server/"),
 )
 
+# The newest migrations of the previous release, 0.3.0; first those that need the others.
+RELEASED = (
+    ("analysis", "0001_squashed_0002_search"),
+    ("annotation", "0001_squashed_0008_live_sessions"),
+    ("benchmarks", "0017_rejudging_label"),
+)
+
 
 def multiply_scores(scores: int) -> int:
     """Copy the scores as further replicates until there are so many."""
+    from django.core.management.color import no_style
     from django.db import connection
 
-    from benchmarks.models import JudgeScore
+    from benchmarks.models import JudgeScore, Trajectory, Turn, Violation
 
     columns = [field.column for field in JudgeScore._meta.fields if field.name != "id"]
     there = JudgeScore.objects.count()
     others = ", ".join(f'"{name}"' for name in columns if name != "replicate")
     with connection.cursor() as cursor:
+        # Rows were copied under ids of their own: the sequences must go on behind them.
+        for statement in connection.ops.sequence_reset_sql(
+            no_style(), [Trajectory, Turn, Violation, JudgeScore]
+        ):
+            cursor.execute(statement)
         cursor.execute(
             f"INSERT INTO benchmarks_judgescore (replicate, {others}) "
             f"SELECT number, {others} FROM benchmarks_judgescore, generate_series(2, %s) number",
@@ -129,9 +142,10 @@ def measure(folder: Path, part: float) -> None:
     print(f"| backup ({backup.stat().st_size / 1e6:,.0f} MB) | {seconds:.0f} s | |", flush=True)
     seconds = timed(lambda: call_command("check_backup", str(backup), verbosity=0))
     print(f"| restoring it aside, as `check_backup` does | {seconds:.0f} s | |", flush=True)
-    call_command("migrate", "benchmarks", "0020", verbosity=0)
+    for app, newest in RELEASED:
+        call_command("migrate", app, newest, verbosity=0)
     seconds = timed(lambda: call_command("migrate", verbosity=0))
-    print(f"| upgrade from 0.3 (migrations) | {seconds:.1f} s | |", flush=True)
+    print(f"| upgrade from 0.3 (migrations) | {seconds:.1f} s | |\n\nat the end: {machine()}")
 
 
 if __name__ == "__main__":

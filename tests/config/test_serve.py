@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.installations import Install, Installation
+from tests.servers import children
 
 pytestmark = [pytest.mark.slow, pytest.mark.either]
 
@@ -109,6 +110,61 @@ def test_the_first_start_prepares_everything_and_the_next_is_cheap(
     assert "brought up to date" not in said
     spent = after.children_user + after.children_system - before.children_user
     assert spent - before.children_system < 5, "seconds of processor time for a start and a stop"
+
+
+def test_a_web_server_that_is_told_to_end_answers_whoever_has_connected(
+    serve: Serve, place: Installation
+) -> None:
+    port = free_port()
+    process = serve(port, "--web-only")
+    assert answer(port) == 200
+    (server,) = children(process.pid)
+    (worker,) = children(server)
+    form = (
+        b"POST /accounts/login/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n"
+        b"Connection: close\r\n\r\n"
+    )
+    where = ("localhost", port)
+    with socket.create_connection(where, 60) as slow, socket.socket() as waiting:
+        slow.sendall(form + b"abc")
+        assert answer(port) == 200  # so the server has accepted the slow one, too
+        os.kill(worker, signal.SIGSTOP)
+        waiting.settimeout(60)
+        waiting.connect(slow.getpeername())
+        waiting.sendall(form + b"abcdef")
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: is_pending(worker, signal.SIGTERM))
+        os.kill(worker, signal.SIGCONT)
+        assert waiting.recv(12) == b"HTTP/1.1 403", "without the cookie of the form"
+
+        # The port is closed while the slow request is still out, and that is finished.
+        wait_until(lambda: is_refused(slow.getpeername()))
+        slow.sendall(b"def")
+        assert slow.recv(12) == b"HTTP/1.1 403"
+    assert process.wait(timeout=60) == 0
+
+
+def wait_until(what: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def is_refused(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, 60).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+def is_pending(pid: int, number: int) -> bool:
+    """Whether a signal waits for a process that is stopped."""
+    lines = dict(
+        line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    return bool(int(lines["ShdPnd"], 16) >> (number - 1) & 1)
 
 
 def test_a_killed_child_comes_back_and_a_killed_server_leaves_nothing(serve: Serve) -> None:

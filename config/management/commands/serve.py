@@ -39,7 +39,7 @@ class Command(BaseCommand):
         if not options["web_only"]:
             children.append(server.background_worker(listener))
         with listener:
-            # While children end, nobody is to wait at a socket that is served no more.
+            # The web server closes the port when it is told to end: it must be the last to hold it.
             server.run(children, started=self._greet, stopping=listener.close)
         self.stdout.write("PlanJury has stopped.")
 
