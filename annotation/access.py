@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from django.contrib.auth.models import User
+from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -15,14 +16,35 @@ from annotation.models import Assignment, Membership, Participant, Study
 from annotation.ratings.statements import find_own_assignment
 from annotation.steps.selectors import step_before
 from annotation.texts.selectors import has_read_information
+from benchmarks.access import START, VIEW
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 Role = Membership.Role
 # Who sees how far everybody is, and who sees every answer.
 OVERSEERS = frozenset({Role.MANAGER, Role.RESEARCHER, Role.OBSERVER})
+# The right to make studies: nobody is granted it as such, `StudyMakers` says who has it.
+MAKE_STUDIES = "annotation.make_studies"
 # The largest number that a database column for positions holds.
 LARGEST = 2**31 - 1
 READERS = frozenset({Role.MANAGER, Role.RESEARCHER})
+
+
+class StudyMakers(BaseBackend):
+    """Say who may make studies, so that views and templates ask as for any other permission.
+
+    These are people who may start runs, and managers of any study who may see results: a study
+    shows its manager whole trajectories, which a manager of one study alone may not see.
+    """
+
+    def has_perm(
+        self, user_obj: AbstractBaseUser | AnonymousUser, perm: str, obj: Any = None
+    ) -> bool:
+        if perm != MAKE_STUDIES or not isinstance(user_obj, User) or not user_obj.is_active:
+            return False
+        if user_obj.has_perm(START):
+            return True
+        managed = Membership.objects.filter(user=user_obj, role=Role.MANAGER)
+        return user_obj.has_perm(VIEW) and managed.exists()
 
 
 class StepNotReached(Exception):

@@ -9,6 +9,7 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from annotation.access import (
+    MAKE_STUDIES,
     fetch_managed_study,
     fetch_overseen_study,
     fetch_read_study,
@@ -31,7 +32,7 @@ from annotation.planning.services import (
 from annotation.planning.views import MOST_ITEMS
 from annotation.studies.progress import study_progress
 from annotation.studies.services import set_study_status
-from benchmarks.access import START, allow, visibility
+from benchmarks.access import allow, visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
 from benchmarks.api.requests import Paged, PageOut, Strict, one_page
@@ -189,7 +190,7 @@ def create_study(request: HttpRequest, wanted: NewStudy) -> Status[Any]:
 
     A large study is stored in the background (202); it opens when it is complete.
     """
-    allow(request, START)
+    allow(request, MAKE_STUDIES)
 
     def act() -> Answer:
         planned = _planned(request, wanted)
@@ -207,7 +208,7 @@ def create_study(request: HttpRequest, wanted: NewStudy) -> Status[Any]:
 
 
 def _planned(request: HttpRequest, wanted: NewStudy) -> PlannedStudy:
-    allow(request, START)
+    allow(request, MAKE_STUDIES)
     planned = plan_study(read_document(wanted.plan), seen=visibility(request))
     if len(planned.items) > MOST_ITEMS:
         words = f"{len(planned.items):,} items are more than a request can plan ({MOST_ITEMS:,})"

@@ -34,6 +34,9 @@ PLACES: Mapping[str, tuple[str, str | None]] = {
     "items.agents": ("items", "agents"),
     "items.endings": ("items", "endings"),
     "items": ("items", "source"),
+    "gold_rule.action": ("before", "gold_action"),
+    "gold_rule.answers": ("before", "gold_answers"),
+    "gold_rule.share": ("before", "gold_percent"),
     "training": ("before", None),
     "gold": ("before", None),
 }
@@ -250,6 +253,8 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
             "background": plan.background, "gold_each": plan.gold_each or None,
             "pass_mark": round(plan.pass_mark * 100), "idle_seconds": plan.idle_seconds,
             "break_minutes": plan.break_minutes, "gold_feedback": plan.gold_feedback,
+            "gold_action": plan.gold_rule.action, "gold_answers": plan.gold_rule.answers,
+            "gold_percent": round(plan.gold_rule.share * 100),
         },
     }  # fmt: skip
     given = {step: {k: _strings(v) for k, v in page.items()} for step, page in pages.items()}

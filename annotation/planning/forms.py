@@ -13,6 +13,7 @@ from annotation.models import Study
 from annotation.people.picker import PeopleField
 from annotation.planning.plans import BOUNDS, DEALINGS, MOST_ANNOTATORS, ORDERS
 from annotation.planning.source_choices import SourceChoice
+from annotation.quality.rule import ACTIONS, MOST_ANSWERS, GoldRule
 from annotation.questionnaires import (
     Questionnaire,
     QuestionnaireError,
@@ -46,6 +47,37 @@ class SettledField(forms.ChoiceField):
     def clean(self, value: Any) -> Any:
         usual = next(iter(self.widget.choices))[0]
         return super().clean(value or usual)
+
+
+class GoldRuleForm(forms.Form):
+    """What happens to somebody who misses known answers."""
+
+    gold_action = SettledField(
+        label="Gold rule: when known answers are missed",
+        choices=list(ACTIONS.items()),
+        help_text="Known answers are those of gold items. Managers see an alert in any case.",
+    )
+    gold_answers = forms.IntegerField(
+        label="Known answers to wait for", min_value=1, max_value=MOST_ANSWERS,
+        initial=GoldRule().answers,
+        help_text="A gold item has one for each question with an expected answer. After a warning, "
+        "training or pause the count begins anew.",
+    )  # fmt: skip
+    gold_percent = forms.IntegerField(
+        label="Least share of them right (%)", min_value=1, max_value=100,
+        initial=round(100 * GoldRule().share),
+    )  # fmt: skip
+
+    @property
+    def rule(self) -> GoldRule:
+        """The rule that a valid form gives; what was left empty is as usual."""
+        given, usual = self.cleaned_data, GoldRule()
+        percent = given["gold_percent"]
+        return GoldRule(
+            given["gold_action"],
+            usual.answers if given["gold_answers"] is None else given["gold_answers"],
+            usual.share if percent is None else percent / 100,
+        )
 
 
 def offer_choices(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
@@ -338,7 +370,7 @@ class DealingForm(StepForm):
         return given
 
 
-class BeforeForm(StepForm):
+class BeforeForm(StepForm, GoldRuleForm):
     """What comes before the first item, and what holds at the desk."""
 
     key = "before"
@@ -398,6 +430,7 @@ class BeforeForm(StepForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["gold_answers"].required = self.fields["gold_percent"].required = False
         about = [q for q in newest_questionnaires() if q.unit == "person"]
         offer_choices(
             self,
@@ -413,7 +446,11 @@ class BeforeForm(StepForm):
             if found[name] is None:
                 found[name] = value
         mark = given["pass_mark"]
-        return {**found, "pass_mark": 0.75 if mark is None else mark / 100}
+        return {
+            **found,
+            "pass_mark": 0.75 if mark is None else mark / 100,
+            "gold_rule": self.rule,
+        }
 
 
 STEPS: Sequence[type[StepForm]] = (

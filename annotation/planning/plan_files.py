@@ -26,6 +26,7 @@ from annotation.planning.plans import (
     Trials,
     Verdicts,
 )
+from annotation.quality.rule import GoldRule
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import Path, read_yaml
 
@@ -87,6 +88,8 @@ def plan_document(plan: StudyPlan) -> dict[str, Any]:
     for name in ("training", "gold"):
         if name in found:
             found[name] = [_changed(item, SpecialItem()) for item in getattr(plan, name)]
+    if "gold_rule" in found:
+        found["gold_rule"] = _changed(plan.gold_rule, GoldRule())
     if plan.closes_at is not None:
         found["closes_at"] = plan.closes_at.isoformat()
     # Said always: whoever reads the file shall not have to know what is usual.
@@ -242,6 +245,11 @@ def _sample(value: Any, path: str, problems: Problems) -> Sample:
     return Sample(**_mapping(value, path, SAMPLE, problems))
 
 
+def _gold_rule(value: Any, path: str, problems: Problems) -> GoldRule:
+    return GoldRule(**_mapping(value, path, GOLD_RULE, problems))
+
+
+GOLD_RULE: Mapping[str, Check] = {"action": _word, "answers": _number, "share": _share}
 SAMPLE: Mapping[str, Check] = {
     "way": _one_of(Way),
     "count": _number,
@@ -286,6 +294,7 @@ PLAN: Mapping[str, Check] = {
     "training": _list_of(_special),
     "gold": _list_of(_special),
     "gold_each": _number,
+    "gold_rule": _gold_rule,
     "pass_mark": _share,
     "background": _word,
     "information": _text,
@@ -303,5 +312,5 @@ PLAN: Mapping[str, Check] = {
 
 def known_fields() -> Iterator[str]:
     """Yield every field of a plan's file, for the test that all are documented."""
-    for group in (PLAN, ITEMS, SAMPLE, SPECIAL, EXPECTED):
+    for group in (PLAN, ITEMS, SAMPLE, SPECIAL, EXPECTED, GOLD_RULE):
         yield from group

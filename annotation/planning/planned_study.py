@@ -33,6 +33,7 @@ from annotation.planning.plans import (
 )
 from annotation.planning.sources import SourceItems, find_items
 from annotation.planning.special_items import ResolvedSpecial, find_specials
+from annotation.quality.rule import NOTHING, TRAIN
 from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
 from annotation.questionnaires.requirements import QuestionUse, asked_questions
 from annotation.studies.setup import NewItem
@@ -372,6 +373,17 @@ def simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
         yield PlanProblem("gold_each", "say how many gold items each annotator gets")
     if plan.gold_each and not plan.gold:
         yield PlanProblem("gold", "there are no gold items to give")
+    yield from _gold_rule_problems(plan)
+
+
+def _gold_rule_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
+    rule = plan.gold_rule
+    for path, words in rule.problems():
+        yield PlanProblem(f"gold_rule.{path}", words)
+    if rule.action != NOTHING and not plan.gold:
+        yield PlanProblem("gold_rule.action", "there are no gold items, so nothing can be missed")
+    if rule.action == TRAIN and not plan.training:
+        yield PlanProblem("gold_rule.action", "there is no training to send anybody back to")
 
 
 def _query_problems(plan: StudyPlan) -> Iterator[PlanProblem]:

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from annotation.designs.sampling import Sample
+from annotation.quality.rule import GoldRule
 
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]
@@ -121,6 +122,7 @@ class StudyPlan:
     training: tuple[SpecialItem, ...] = ()
     gold: tuple[SpecialItem, ...] = ()
     gold_each: int = 0
+    gold_rule: GoldRule = field(default_factory=GoldRule)
     pass_mark: float = 0.75
     background: str = ""
     information: str = ""

@@ -23,6 +23,7 @@ from annotation.planning.storage import (
     store_rest,
     storing_of,
 )
+from annotation.quality.rule import GOLD_RULE, GoldRule
 from annotation.record.events import record_event
 from annotation.studies.design import study_design
 from annotation.studies.services import refuse_unless_stored, role_labels_of
@@ -162,7 +163,9 @@ def _unsaved(
         closes_at=plan.closes_at,
         is_demo=is_demo,
         settings={
-            "design": _as_kept(planned), "labels": role_labels_of(planned.found.runs), **settings,
+            "design": _as_kept(planned), "labels": role_labels_of(planned.found.runs),
+            **({GOLD_RULE: plan.gold_rule.stored} if plan.gold_rule != GoldRule() else {}),
+            **settings,
         },
         created_by=by,
     )  # fmt: skip

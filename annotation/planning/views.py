@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.access import person
+from annotation.access import MAKE_STUDIES, person
 from annotation.errors import Refused
 from annotation.models import Study
 from annotation.planning.draft import BY_KEY, USES, Draft, Planner, place_of
@@ -26,7 +26,7 @@ from annotation.planning.services import (
 from annotation.planning.source_choices import MOST_SELECTED, read_selection, source_choices
 from annotation.planning.special_items import choosable_items, special_rows
 from annotation.studies.design import balance_tables
-from benchmarks.access import START, allow, fetch, signed_in, visibility
+from benchmarks.access import allow, fetch, signed_in, visibility
 from benchmarks.models import Dataset
 from benchmarks.responses import wants_fragment
 from benchmarks.visibility import Visibility
@@ -42,7 +42,7 @@ MOST_ITEMS = 100_000
 @signed_in
 def study_new(request: HttpRequest) -> HttpResponseBase:
     """Show the steps of a new study at one address: what was given so far travels with the page."""
-    allow(request, START)
+    allow(request, MAKE_STUDIES)
     seen = visibility(request)
     if request.method == "GET":
         draft, problem = _selected(request, seen)
@@ -131,7 +131,7 @@ def filter_check(request: HttpRequest, dataset_id: int) -> HttpResponseBase:
     """Show a filter check over a dataset, drawn and shown;
     nothing is stored before it is created.
     """
-    found = fetch(request, Dataset.objects.all(), START, pk=dataset_id)
+    found = fetch(request, Dataset.objects.all(), MAKE_STUDIES, pk=dataset_id)
     seen = visibility(request)
     sources = source_choices(seen)
     draft = fill_in_filter_check(found, sources)

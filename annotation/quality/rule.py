@@ -4,7 +4,7 @@ It is kept in the settings of the study, together with the time per item that is
 careful.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -35,6 +35,21 @@ class GoldRule:
     def is_broken(self, right: int, asked: int) -> bool:
         """Say whether so many right answers of those asked for break the rule."""
         return asked >= self.answers and right < self.share * asked
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with the rule: the name of a field, and what it takes."""
+        if self.action not in ACTIONS:
+            yield "action", f"the gold rule takes {', '.join(ACTIONS)}"
+        if not 1 <= self.answers <= MOST_ANSWERS:
+            yield "answers", f"the gold rule waits for 1 to {MOST_ANSWERS:,} answers"
+        if not 0 < self.share <= 1:
+            yield "share", "the gold rule asks for a share above 0 and up to 1 (100 %)"
+
+    @property
+    def words(self) -> str:
+        """The rule in words."""
+        action = ACTIONS[self.action].lower()
+        return f"{100 * self.share:.0f} % of at least {self.answers} known answers, or: {action}"
 
     @property
     def stored(self) -> dict[str, Any]:

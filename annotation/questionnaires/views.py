@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import person
+from annotation.access import MAKE_STUDIES, person
 from annotation.questionnaires import (
     Questionnaire,
     QuestionnaireError,
@@ -24,7 +24,7 @@ from annotation.questionnaires.services import (
     own_text,
     store_questionnaire,
 )
-from benchmarks.access import START, allow, signed_in
+from benchmarks.access import allow, signed_in
 from benchmarks.core.registry import SYSTEMS
 
 # ``SYSTEM`` stands for the system whose items it is about.
@@ -106,7 +106,7 @@ def _sentence(words: str) -> str:
 @signed_in
 def questionnaire_list(request: HttpRequest) -> HttpResponseBase:
     """Show all questionnaires with all versions."""
-    allow(request, START)
+    allow(request, MAKE_STUDIES)
     context = {"questionnaires": questionnaire_versions()}
     return render(request, "annotation/questionnaire_list.html", context)
 
@@ -115,7 +115,7 @@ def questionnaire_list(request: HttpRequest) -> HttpResponseBase:
 @signed_in
 def questionnaire(request: HttpRequest, called: str, version: int) -> HttpResponseBase:
     """Show one version as annotators see it, and its text."""
-    allow(request, START)
+    allow(request, MAKE_STUDIES)
     id = f"{called}@{version}"
     try:
         found = load_questionnaire(id)
@@ -134,7 +134,7 @@ def questionnaire(request: HttpRequest, called: str, version: int) -> HttpRespon
 @signed_in
 def questionnaire_new(request: HttpRequest) -> HttpResponseBase:
     """Write a questionnaire, new or from another; it is shown before it is stored."""
-    allow(request, START)
+    allow(request, MAKE_STUDIES)
     if request.method == "GET":
         given = request.GET
         form = QuestionnaireText(initial=_start(given.get("from", ""), given.get("system", "")))

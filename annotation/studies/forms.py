@@ -6,16 +6,14 @@ from django import forms
 from django.conf import settings
 
 from annotation.models import Study
-from annotation.planning.forms import SettledField
+from annotation.planning.forms import GoldRuleForm, SettledField
 from annotation.planning.plans import BOUNDS
 from annotation.quality.rule import (
     ACTIONS,
     GOLD_RULE,
     LEAST_SECONDS,
-    MOST_ANSWERS,
     MOST_SECONDS,
     TRAIN,
-    GoldRule,
     gold_rule,
     least_seconds,
 )
@@ -35,8 +33,13 @@ def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> f
     )
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(GoldRuleForm):
     """What may change while a study runs."""
+
+    field_order = (
+        "name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes",
+        "gold_action", "gold_answers", "gold_percent", "least_seconds", "erasure", "reason",
+    )  # fmt: skip
 
     name = forms.CharField(max_length=160, help_text="Annotators see it above every item.")
     closes_at = forms.DateTimeField(
@@ -64,21 +67,6 @@ class SettingsForm(forms.Form):
         min_value=BOUNDS["break_minutes"][0],
         max_value=BOUNDS["break_minutes"][1],
         help_text="Minutes of work without a break. 0: never.",
-    )
-    gold_action = SettledField(
-        label="Gold rule: when known answers are missed",
-        choices=list(ACTIONS.items()),
-        help_text="Known answers are those of gold items. Managers see an alert in any case.",
-    )
-    gold_answers = forms.IntegerField(
-        label="Known answers to wait for",
-        min_value=1,
-        max_value=MOST_ANSWERS,
-        help_text="A gold item has one for each question with an expected answer. After a warning, "
-        "training or pause the count begins anew.",
-    )
-    gold_percent = forms.IntegerField(
-        label="Least share of them right (%)", min_value=1, max_value=100
     )
     least_seconds = forms.IntegerField(
         label="Least active time per item (seconds)",
@@ -126,8 +114,5 @@ class SettingsForm(forms.Form):
         gold = {name for name in changed if name.startswith("gold_")}
         wishes = {name: given[name] for name in changed - gold}
         if gold:
-            rule = GoldRule(
-                given["gold_action"], given["gold_answers"], given["gold_percent"] / 100
-            )
-            wishes[GOLD_RULE] = rule.stored
+            wishes[GOLD_RULE] = self.rule.stored
         return wishes

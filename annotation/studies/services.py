@@ -16,12 +16,11 @@ from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.planning.plans import BOUNDS
 from annotation.planning.storage import is_stored, mark_removed, remove_study
 from annotation.quality.rule import (
-    ACTIONS,
     GOLD_RULE,
     LEAST_SECONDS,
-    MOST_ANSWERS,
     MOST_SECONDS,
     TRAIN,
+    GoldRule,
     gold_rule,
     least_seconds,
 )
@@ -165,14 +164,11 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
 
 def _check_quality(study: Study, wishes: Mapping[str, Any]) -> None:
     if GOLD_RULE in wishes:
-        rule = wishes[GOLD_RULE]
-        if rule["action"] not in ACTIONS:
-            raise Refused("invalid", f"the gold rule takes {', '.join(ACTIONS)}")
-        if rule["action"] == TRAIN and not study.trains:
-            raise Refused("invalid", "this study has no training to send anybody back to")
-        if not 1 <= rule["answers"] <= MOST_ANSWERS or not 0 < rule["share"] <= 1:
-            words = f"the gold rule needs 1 to {MOST_ANSWERS:,} answers and a share up to 100 %"
+        rule = GoldRule(**wishes[GOLD_RULE])
+        for _, words in rule.problems():
             raise Refused("invalid", words)
+        if rule.action == TRAIN and not study.trains:
+            raise Refused("invalid", "this study has no training to send anybody back to")
     if not 0 <= wishes.get(LEAST_SECONDS, 0) <= MOST_SECONDS:
         raise Refused("invalid", f"least seconds per item: from 0 to {MOST_SECONDS:,} is expected")
 

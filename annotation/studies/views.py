@@ -18,6 +18,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import (
+    MAKE_STUDIES,
     StudyAccess,
     fetch_managed_study,
     fetch_overseen_study,
@@ -46,7 +47,7 @@ from annotation.studies.selectors import (
     study_page,
 )
 from annotation.studies.services import OVER, change_study, delete_draft, set_study_status
-from benchmarks.access import START, signed_in
+from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 from benchmarks.tables import csv_lines
 
@@ -62,7 +63,7 @@ def study_list(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "filters": {key: shown.words for key, shown in SHOWN.items() if _offered(key, user)},
         "shown": request.GET.get("show", CURRENT),
-        "may_create": user.has_perm(START),
+        "may_create": user.has_perm(MAKE_STUDIES),
         "runs_some": any(row.everybody for row in rows),
     }
     return render(request, "annotation/study_list.html", context)

@@ -12,6 +12,7 @@ from annotation.designs.sampling import Sample
 from annotation.models import Study
 from annotation.planning.plan_files import known_fields, read_plan, write_plan
 from annotation.planning.plans import ItemSource, PlanError, SpecialItem, StudyPlan
+from annotation.quality.rule import GoldRule
 from tests.annotation.rows import make_runs
 
 pytestmark = pytest.mark.either
@@ -62,6 +63,7 @@ def test_a_file_becomes_a_plan() -> None:
             Sample(way="stratified", count=9, strata=("level", "model"), allocation="equal"),
             raters=3, dealing="pool", lease_minutes=15, gold_each=2, pass_mark=0.5, blinded=False,
             gold=(SpecialItem(task="x", expected={"keep.candidate-c1": {"values": [1]}}),),
+            gold_rule=GoldRule("pause", 6),
             information="One.\n\n- Two: 3\n", background="about_annotators@1",
         ),
     ],
@@ -70,6 +72,7 @@ def test_a_plan_that_is_written_reads_as_it_was(plan: StudyPlan) -> None:
     read = read_plan(write_plan(plan))
     assert write_plan(read) == write_plan(plan)
     assert read.items == plan.items and read.sample == plan.sample and read.gold == plan.gold
+    assert read.gold_rule == plan.gold_rule
 
 
 def test_every_problem_of_the_form_is_named_with_its_path() -> None:

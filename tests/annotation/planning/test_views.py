@@ -4,15 +4,18 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from annotation.models import Study
 from annotation.planning import services as planned
+from annotation.planning.plan_files import plan_document
 from annotation.planning.storage import storing_of
+from annotation.quality.rule import GoldRule, gold_rule
 from benchmarks.jobs.services import perform
 from benchmarks.models import Candidate, Dataset, Job, Run, Task, Trajectory
-from tests.annotation.rows import make_person, make_runs
+from tests.annotation.rows import make_person, make_runs, plan_for
+from tests.benchmarks.api.conftest import Caller, bearer
 
 pytestmark = pytest.mark.django_db
 URL = "/studies/new/"
@@ -117,6 +120,8 @@ def test_every_step_keeps_what_was_given(maker: Client, ann: User, bob: User) ->
         ({"dealing": {"order": "queries"}}, "dealing", "Say how many queries"),
         ({"dealing": {"seed": "-1"}}, "dealing", "greater than or equal to 0"),
         ({"before": {"gold_each": "2"}}, "before", "There are no gold items"),
+        ({"before": {"gold_action": "warn"}}, "before", "no gold items, so nothing can be missed"),
+        ({"before": {"gold_percent": "101"}}, "before", "less than or equal to 100"),
         ({"before": {"closes_at": "2001-01-01T10:00"}}, "before", "would be closed already"),
     ],
 )
@@ -215,6 +220,42 @@ def test_training_items_are_chosen_and_given_expected_answers(
     item = Study.objects.get().items.get(use="training")
     assert item.trajectory_id == lesson.pk
     assert item.expected == {"safety": {"values": [4, 5], "why": "Nothing can happen."}}
+
+
+def test_a_gold_rule_is_set_with_the_gold_items(maker: Client) -> None:
+    make_runs(tasks=3)
+    planning = Planning(maker)
+    people = {"dealing": "pool", "annotators": [], "raters": "2"}
+    page = planning.walk(until="before", people=people).content.decode()
+    assert 'name="gold_percent" value="60"' in page
+    for gold in Trajectory.objects.order_by("pk")[:2]:
+        planning.send("before", f"add:gold:{gold.pk}", **STEPS["before"])
+        planning.send("", f"keep:{gold.pk}", **{"right.safety": "5"})
+    rule = {**STEPS["before"], "gold_action": "train", "gold_answers": "6", "gold_percent": "75"}
+    refused = planning.send("before", "next", **rule)
+    assert "no training to send anybody back" in refused.content.decode()
+    preview = planning.send("before", "next", **rule | {"gold_action": "pause"})
+    assert "75 % of at least 6 known answers, or: pause the person" in preview.content.decode()
+    planning.send("", "create")
+    assert gold_rule(Study.objects.get()) == GoldRule("pause", 6, 0.75)
+
+
+def test_managers_who_may_see_results_make_studies(study: Study, manager: User) -> None:
+    client = Client()
+    client.force_login(manager)
+    plan = {"plan": plan_document(plan_for(Run.objects.all(), [manager]))}
+    caller = Caller(bearer(manager))
+    assert client.get(URL).status_code == client.get("/questionnaires/new/").status_code == 403
+    assert caller.post("/studies/plan", plan).status_code == 403
+    assert "New study" not in client.get("/studies/").content.decode()
+    manager.user_permissions.add(Permission.objects.get(codename="view_results"))
+    assert client.get(URL).status_code == client.get("/questionnaires/new/").status_code == 200
+    assert caller.post("/studies/plan", plan).status_code == 200
+    assert "New study" in client.get("/studies/").content.decode()
+    assert "Make a study from these" in client.get("/trajectories/").content.decode()
+    assert client.get("/runs/new/").status_code == 403
+    study.memberships.all().delete()
+    assert client.get(URL).status_code == 403
 
 
 def test_marks_and_none_of_them_can_be_expected(maker: Client, ann: User, bob: User) -> None:
