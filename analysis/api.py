@@ -310,7 +310,7 @@ def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery])
 def get_analysis_table(
     request: HttpRequest, page: str, name: str, query: Query[TableQuery]
 ) -> HttpResponseBase:
-    """A table of a page as CSV, or as LaTeX for a paper."""
+    """Send a table of a page as CSV, or as LaTeX for a paper."""
     found, selection, key = _open(request, page, query)
     report = holding(found, selection, key, name, "table")
     file = [page, name, *about_selection(selection)]
@@ -327,7 +327,7 @@ def get_analysis_table(
 def get_analysis_figure(
     request: HttpRequest, page: str, name: str, query: Query[FigureQuery]
 ) -> HttpResponseBase:
-    """A figure of a page as PDF, where the server has a browser that prints it."""
+    """Send a figure of a page as PDF, where the server has a browser that prints it."""
     found, selection, key = _open(request, page, query)
     figure = holding(found, selection, key, name, "figure").figure(name)
     file = [page, name, *about_selection(selection)]
@@ -362,7 +362,7 @@ def _open(request: HttpRequest, name: str, query: Any) -> tuple[AnalysisPage, Se
 
 @router.get("/failure-groups", response={200: GroupsOut, **refusals()})
 def get_failure_groups(request: HttpRequest, query: Query[GroupQuery]) -> dict[str, Any]:
-    """Groups of similar failures of a list of trajectories, once they were requested."""
+    """Return groups of similar failures of a list of trajectories, once they were requested."""
     asked, state, rest = _groups(request, query)
     return _group_answer(asked, state, rest)
 

@@ -54,11 +54,11 @@ class MembershipAdmin(MembershipBase):
     autocomplete_fields = ("user",)
 
     def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
-        """A role is taken and another one given, never changed: it is looked at here."""
+        """Refuse changes: a role is taken and another one given, so it is only looked at here."""
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
-        """As of whoever may change rows elsewhere."""
+        """Allow those who may change rows elsewhere."""
         return super().has_change_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
@@ -90,5 +90,5 @@ class AnnotatorAdmin(AnnotatorBase):
     readonly_fields = ("user", "is_simulated")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """There is nothing to be said here about an account that has no such row."""
+        """Refuse: nothing can be said here about an account that has no such row."""
         return False

@@ -29,7 +29,7 @@ class AddressForm(forms.Form):
         return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
 
     def active(self) -> list[tuple[str, str, str]]:
-        """(field, value, words) of every choice, one for each value."""
+        """Return (field, value, words) of every choice, one for each value."""
         found = []
         for name, value in self.chosen().items():
             field = self.fields[name]

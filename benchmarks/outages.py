@@ -134,7 +134,7 @@ connection_created.connect(_database_is_back)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler of unexpected errors, which names an outage where one is behind it."""
+    """Answer unexpected errors (Django's handler), naming an outage where one is behind it."""
     outage = outage_behind(sys.exc_info()[1])
     if outage is None:
         return defaults.server_error(request)
@@ -142,7 +142,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def outage_response(request: HttpRequest, outage: Outage) -> HttpResponse:
-    """503 in the form that was asked for: JSON for scripts, a line for htmx, else a page."""
+    """Return a 503 in the form that was asked for: JSON for scripts, a
+    line for htmx, else a page.
+    """
     response: HttpResponse
     reason = outage.reason[:1].upper() + outage.reason[1:]
     if "application/json" in (request.content_type or "", request.headers.get("Accept", "")):

@@ -16,7 +16,7 @@ def wants_fragment(request: HttpRequest) -> bool:
 
 
 def respond(request: HttpRequest, page: str, part: str, context: Mapping[str, Any]) -> HttpResponse:
-    """The whole page, or the part of it that changed."""
+    """Return the whole page, or the part of it that changed."""
     alone = wants_fragment(request)
     response = render(request, part if alone else page, {**context, "alone": alone})
     patch_vary_headers(response, ["HX-Request"])
@@ -40,7 +40,7 @@ def shown_url(request: HttpRequest) -> str:
 
 
 def go_back(request: HttpRequest, otherwise: str) -> HttpResponseRedirect:
-    """Back to the page that a form names in ``next``, if it is one of ours."""
+    """Redirect to the page that a form names in ``next``, if it is one of ours."""
     wanted = request.POST.get("next", "")
     ours = url_has_allowed_host_and_scheme(
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -49,7 +49,7 @@ def go_back(request: HttpRequest, otherwise: str) -> HttpResponseRedirect:
 
 
 def add_error_message(request: HttpRequest, error: Exception) -> None:
-    """An error of a service as a message: its text is fit to be shown."""
+    """Add an error of a service as a message: its text is fit to be shown."""
     text = str(error)
     messages.error(request, text[:1].upper() + text[1:] + ("" if text.endswith(".") else "."))
 

@@ -36,7 +36,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     _tried: str | None = None
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Never: administrators and invitations make accounts."""
+        """Return False: administrators and invitations make accounts."""
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -63,7 +63,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return f"{name_key(credentials)}|{ratelimit.get_ip(request)}"
 
     def validation_error(self, code: str, *args: Any) -> ValidationError:
-        """The error of a form, except that too many attempts end the request with 429.
+        """Return the error of a form, except that too many attempts end the request with 429.
 
         By itself allauth would answer 200 with an error above the form, and not say until when.
         """
@@ -75,19 +75,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
 
 def name_key(credentials: Mapping[str, Any]) -> str:
-    """The name that somebody tries to sign in with, as it is counted."""
+    """Return the name that somebody tries to sign in with, as it is counted."""
     return str(credentials.get("email") or credentials.get("username") or "").lower()
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """The page of allauth's limits on how often pages of accounts may be asked (``handler429``)."""
+    """Show the page of allauth's limits on how often pages of accounts may
+    be asked (``handler429``).
+    """
     match = request.resolver_match
     action = ACTIONS.get(match.url_name or "", "") if match else ""
     return refuse_for_now(request, seconds=seconds_to_wait(request, action))
 
 
 def refuse_for_now(request: HttpRequest, *, seconds: int) -> HttpResponse:
-    """A page that says when to try again, in its header too."""
+    """Show a page that says when to try again, in its header too."""
     context = {"seconds": seconds, "minutes": math.ceil(seconds / 60)}
     response = render(request, "429.html", context, status=429)
     response["Retry-After"] = str(seconds)
@@ -95,7 +97,7 @@ def refuse_for_now(request: HttpRequest, *, seconds: int) -> HttpResponse:
 
 
 def seconds_to_wait(request: HttpRequest, action: str, *, key: str | None = None) -> int:
-    """Seconds until the next attempt is let through, at least 1.
+    """Return seconds until the next attempt is let through, at least 1.
 
     Where a limit goes by a key that is not known here, its whole duration: no shorter wait can be
     promised.

@@ -19,4 +19,4 @@ app.autodiscover_tasks()
 
 @setup_logging.connect
 def keep_logging_settings(**kwargs: Any) -> None:
-    """With a receiver here, Celery leaves logging as the Django settings have it."""
+    """Keep logging as the Django settings have it: with a receiver here, Celery does so."""

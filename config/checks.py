@@ -19,7 +19,7 @@ _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 @register
 def data_folder_is_writable(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Database, secret key, messages and static files all go there."""
+    """Check that database, secret key, messages and static files can be written to their folder."""
     folder = Path(settings.DATA_DIR)
     existing = folder
     while not existing.exists():
@@ -37,7 +37,7 @@ def data_folder_is_writable(app_configs: Sequence[Any] | None, **kwargs: Any) ->
 
 @register(Tags.security)
 def secret_key_is_set(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Without a key no session can be signed."""
+    """Check that there is a key, without which no session can be signed."""
     try:
         settings.SECRET_KEY  # noqa: B018  (Django refuses an empty key when it is read)
     except ImproperlyConfigured:
@@ -54,7 +54,7 @@ def secret_key_is_set(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[
 
 @register(Tags.security)
 def hosts_are_named(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Without host names every request is refused."""
+    """Check that there are host names, without which every request is refused."""
     if settings.ALLOWED_HOSTS or settings.DEBUG:
         return []
     return [
@@ -68,7 +68,7 @@ def hosts_are_named(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[Ch
 
 @register(Tags.security)
 def oidc_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Half of what is needed would show nothing, and nobody would know why."""
+    """Check that sign-in by OpenID Connect has all settings: half of them would show nothing."""
     server = settings.OIDC
     if not server.given:
         return []
@@ -99,7 +99,7 @@ def oidc_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[Chec
 
 @register
 def broker_has_its_package(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Background work needs a broker that can be spoken to."""
+    """Check for the package of the broker, which background work needs."""
     if not is_redis(settings.CELERY_BROKER_URL) or find_spec("redis") is not None:
         return []
     return [
@@ -113,7 +113,8 @@ def broker_has_its_package(app_configs: Sequence[Any] | None, **kwargs: Any) -> 
 
 @register
 def database_and_broker_fit(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """A worker elsewhere would find the message, but not the row that it speaks of.
+    """Check that workers elsewhere reach the database: they would find the
+    message, but not its row.
 
     Redis beside SQLite on one machine does no harm, nor does the embedded broker beside PostgreSQL:
     then all workers are on this machine.
@@ -136,7 +137,7 @@ def database_and_broker_fit(app_configs: Sequence[Any] | None, **kwargs: Any) ->
 def error_reports_have_their_package(
     app_configs: Sequence[Any] | None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """A server for error reports needs the package that speaks to it."""
+    """Check for the package that sends error reports, where they have a server."""
     if not settings.SENTRY_DSN or find_spec("sentry_sdk") is not None:
         return []
     return [
@@ -150,7 +151,7 @@ def error_reports_have_their_package(
 
 @register(Tags.security, deploy=True)
 def proxies_are_counted(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Behind a proxy that is not counted, everybody seems to come from its address."""
+    """Check that proxies are counted: else everybody seems to come from the proxy's address."""
     if settings.PROXIES_GIVEN:
         return []
     return [
@@ -166,7 +167,7 @@ def proxies_are_counted(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
 
 @register(Tags.security)
 def demo_stays_here(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """The passwords of the demo are known to everyone."""
+    """Check that the demo is not open to others: everyone knows its passwords."""
     if not settings.DEMO or settings.SERVE_HOST in _LOOPBACK:
         return []
     return [

@@ -77,7 +77,7 @@ def _search(request: HttpRequest) -> str:
 
 
 def _sees_results(request: HttpRequest) -> bool | None:
-    """Whether this person may see results; None for those not signed in."""
+    """Return whether this person may see results; None for those not signed in."""
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return None

@@ -16,7 +16,7 @@ _THIS_MACHINE = frozenset({"127.0.0.1", "::1"})
 
 
 def client_address(get_response: GetResponse) -> GetResponse:
-    """Middleware: put the client's address in the place of the nearest proxy's.
+    """Put the client's address in the place of the nearest proxy's (middleware).
 
     Each of ``PROXIES`` proxies has added the address that it was asked from to X-Forwarded-For, so
     the client's is that many from the end; what stands before it anybody may have made up. Limits
@@ -56,7 +56,7 @@ OWNER_HEADER = "X-Answers-Of"
 
 
 def same_person(get_response: GetResponse) -> GetResponse:
-    """Middleware: refuse answers of a person when another one is signed in by now.
+    """Refuse answers of a person when another one is signed in by now (middleware).
 
     A desk that stays open while somebody else signs in to the same browser would otherwise send its
     answers in their name: addresses name the item by its place, which both may have.

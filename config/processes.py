@@ -76,7 +76,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """The WSGI app."""
+        """Return the WSGI app."""
         return get_wsgi_application()
 
 
@@ -84,7 +84,7 @@ class BackgroundWorker(Worker):
     """A Celery worker that does not start its program anew on SIGHUP: that would be the server."""
 
     def install_platform_tweaks(self, worker: Any) -> None:
-        """Celery's signal handlers, but for one."""
+        """Install Celery's signal handlers, but for one."""
         super().install_platform_tweaks(worker)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 

@@ -100,7 +100,7 @@ def collect_static_if_needed() -> bool:
 
 
 def static_fingerprint() -> str:
-    """Changes whenever a source file does; reads no contents."""
+    """Return a mark that changes whenever a source file does; reads no contents."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
@@ -137,21 +137,21 @@ def run(
 
 
 def web_server(listener: socket.socket) -> Child:
-    """The child that serves pages; it is given time to finish its requests."""
+    """Return the child that serves pages; it is given time to finish its requests."""
     from config.processes import run_web
 
     return Child("web server", partial(run_web, listener), lambda: settings.WEB_DRAIN_SECONDS)
 
 
 def background_worker(listener: socket.socket | None = None) -> Child:
-    """The child that does background work; it is given time to finish its calls."""
+    """Return the child that does background work; it is given time to finish its calls."""
     from config.processes import run_worker
 
     return Child("background worker", partial(run_worker, listener), _drain_seconds)
 
 
 def _drain_seconds() -> float:
-    """How long the worker may finish calls; without a database it knows of none."""
+    """Return how long the worker may finish calls; without a database it knows of none."""
     from benchmarks.runs.drain import MARGIN, drain_seconds
 
     try:

@@ -21,7 +21,7 @@ class IdentityAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
     """
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Never: administrators and invitations make accounts."""
+        """Return False: administrators and invitations make accounts."""
         return False
 
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
@@ -29,7 +29,7 @@ class IdentityAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
         return [app for app in super().list_apps(request, **wanted) if app.pk is None]
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> None:
-        """Not allauth's way, which takes away the password of the account that it finds."""
+        """Find nobody: allauth's way takes away the password of the account that it finds."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Link an identity that comes for the first time, or say why it opens nothing."""
@@ -43,7 +43,7 @@ class IdentityAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
 
 
 def account_of(sociallogin: SocialLogin) -> User | None:
-    """The one account with the verified e-mail address of an identity.
+    """Return the one account with the verified e-mail address of an identity.
 
     None where two accounts have it. Nor is an administrator's account found so: what opens every
     door is linked by its owner.

@@ -157,7 +157,7 @@ class Supervisor:
 
 
 def _enter(target: Callable[[], None], parent: int) -> None:
-    """The first steps of a child."""
+    """Run the first steps of a child."""
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in STOP_SIGNALS:

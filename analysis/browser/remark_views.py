@@ -148,5 +148,5 @@ def _number(request: HttpRequest, name: str) -> int | None:
 
 
 def _lines(text: str) -> str:
-    """Forms send line ends as two characters; places in a text are counted with one."""
+    """Join line ends that forms send as two characters; places in a text are counted with one."""
     return text.replace("\r\n", "\n")

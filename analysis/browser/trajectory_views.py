@@ -204,7 +204,7 @@ def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
 
 
 def _bounds(text: str) -> tuple[int, int]:
-    """``21-499`` as two numbers."""
+    """Return a range such as ``21-499`` as two numbers."""
     first, _, last = text.partition("-")
     return paging.as_id(first) or 1, paging.as_id(last) or 0
 

@@ -72,7 +72,9 @@ def plotly_style_tag() -> SafeString:
 
 
 def json_tag(text: str, name: str) -> SafeString:
-    """JSON as data of the page, under an id: whatever it holds, it does not end the element."""
+    """Return JSON as data of the page, under an id: whatever it holds, it
+    does not end the element.
+    """
     for one, escape in ESCAPES.items():
         text = text.replace(one, escape)
     tag = '<script type="application/json" id="{}">{}</script>'

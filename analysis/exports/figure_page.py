@@ -50,7 +50,8 @@ def figure_page(spec: FigureSpec, width: str) -> str:
 
 
 def figures_page(specs: Mapping[str, FigureSpec], width: str, notes: Mapping[str, str]) -> str:
-    """Likewise of all figures by name; once its scripts have run, `drawn_in` finds them in it.
+    """Return the page of all figures by name; once its scripts have run,
+    `drawn_in` finds them in it.
 
     ``notes`` are written under those that must not be taken for the real thing, by name.
     """

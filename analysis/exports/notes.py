@@ -51,7 +51,7 @@ def counts_note(table: Table) -> str:
 
 
 def hidden_note(table: Table, shown: int) -> str:
-    """That some rows of a table stand in its CSV alone, if any do."""
+    """Return a note that some rows of a table stand in its CSV alone, or '' if none do."""
     more = len(table.rows) - shown
     return f"{plural(more, 'more row')} in the CSV on the server." if more > 0 else ""
 

@@ -62,7 +62,7 @@ def agreement_bars(
 
 
 def agreement_shares(results: Sequence[Agreement]) -> Figure:
-    """Per dimension: the share equal and the share within one point, with intervals."""
+    """Draw for each dimension the share equal and the share within one point, with intervals."""
     looks = (("exact", EXACT, "circle", ACCENT), ("within_one", NEAR, "diamond-open", NEUTRAL))
     return share_dots(
         [result.dimension for result in results],

@@ -86,7 +86,7 @@ def narrow_layout(
 
 
 def _moved(note: dict[str, Any], moved: dict[tuple[float, float], float]) -> dict[str, Any]:
-    """A panel's title goes where its panel went; other notes belong to axes and go with them."""
+    """Move a panel's title with its panel; other notes belong to axes and go with them."""
     place = (note.get("x"), note.get("y"))
     if note.get("xref") != "paper" or note.get("yref") != "paper" or place not in moved:
         return note

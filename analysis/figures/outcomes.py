@@ -77,7 +77,7 @@ def pass_lines(
     styles: Mapping[str, Style] | None = None,
     urls: Mapping[str, str] | None = None,
 ) -> Figure:
-    """pass^k over k = 1, 2, …, one line per agent, with intervals beside each other.
+    """Draw pass^k over k = 1, 2, …, one line per agent, with intervals beside each other.
 
     ``urls`` are the addresses that the marks of an agent lead to.
     """

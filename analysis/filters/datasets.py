@@ -111,7 +111,7 @@ def select_runs(
 
 
 def _newest_comparing(seen: Visibility) -> Subquery:
-    """Of a dataset the newest experiment in which two agents or more have finished runs."""
+    """Return the newest experiment of a dataset in which two agents or more have finished runs."""
     rows = seen.of(Run.objects.filter(COUNTED, status__in=FINISHED, experiment__isnull=False))
     compare = (
         rows.filter(dataset=OuterRef("pk"))
@@ -262,7 +262,7 @@ def in_words_of(selection: Selection, system: str) -> Selection:
 
 
 def runs_in_order(rows: Any) -> Iterable[Run]:
-    """Runs, oldest first, with what names them."""
+    """Yield runs, oldest first, with what names them."""
     found: Iterable[Run] = rows.select_related(
         "agent__endpoint", "experiment", "primary_judging", "dataset"
     ).order_by("pk")

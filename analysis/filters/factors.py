@@ -56,8 +56,8 @@ def rest_of(factor: Factor, run: Run) -> str:
 
 
 def model_of(factor: Factor | None, run: Run) -> tuple[str, str]:
-    """(Name, title) of who is compared with itself: the agent, or where a parameter of agents
-    varies the model or the script, under all other parameters alike.
+    """Return (name, title) of who is compared with itself: the agent, or where a parameter of
+    agents varies the model or the script, under all other parameters alike.
     """
     agent, parameters = run.agent, _parameters(run)
     endpoint = agent.endpoint

@@ -137,7 +137,7 @@ def newest_study_of(runs: Sequence[Run], fits: Fits | None) -> Study | None:
 
 
 def study_version(study: Study) -> str:
-    """Changes whenever anything that a page shows of the study's answers may have changed.
+    """Return a mark that changes whenever the answers that a page shows may have changed.
 
     Answers change in open items alone, so it is enough to know what was submitted and when. Who
     left, what was recorded last, and what was decided about candidates are told apart too.

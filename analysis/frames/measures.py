@@ -26,7 +26,7 @@ def measures_here(system: str) -> Mapping[str, Measure]:
 
 
 def measure_frame(runs: Sequence[ChosenRun], metric: str, system: str) -> "DataFrame":
-    """`outcome_frame` of one measure, which may be a rubric dimension."""
+    """Return `outcome_frame` of one measure, which may be a rubric dimension."""
     if metric in find_system(system).labels.measures:
         return outcome_frame(runs, [metric])
     frame = outcome_frame(runs, [])

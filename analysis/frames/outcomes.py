@@ -74,7 +74,7 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
 def metrics_judged_anew(
     carriers: Iterable[int | None],
 ) -> dict[int, tuple[Mapping[str, Any], Mapping[str, str]]]:
-    """Metrics, and why some are undefined, of the trajectories that runs of judges looked at.
+    """Return metrics, and why some are undefined, of the trajectories that were re-judged.
 
     They stand with the ``carriers``; what is stored with the trajectories follows from the judging
     that was made while they were played.

@@ -249,7 +249,9 @@ class UnreadableScores:
 def unread(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> dict[str, UnreadableScores]:
-    """By label of the run: turns that lack a score of some judge; runs without any are absent."""
+    """Count by label of the run the turns that lack a score of some judge;
+    runs without any are absent.
+    """
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
     missing = _scores(runs, dimensions, final=final).filter(value__isnull=True)
     gone = list(missing.values_list("judging", "turn", "judge", "seat"))

@@ -209,7 +209,7 @@ def _answers(study: Study) -> Any:
 
 
 def _name(question: str, subject: str) -> str:
-    """As `Slot.name`."""
+    """Return the name of a place, in the form of `Slot.name`."""
     return f"{question}.{subject}" if subject else question
 
 

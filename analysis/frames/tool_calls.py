@@ -22,7 +22,9 @@ def _done(runs: Sequence[ChosenRun]) -> Any:
 
 
 def failure_categories(runs: Sequence[ChosenRun]) -> dict[int, str]:
-    """In which way each trajectory failed, by its id; empty where it did not, or is left out."""
+    """Return in which way each trajectory failed, by its id; empty
+    where it did not, or is left out.
+    """
     rows = _done(runs).values_list("pk", "payload__failure_category")
     return {pk: str(category or "") for pk, category in rows}
 

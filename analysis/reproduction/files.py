@@ -43,7 +43,7 @@ class Drawings:
         self.missing = "" if chromium() else ABSENT
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """(name with ending, content), as far as they can be drawn."""
+        """Yield (name with ending, content) of every file that can be drawn."""
         if self.missing or not self.specs:
             return
         try:
@@ -88,7 +88,7 @@ class Reproduction:
 
 
 def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of every file, the manifest last: whoever finds it has all the others.
+    """Yield (name, content) of every file, the manifest last: whoever finds it has all the others.
 
     ``pdf``: figures as PDF too, which takes a second or two each.
     """

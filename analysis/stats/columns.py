@@ -23,7 +23,7 @@ def as_floats(values: Any) -> Floats:
 
 
 def as_column(values: Any) -> Floats:
-    """Like `as_floats`, for one column."""
+    """Return one column of values, as `as_floats` does for several."""
     array = as_floats(values)
     if array.ndim != 1:
         raise ValueError(f"one column expected, got an array of {array.ndim} dimensions")

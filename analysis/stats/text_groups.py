@@ -209,7 +209,7 @@ def words_of(text: str) -> Iterator[str]:
 
 
 def _tf_idf(texts: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
-    """Texts by words, rows of length 1 (or 0), and the words."""
+    """Return a matrix of texts by words, with rows of length 1 (or 0), and the words."""
     from scipy.sparse import csr_array  # slow to import, and not every page needs it
 
     counts = [Counter(words_of(text)) for text in texts]
@@ -237,7 +237,7 @@ def _tf_idf(texts: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
 
 
 def _best(matrix: Any, groups: int | None, seed: int) -> tuple[Codes, Floats, float | None]:
-    """Codes, middles and silhouette, with the number of groups given or chosen."""
+    """Return codes, middles and silhouette, with the number of groups given or chosen."""
     if groups is not None:
         return _k_means(matrix, min(groups, matrix.shape[0]), seed)
     most = max(2, min(MOST_GROUPS, matrix.shape[0] // PER_GROUP))
@@ -280,7 +280,7 @@ def _silhouette(matrix: Any, code: Codes, centres: Floats) -> float:
 
 
 def _start(matrix: Any, k: int, rng: np.random.Generator) -> Floats:
-    """Middles to start from: texts, each drawn by how far it is from those drawn before."""
+    """Choose texts as first centres, each drawn by how far it is from those drawn before."""
     chosen = [int(rng.integers(matrix.shape[0]))]
     nearest = np.full(matrix.shape[0], -1.0)
     for _ in range(k - 1):

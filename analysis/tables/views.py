@@ -166,7 +166,7 @@ class SectionForm(forms.Form):
 @require_safe
 @signed_in
 def table_list(request: HttpRequest) -> HttpResponseBase:
-    """One's own tables and those that others share."""
+    """Show one's own tables and those that others share."""
     allow(request, VIEW)
     who = person(request)
     page = paging.page_by_id(tables_for(who), request.GET, size=TABLES)
@@ -401,7 +401,9 @@ def _context(table: RatingTable, found: TablePage) -> dict[str, object]:
 @require_safe
 @signed_in
 def table_check(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    """Leads to the table once it is stored; where it was refused, the form without the file."""
+    """Redirect to the table once it is stored; where it was refused, show
+    the form without the file.
+    """
     view = _find(request, job_id)
     if view.result:
         if not view.result["created"]:

@@ -87,7 +87,7 @@ def listed(items: Sequence[str], most: int = 4) -> str:
 
 @register.filter
 def counted(reasons: Mapping[str, int]) -> str:
-    """Counts by reason: 3 (ended as judge failure), 1 (waits for a person)."""
+    """Return counts by reason: 3 (ended as judge failure), 1 (waits for a person)."""
     return formatting.counted(reasons)
 
 

@@ -176,7 +176,7 @@ def _number(value: Any) -> float | None:
 
 
 def _verdicts(values: Any) -> Any:
-    """1 and 0 as they are; anything else is undefined."""
+    """Return 1 and 0 as they are; anything else is undefined."""
     return np.where(values == 1, 1, np.where(values == 0, 0, NONE)).astype(np.int8)
 
 
@@ -223,7 +223,7 @@ def _scores(
 
 
 def _ratio(total: Any, number: Any) -> Any:
-    """Means; NaN where there is nothing to average."""
+    """Return means; NaN where there is nothing to average."""
     return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
 
 

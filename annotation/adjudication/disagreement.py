@@ -81,7 +81,9 @@ def compared_seats(study: Study) -> QuerySet[Assignment]:
 
 
 def _gone(study: Study) -> QuerySet[Participant, Any]:
-    """Not asked for row by row, as where several studies are read: it is the same people."""
+    """Return who left, without a query for each row where several studies are
+    read: the people are the same.
+    """
     gone = Participant.objects.filter(study=study, state__in=Participant.GONE)
     return gone.order_by().values("user")
 

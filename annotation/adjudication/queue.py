@@ -78,7 +78,7 @@ class Queue:
     def page(
         self, *, size: int, beyond: Disagreement | None = None, backwards: bool = False
     ) -> list[Disagreement]:
-        """At most ``size`` places after ``beyond``, or before it, nearest first."""
+        """Return at most ``size`` places after ``beyond``, or before it, nearest first."""
         everything = range(len(self))
         if beyond is None:
             found = everything[::-1] if backwards else everything
@@ -233,7 +233,9 @@ def _of_values(
 
 
 def _apart(question: Question, slot: int, answers: Any) -> Any:
-    """`disagreement_at` for every item at once, from rows of (rank, value, id of the rating)."""
+    """Compute `disagreement_at` for every item at once, from rows of (rank,
+    value, id of the rating).
+    """
     import numpy as np
 
     rank, value, pk = answers[np.argsort(answers[:, 0], kind="stable")].T
@@ -262,7 +264,7 @@ def _of_marks(
     ranks: Collection[int] | None,
     slots: dict[tuple[str, str], int],
 ) -> Iterator[Place]:
-    """Marks, one place after the other; sets are read where their texts differ."""
+    """Compare marks, one place after the other; sets are read where their texts differ."""
     asked = [q for q in questionnaire.questions if q.scale.kind == "marks"]
     if not asked:
         return

@@ -82,7 +82,7 @@ def where(item: Item, slot: Slot) -> dict[str, Any]:
 
 
 def _lock(item: Item) -> None:
-    """One decision about an item at a time; an archived study takes none."""
+    """Lock the item: one decision about it at a time; an archived study takes none."""
     Item.objects.select_for_update(no_key=True).get(pk=item.pk)
     status = Study.objects.values_list("status", flat=True).get(pk=item.study_id)
     if status == Study.Status.ARCHIVED:

@@ -251,7 +251,7 @@ WRITES = refusals(400, 404, 409, 413)
 def list_own_assignments(
     request: HttpRequest, study_id: int, query: Query[AssignmentQuery]
 ) -> dict[str, Any]:
-    """Your own assignments in a study, oldest first."""
+    """List your own assignments in a study, oldest first."""
     access, _ = fetch_annotator(request, study_id)
     rows = Assignment.objects.filter(study=access.study, annotator=access.user, part=query.part)
     if query.state is not None:
@@ -262,7 +262,7 @@ def list_own_assignments(
 
 @router.post("/{int:study_id}/next", response={200: StepOut, **WRITES})
 def go_to_next_step(request: HttpRequest, study_id: int) -> dict[str, Any]:
-    """What comes next for you; in a study whose items are taken one by one, take one.
+    """Return what comes next for you; in a study whose items are taken one by one, take one.
 
     Information, consent, breaks and sessions are for a browser.
     """
@@ -295,7 +295,7 @@ def _next_item(access: StudyAccess) -> int | None:
 def get_own_assignment(
     request: HttpRequest, study_id: int, item_part: PartName, position: int
 ) -> dict[str, Any]:
-    """One of your assignments that you have opened: item, questions, answers and edits."""
+    """Return one of your assignments that you have opened: item, questions, answers and edits."""
     access, item = fetch_assignment(request, study_id, position, item_part)
     if item.opened_at is None:
         raise Refused("not_open", "you have not opened this item; POST to …/open first")

@@ -40,7 +40,9 @@ _TYPES: dict[Kind, Any] = {
 
 
 def _row(name: str, columns: Sequence[ExportColumn]) -> Any:
-    """The schema of a table's row; columns that a reader does not get are left out of rows."""
+    """Return the schema of a table's row; columns that a reader does not
+    get are left out of rows.
+    """
     fields: Any = {
         column.name: (_TYPES[column.kind], Field(None, description=column.says))
         for column in columns
@@ -72,7 +74,9 @@ router = Router(tags=["Ratings"])
     exclude_unset=True,
 )
 def list_ratings(request: HttpRequest, study_id: int, query: Query[RatingQuery]) -> dict[str, Any]:
-    """What raters say now, assignment by assignment; who may read it, as for `ratings.csv`."""
+    """List the current ratings, assignment by assignment; the rules of
+    `ratings.csv` say who may read them.
+    """
     return _page(request, study_id, query, edits=False)
 
 
@@ -84,7 +88,9 @@ def list_ratings(request: HttpRequest, study_id: int, query: Query[RatingQuery])
 def list_rating_edits(
     request: HttpRequest, study_id: int, query: Query[RatingQuery]
 ) -> dict[str, Any]:
-    """Every edit of every answer, in the order in which they were made, under the same rules."""
+    """List every edit of every answer, in the order in which they were
+    made, under the same rules.
+    """
     return _page(request, study_id, query, edits=True)
 
 

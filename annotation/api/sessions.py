@@ -96,7 +96,7 @@ router = Router(tags=["Sessions"])
 
 @router.post("/sessions/plan", response={200: SessionPlanOut, **refusals(400, 413)})
 def preview_sessions(request: HttpRequest, wanted: NewSessions) -> dict[str, Any]:
-    """Who would play what. Nothing is stored."""
+    """Return who would play what. Nothing is stored."""
     allow(request, START)
     ensure_scripted_agents()
     form = read_live_document(wanted.sessions, seen=visibility(request))
@@ -146,7 +146,9 @@ def create_study_of_sessions(request: HttpRequest, wanted: NewSessions) -> Statu
 def list_sessions(
     request: HttpRequest, study_id: int, query: Query[SessionQuery]
 ) -> dict[str, Any]:
-    """The sessions of a study, for those who run it or look on; practice rounds are left out."""
+    """List the sessions of a study, for those who run it or look on;
+    practice rounds are left out.
+    """
     access = fetch_overseen_study(request, study_id)
     if live_plan(access.study) is None:
         raise Http404
@@ -161,7 +163,7 @@ def list_sessions(
 
 @router.get("/sessions/{int:session_id}", response={200: SessionOut, **refusals(404)})
 def get_session(request: HttpRequest, session_id: int) -> dict[str, Any]:
-    """Where a session stands, for its players and those who run its study."""
+    """Return where a session stands, for its players and those who run its study."""
     access = fetch_session(request, session_id)
     told = (access.session.study_id,) if access.oversees else ()
     (row,) = session_rows([access.session], reader=access.user, told=told)

@@ -138,7 +138,7 @@ class StudyStatusIn(Strict):
 
 @router.get("", response={200: PageOut[StudyOut], **refusals()})
 def list_studies(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
-    """The studies that you take part in, the newest first; all for administrators."""
+    """List the studies that you take part in, the newest first; all for administrators."""
     user = person(request)
     mine = Membership.objects.filter(user=user)
     rows = Study.objects.all()
@@ -156,13 +156,13 @@ def list_studies(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 
 @router.get("/{int:study_id}", response={200: StudyOut, **refusals(404)})
 def get_study(request: HttpRequest, study_id: int) -> dict[str, Any]:
-    """One study that you take part in."""
+    """Return one study that you take part in."""
     access = fetch_study(request, study_id)
     return study_row(access.study, sorted(access.roles))
 
 
 def study_row(row: Study, roles: list[str]) -> dict[str, Any]:
-    """A study as the list shows it."""
+    """Return a study as the list shows it."""
     names = ("name", "kind", "questionnaire", "status", "blinded", "is_demo")
     return {
         "id": row.pk,
@@ -177,7 +177,7 @@ def study_row(row: Study, roles: list[str]) -> dict[str, Any]:
 
 @router.post("/plan", response={200: StudyPlanOut, **refusals(400, 413)})
 def preview_study(request: HttpRequest, wanted: NewStudy) -> dict[str, Any]:
-    """What a plan comes to: items, loads, balance. Nothing is stored."""
+    """Return the items, loads and balance that a plan results in. Nothing is stored."""
     return _plan_row(_planned(request, wanted))
 
 
@@ -242,7 +242,9 @@ def _plan_row(planned: PlannedStudy) -> dict[str, Any]:
 
 @router.get("/{int:study_id}/progress", response={200: StudyProgressOut, **refusals(404)})
 def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
-    """How far a study and its annotators are; for its managers, researchers and observers."""
+    """Return how far a study and its annotators are; for its managers,
+    researchers and observers.
+    """
     found = study_progress(fetch_overseen_study(request, study_id).study)
     return {
         "items": found.items,
@@ -322,7 +324,7 @@ class FileOptions(ExportOptions):
 def list_ratings_as_csv(
     request: HttpRequest, study_id: int, wish: Query[ExportOptions]
 ) -> StreamingHttpResponse:
-    """All ratings, one row for each rater, item, turn and question.
+    """Send all ratings as CSV, one row for each rater, item, turn and question.
 
     For the study's managers and researchers, under pseudonyms. While you have open items in it
     yourself and it is blinded: your own answers alone, without what tells who made an item.
@@ -334,7 +336,7 @@ def list_ratings_as_csv(
 def list_rating_edits_as_csv(
     request: HttpRequest, study_id: int, wish: Query[ExportOptions]
 ) -> StreamingHttpResponse:
-    """Every edit of every answer, under the same rules."""
+    """Send every edit of every answer as CSV, under the same rules."""
     return _file(request, study_id, "history", wish)
 
 
@@ -342,7 +344,8 @@ def list_rating_edits_as_csv(
 def export_study(
     request: HttpRequest, study_id: int, wish: Query[DocumentOptions]
 ) -> StreamingHttpResponse:
-    """The whole study, under the same rules: design, questionnaires, items, people, edits, rows.
+    """Send the whole study, under the same rules: design, questionnaires,
+    items, people, edits, rows.
 
     Another installation with the same trajectories can import it.
     """
@@ -353,7 +356,7 @@ def export_study(
 def export_study_file(
     request: HttpRequest, study_id: int, wish: Query[FileOptions]
 ) -> StreamingHttpResponse:
-    """The study in any format of its page Export, such as the plan or a data set folder."""
+    """Send the study in any format of its page Export, such as the plan or a data set folder."""
     return _file(request, study_id, wish.format, wish)
 
 

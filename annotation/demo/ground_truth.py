@@ -41,7 +41,7 @@ def true_violations(trajectory: Trajectory) -> dict[str, dict[str, list[str]]]:
 
 
 def true_decisions(task: int) -> dict[str, int]:
-    """Candidate → keep (1) or remove (0), of those of which it is known."""
+    """Return candidate → keep (1) or remove (0), of those of which it is known."""
     rows = Candidate.objects.filter(task=task).values_list("key", "payload")
     known = {"keep": KEEP, "remove": REMOVE}
     return {key: known[p["truth"]] for key, p in rows if p.get("truth") in known}

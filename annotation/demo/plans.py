@@ -36,7 +36,9 @@ giving a reason. My answers may be analysed and published without my name."""
 
 
 def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Eight annotators, three queries each with all agents’ trajectories, one rater for each."""
+    """Plan for eight annotators, three queries each with all agents’
+    trajectories, one rater for each.
+    """
     return StudyPlan(
         name=name,
         questionnaire=TEN_QUESTIONS,
@@ -49,7 +51,7 @@ def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> Stu
 
 
 def shared_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Thirty trajectories, three of each agent, all of them scored by every annotator."""
+    """Plan thirty trajectories, three of each agent, all of them scored by every annotator."""
     return StudyPlan(
         name=name,
         questionnaire=TEN_QUESTIONS,
@@ -63,7 +65,7 @@ def shared_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> St
 
 
 def violation_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Thirty trajectories, three of each agent, three annotators each, two training items."""
+    """Plan thirty trajectories, three of each agent, three annotators each, two training items."""
     lessons = list(_lessons(dataset))
     return StudyPlan(
         name=name,
@@ -81,7 +83,7 @@ def violation_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) ->
 
 
 def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Thirty tasks with their candidate constraints, three annotators each.
+    """Plan thirty tasks with their candidate constraints, three annotators each.
 
     Where nobody is named, three of those who are free judge each task.
     """

@@ -143,7 +143,7 @@ def _load_dataset(job: Job, system: str, demo: DemoDataset, progress: Progress) 
 
 
 def _make_study(kind: DemoStudy, dataset: Dataset, progress: Progress) -> None:
-    """A study, and what simulated annotators say in it."""
+    """Create a study with the answers of simulated annotators."""
     _tell(progress, f"Setting up a study: {kind.name}")
     study = ensure_demo_study(dataset, kind, progress)
     for message in simulate_demo_study(study, kind):
@@ -173,7 +173,7 @@ def _finish_runs(job: Job, runs: QuerySet[Run], words: str, progress: Progress) 
 
 
 def _tell(progress: Progress, message: str) -> None:
-    """Progress in trajectories of all runs, including those that are not started yet."""
+    """Report progress in trajectories of all runs, including those that are not started yet."""
     made = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True, reserved=False)
     ended = made.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
     done = ended.count()

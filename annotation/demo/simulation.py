@@ -210,7 +210,7 @@ def _truth_about(item: Assignment) -> GroundTruth:
 
 
 def _tell_of_oneself(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
-    """Background questions: any answer, as there is nobody to tell of."""
+    """Answer background questions with any answer, as there is nobody to describe."""
 
     def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
         values = slot.question.scale.values
@@ -220,7 +220,7 @@ def _tell_of_oneself(item: Assignment, character: SimulatedCharacter, rng: rando
 
 
 def _as_expected(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
-    """Training items: as expected, so that everybody passes; else like any other item."""
+    """Answer training items as expected, so that everybody passes; else like any other item."""
     otherwise = _judgement(item, character, rng)
 
     def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:

@@ -48,7 +48,7 @@ class Balance:
                     yield self._cell(row, column)
 
     def summary(self) -> dict[str, Any]:
-        """Least and most, found and expected, and the cell furthest from what was expected.
+        """Return least and most, found and expected, and the cell furthest from what was expected.
 
         Of several equally far the first by name; all None where there is no cell.
         """

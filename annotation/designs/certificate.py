@@ -156,7 +156,8 @@ def certify_design(
 
 
 def digest_design(design: Allocation | ItemLists) -> str:
-    """SHA-256 of the canonical JSON of version, method, seed, and everybody's list in order.
+    """Return the SHA-256 of the canonical JSON of version, method, seed, and
+    everybody's list in order.
 
     {"method": …, "seats": {annotator: [[option, part], …]}, "seed": …, "version": …}: sorted keys,
     no spaces, UTF-8.
@@ -258,7 +259,7 @@ def _tables(
 
 
 def _places_in_tasks(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple[str, str]]:
-    """Model, and the how-manieth of its task's items it is for the person."""
+    """Return the model, and the position of each item among its task's items for the person."""
     for order in orders.values():
         seen: Counter[str] = Counter()
         for option in order:
@@ -267,7 +268,7 @@ def _places_in_tasks(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple
 
 
 def _together(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple[str, str]]:
-    """Pairs of people for every item that both judge, both ways round."""
+    """Count pairs of people for every item that both judge, both ways round."""
     raters: dict[int, list[str]] = defaultdict(list)
     for name, order in orders.items():
         for option in order:

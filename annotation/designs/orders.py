@@ -121,7 +121,7 @@ def _arrange_blocks(items: Sequence[DesignOption], chance: random.Random) -> lis
 def _keep_apart(
     items: Sequence[DesignOption], last: str | None, chance: random.Random
 ) -> list[DesignOption]:
-    """``items`` with as few neighbours of one task as can be, ``last`` being the task before.
+    """Order ``items`` with as few neighbours of one task as can be, ``last`` being the task before.
 
     A task must come next when more than half of what is left belongs to it; all else is chance.
     """
@@ -172,7 +172,8 @@ def _next_but(waiting: deque[str], ahead: Counter[str], last: str | None) -> str
 def _order_latin(
     people: Mapping[str, Sequence[DesignOption]], seed: int, warnings: list[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Task by task; rows of the square are given to (person, task) by an equitable colouring.
+    """Order items task by task; rows of the square are given to (person, task)
+    by an equitable colouring.
 
     So every row is used equally often, up to one, for each task, for each person, and in all; and
     of as many tasks in succession of one person as there are rows, each has another row.

@@ -121,7 +121,7 @@ def _best_step(
 def _movable(
     kinds: Sequence[UnitKind], given: Sequence[dict[int, int]], giver: int, taker: int
 ) -> dict[int, int]:
-    """Of each weight a kind of which ``giver`` could hand a unit to ``taker``."""
+    """Return for each weight a kind of which ``giver`` could hand a unit to ``taker``."""
     found: dict[int, int] = {}
     for number, (kind, row) in enumerate(zip(kinds, given, strict=True)):
         if row.get(giver) and taker in kind.allowed and row.get(taker, 0) < kind.count:

@@ -98,7 +98,7 @@ def choose_gold(
 def hide_more(
     *, seed: int, name: str, ahead: Sequence[bool], gold: int, follows: bool = False
 ) -> list[int]:
-    """Places, from 1, of more gold items in a list that goes on, in ascending order.
+    """Return the places, from 1, of more gold items in a list that goes on, in ascending order.
 
     ``ahead`` says of each item to come whether it is gold already; ``follows``: the one before it
     was. Fewer places than ``gold`` where no more can be hidden. No gold item is next to another or

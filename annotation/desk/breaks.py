@@ -21,7 +21,7 @@ def take_break(*, study: Study, user: User) -> None:
 
 
 def end_break(*, study: Study, user: User) -> None:
-    """Come back from a break; harmless for somebody who takes none."""
+    """Record the end of a break; harmless for somebody who takes none."""
     with transaction.atomic():
         participant = lock_participant(study=study, user=user)
         if participant.break_since is None:

@@ -254,13 +254,13 @@ def _as_shown(slots: Sequence[Slot]) -> Iterator[Slot]:
 
 
 def is_stacked(scale: Scale) -> bool:
-    """Whether the options of a choice stand one below the other."""
+    """Return whether the options of a choice stand one below the other."""
     labels = sum(len(option.label) for option in scale.options)
     return scale.kind == "choice" and labels > SHORT_LABELS
 
 
 def has_many(scale: Scale) -> bool:
-    """Whether there are more answers than fit beside a title."""
+    """Return whether there are more answers than fit beside a title."""
     return len(scale.values) > MANY_OPTIONS
 
 

@@ -89,7 +89,9 @@ def _same(said: DeskAnswer, aspect: str, shown: Any) -> bool:
 
 
 def _answer(slot: Slot, fields: Sequence[str]) -> DeskAnswer:
-    """A number that cannot be read becomes one that no question takes, to be refused by name."""
+    """Read an answer; a number that cannot be read becomes one that no question
+    takes, to be refused by name.
+    """
     match slot.question.scale.kind:
         case "marks":
             # "None" beside others contradicts itself and stays, to be refused.

@@ -33,7 +33,7 @@ def note_seen(participant: Participant) -> None:
 
 
 def note_active(*, assignment: Assignment, active_ms: int) -> None:
-    """Time at work as the page counts it: a total, so that telling it twice adds nothing.
+    """Store the time at work as the page counts it: a total, so that sending it twice adds nothing.
 
     The assignment must be locked, and is saved with it.
     """

@@ -191,7 +191,7 @@ def _is_adjudicated(scope: Scope) -> bool:
 
 
 def _add_adjudications(found: list[ExportedAssignment]) -> None:
-    """The latest decision at each place of these items."""
+    """Return the latest decision at each place of these items."""
     latest: dict[int, dict[Where, Adjudication]] = {}
     rows = Adjudication.objects.filter(item__in={seat.item_id for seat in found}).order_by("pk")
     for row in rows:

@@ -22,7 +22,7 @@ def fingerprints(items: Iterable[Mapping[str, Any]]) -> dict[int, str]:
 
 
 def trajectory_fingerprints(trajectories: Iterable[int]) -> dict[int, str]:
-    """Of each trajectory a digest of what was said in each turn."""
+    """Return for each trajectory a digest of the text of each turn."""
     found = {pk: sha256() for pk in trajectories}
     rows = Turn.objects.filter(trajectory__in=found).order_by("trajectory", "index")
     for pk, *said in rows.values_list("trajectory", "index", "text", "feedback"):
@@ -31,7 +31,7 @@ def trajectory_fingerprints(trajectories: Iterable[int]) -> dict[int, str]:
 
 
 def task_fingerprints(tasks: Iterable[int]) -> dict[int, str]:
-    """Of each task a digest of its words and of its candidate constraints."""
+    """Return for each task a digest of its words and of its candidate constraints."""
     prompts = Task.objects.filter(pk__in=list(tasks)).values_list("pk", "prompt")
     found = {pk: sha256(json.dumps(prompt).encode()) for pk, prompt in prompts}
     rows = Candidate.objects.filter(task__in=found).order_by("task", "key")

@@ -97,7 +97,7 @@ def _json(wish: ExportRequest) -> Iterator[str]:
 
 
 def _parquet(wish: ExportRequest) -> Iterator[bytes]:
-    """A file that cannot be read from its beginning is written first and sent then."""
+    """Send a Parquet file, which is written first because it cannot be read from its beginning."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ratings.parquet"
         _write_parquet(wish, path)
@@ -126,7 +126,7 @@ def _schema(columns: Iterable[ExportColumn]) -> Any:
 
 
 def dataset_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
-    """(name, text piece by piece) of the files of a data set folder; the card comes last.
+    """Yield (name, text piece by piece) of the files of a data set folder; the card comes last.
 
     Names are never in it, nor what raters said about themselves: such folders are made to be
     published.
@@ -164,7 +164,9 @@ def _dataset(wish: ExportRequest) -> Iterator[bytes]:
 
 
 def archive_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
-    """(name, text piece by piece) of the files of the archive, which needs nothing beside it."""
+    """Yield (name, text piece by piece) of the files of the archive,
+    which needs nothing beside it.
+    """
     scope = wish.scope
     yield (
         "README.md",

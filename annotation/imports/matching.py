@@ -159,7 +159,7 @@ def _alike(wanted: RunIn, run: Run) -> int:
 
 
 def _stands_in(wanted: RunIn, run: Run) -> Iterator[str]:
-    """Said of a run that has the same texts and is not the same in all."""
+    """Return the note about a run that has the same texts and differs in something else."""
     for name in ("condition", "seed"):
         if getattr(wanted, name) != getattr(run, name):
             yield (

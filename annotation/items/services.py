@@ -157,7 +157,7 @@ def unassigned_slots(study: Study) -> QuerySet[Item]:
 def _spread(
     study: Study, items: Sequence[Item], people: Sequence[User]
 ) -> tuple[dict[int, list[int]], int]:
-    """Seat by seat to whom has the fewest new ones so far: person → places in ``items``."""
+    """Give each assignment to whom has the fewest new ones so far: person → places in ``items``."""
     ids = [user.pk for user in people]
     had: dict[int, set[int]] = {pk: set() for pk in ids}
     rows = Assignment.objects.filter(study=study, annotator__in=ids)

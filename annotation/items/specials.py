@@ -149,7 +149,7 @@ def _find(
 
 
 def _refuse_known(study: Study, specials: Sequence[ResolvedSpecial]) -> None:
-    """What the study asks about already cannot be there once more."""
+    """Refuse an item about which the study asks already."""
     of_task = load_questionnaire(study.questionnaire).unit == "task"
     key = "task" if of_task else "trajectory"
     wanted = [special.pk for special in specials]

@@ -64,7 +64,7 @@ def _turn(session: LiveSession, kind: str) -> int:
 
 
 def _begun(trajectory: int, done: int) -> bool:
-    """Whether the agent has replied since the last complete turn."""
+    """Return whether the agent has replied since the last complete turn."""
     replies = Exchange.objects.filter(
         trajectory=trajectory, role="agent", state=Exchange.State.ANSWERED
     )

@@ -25,7 +25,7 @@ class NextSession:
 
 
 def is_live(study: Study) -> bool:
-    """Whether a study is one of sessions; asks the database nothing."""
+    """Return whether a study is one of sessions, without a query."""
     return bool(study.settings.get(LIVE))
 
 
@@ -47,7 +47,7 @@ def next_session(plan: LivePlan, user: User) -> NextSession | None:
 
 
 def is_asked_about(session: LiveSession, user: User) -> bool:
-    """Whether questions about a session wait for this player."""
+    """Return whether questions about a session wait for this player."""
     open_items = Assignment.objects.filter(
         study=session.study_id,
         annotator=user,
@@ -59,7 +59,7 @@ def is_asked_about(session: LiveSession, user: User) -> bool:
 
 
 def has_played(plan: LivePlan, user: User) -> bool:
-    """Whether a session of theirs, practice apart, is over."""
+    """Return whether one of the person's sessions, practice apart, is over."""
     rows = LivePlace.objects.filter(session__study=plan.study_id, player=user)
     return rows.filter(session__practice=False, session__state__in=OVER).exists()
 

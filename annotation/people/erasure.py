@@ -182,7 +182,9 @@ def _leave(person: Participant, user: User, by: User) -> None:
 
 
 def _blank_answers(user: User) -> None:
-    """Words and quotes go, and what people said of themselves; scores where the study asks so."""
+    """Erase words and quotes, and what people said of themselves;
+    scores where the study asks so.
+    """
     seats = Assignment.objects.filter(annotator=user)
     seats.exclude(skip_reason="").update(skip_reason=ERASED)
     seats.exclude(note="").update(note=ERASED)
@@ -199,7 +201,7 @@ def _blank_answers(user: User) -> None:
 
 
 def _blank_events(user: User, words: _Redaction) -> None:
-    """What the record says by them or about them keeps its facts and loses its words."""
+    """Erase the words of what the record says by them or about them; its facts stay."""
     events = StudyEvent.objects.filter(Q(by=user) | Q(about=user))
     events.exclude(reason="").erase_words(reason=ERASED)
     for pk, detail in list(events.exclude(detail={}).values_list("pk", "detail")):
@@ -221,7 +223,7 @@ def _blank_letters(user: User) -> None:
 
 
 def _blank_notes(user: User) -> None:
-    """Notes beside trajectories keep their turn and lose their words, also those picked as quotes.
+    """Erase the words of notes beside trajectories, also those picked as quotes; their turn stays.
 
     Labels stay as they are: they are a kind of failure, put by the tombstone. What somebody else
     made of a note of theirs goes with it.
@@ -232,7 +234,7 @@ def _blank_notes(user: User) -> None:
 
 
 def _blank_settings(user: User, words: _Redaction) -> None:
-    """Designs name those to whom they dealt."""
+    """Erase names from designs, which name those to whom they dealt."""
     for study in Study.objects.filter(participants__user=user).only("pk", "settings"):
         blank = words.unlisted(study.settings)
         if blank != study.settings:
@@ -260,7 +262,7 @@ def _blank_account(user: User, words: _Redaction) -> None:
 
 
 def _blank_recruiting(user: User) -> None:
-    """The ids of a platform go; that somebody came by a link, finished and got a bonus stays."""
+    """Erase the ids of a platform; that somebody came by a link, finished and got a bonus stays."""
     for row in Recruit.objects.filter(user=user):
         row.external_id = f"erased-{row.pk}"
         row.platform_study = row.platform_session = row.browser = row.code = ""
@@ -268,7 +270,7 @@ def _blank_recruiting(user: User) -> None:
 
 
 def _end_sessions(user: User) -> None:
-    """Sessions tell whose they are only when they are read."""
+    """End the person's sessions, which tell whose they are only when they are read."""
     mine = [
         row.pk
         for row in Session.objects.iterator()
@@ -278,7 +280,9 @@ def _end_sessions(user: User) -> None:
 
 
 def _blank_log(user: User, words: _Redaction) -> None:
-    """The administration's log: what it says about this account, and names in its other lines."""
+    """Erase from the administration's log what it says about this account, and
+    names in its other lines.
+    """
     of_users = ContentType.objects.get_for_model(User)
     about = LogEntry.objects.filter(content_type=of_users, object_id=str(user.pk))
     about.update(object_repr=tombstone(user), change_message="")

@@ -148,7 +148,7 @@ def _refuse_unless_free(place: LivePlace) -> None:
 
 
 def _refuse_who_needs_none(invite: Invite, user: User) -> None:
-    """The link is kept for somebody else where it would give its user nothing."""
+    """Refuse a link to which its user would owe nothing: it is kept for somebody else."""
     has = Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists()
     if has and invite.place is None:
         role = invite.get_role_display().lower()

@@ -113,7 +113,7 @@ def _people(
 
 
 def _fixed(access: StudyAccess) -> bool:
-    """Whether everybody has a list of their own, so that people who join later have none."""
+    """Return whether everybody has a list of their own, so that people who join later have none."""
     named = access.study.dealing == Study.Dealing.NAMED
     return named and not is_live(access.study)
 

@@ -182,7 +182,7 @@ def _people(plan: StudyPlan) -> tuple[dict[str, User], list[PlanProblem]]:
 
 
 def _exclusions(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
-    """Username → trajectories in which they played, of those who played in any."""
+    """Return username → trajectories in which they played, of those who played in any."""
     played = players(people.values())
     return {
         name: frozenset(played[user.pk]) for name, user in people.items() if played.get(user.pk)
@@ -192,7 +192,7 @@ def _exclusions(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
 def check_lessons(
     training: Sequence[ResolvedSpecial], barred: Mapping[str, frozenset[int]]
 ) -> None:
-    """Training items are the same for all, so nobody may have played in one."""
+    """Check that nobody played in a training item, as these are the same for all."""
     for special in training:
         names = sorted(name for name, ids in barred.items() if special.pk in ids)
         if names:
@@ -259,7 +259,7 @@ def _deal_queries(
 
 
 def _gold_each(plan: StudyPlan, gold: Sequence[ResolvedSpecial]) -> int:
-    """In a pool all gold items stand among the others; named people get some of them each."""
+    """Return the gold items of each person; in a pool all of them stand among the others."""
     return len(gold) if plan.dealing == "pool" else plan.gold_each
 
 

@@ -76,7 +76,7 @@ def find_specials(
 def item_shapes(
     questionnaire: Questionnaire, keys: Sequence[int]
 ) -> dict[int, tuple[list[Slot], dict[str, list[str]]]]:
-    """For each item its places for answers, and the parts that questions are asked of."""
+    """Return for each item its places for answers, and the parts that questions are asked of."""
     wants = questionnaire.wants
     if questionnaire.unit == "task":
         has, parts = task_content(keys), task_parts(keys, wants)

@@ -134,7 +134,9 @@ def _pause() -> None:
 
 @contextmanager
 def _portion(study: Study) -> Iterator[Study]:
-    """One transaction, with the study locked; refused where it is not being stored any more."""
+    """Store one portion in one transaction, with the study locked; refused where it is
+    not being stored any more.
+    """
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).filter(pk=study.pk).first()
         if fresh is None or STORING not in fresh.settings or not _goes_on(fresh):

@@ -17,7 +17,7 @@ CHUNK = 500
 
 
 def trajectory_content(trajectories: Iterable[int]) -> dict[int, frozenset[str]]:
-    """For each trajectory, which of the things that questions may need it has."""
+    """Return for each trajectory which of the things that questions may need it has."""
     wanted = list(trajectories)
     found: dict[int, frozenset[str]] = {}
     for start in range(0, len(wanted), CHUNK):
@@ -69,7 +69,8 @@ def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
 def trajectory_parts(
     trajectories: Iterable[int], wants: frozenset[str]
 ) -> dict[int, dict[str, list[str]]]:
-    """For each trajectory the parts that questions may be asked of, as far as they are wanted.
+    """Return for each trajectory the parts that questions may be asked of,
+    as far as they are wanted.
 
     ``turn``: the numbers of its turns. ``world`` and ``user``: the keys of its hidden conditions.
     """
@@ -107,14 +108,14 @@ def _conditions(ids: Sequence[int]) -> dict[int, dict[str, list[str]]]:
 
 
 def task_content(tasks: Iterable[int]) -> dict[int, frozenset[str]]:
-    """For each task, which of the things that questions may need it has."""
+    """Return for each task which of the things that questions may need it has."""
     wanted = list(tasks)
     parts = task_parts(wanted, frozenset({"candidate"}))
     return {pk: frozenset({"candidates"} if parts[pk] else ()) for pk in wanted}
 
 
 def task_parts(tasks: Iterable[int], wants: frozenset[str]) -> dict[int, dict[str, list[str]]]:
-    """For each task the parts that questions may be asked of: the keys of its candidates."""
+    """Return for each task the parts that questions may be asked of: the keys of its candidates."""
     wanted = list(tasks)
     found: dict[int, dict[str, list[str]]] = {pk: {} for pk in wanted}
     if "candidate" not in wants:

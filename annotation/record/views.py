@@ -111,7 +111,7 @@ def _administrators(request: HttpRequest) -> None:
 
 
 def _asked(request: HttpRequest, form: RecordFilter, access: StudyAccess | None) -> RecordSelection:
-    """Whoever annotates blind in a study sees their own part of its record alone."""
+    """Return the filters of the record; whoever annotates blind sees their own part alone."""
     reader = person(request)
     blind = blind_studies(reader)
     if access is not None:

@@ -284,7 +284,7 @@ def _show_expected(
 @require_http_methods(["GET", "POST"])
 @signed_in
 def take_a_break(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Away from the desk, and back. A POST says which."""
+    """Start a break from the desk, or end it. A POST says which."""
     access, participant = fetch_annotator(request, pk)
     if request.method == "POST":
         if request.POST.get("action") == "end":
@@ -300,7 +300,7 @@ def take_a_break(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def rested_at(request: HttpRequest, study: Study) -> datetime | None:
-    """When the last announced break ended, as far as this session knows."""
+    """Return when the last announced break ended, as far as this session knows."""
     kept = request.session.get(RESTED.format(study.pk))
     return datetime.fromisoformat(kept) if kept else None
 

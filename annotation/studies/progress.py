@@ -128,7 +128,7 @@ class StudyProgress:
 
 
 def study_mark(study: Study) -> str:
-    """Changes whenever something changes that the progress shows; one query."""
+    """Return a mark that changes whenever something changes that the progress shows; one query."""
     rows = _participants(study).values_list(
         "number", "state", "training", "consent_version", "told_background", "assigned",
         "submitted", "skipped", "returned", "active_ms", "break_since", "last_seen_at",

@@ -270,7 +270,7 @@ def deal_for_all(*, study: Study, user: User) -> None:
 
 
 def _store_background(study: Study) -> None:
-    """The background questions are an item like others, with the annotator as its subject."""
+    """Store the background questions as an item like others, with the annotator as its subject."""
     questionnaire = load_questionnaire(study.background)
     if questionnaire.unit != "person":
         raise Refused("invalid", f"{study.background} does not ask about annotators")

@@ -36,7 +36,9 @@ class Api(NinjaAPI):
     _described: OpenAPISchema | None = None
 
     def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
-        """The description of the API, made once: it takes half a second, and anybody may ask."""
+        """Return the description of the API, made once: it takes half a
+        second, and anybody may ask.
+        """
         if any(given.values()):
             return super().get_openapi_schema(**given)
         if self._described is None:
@@ -48,7 +50,7 @@ class Api(NinjaAPI):
 
 
 def make_api(more: Iterable[tuple[str, Router]] = (), handlers: errors.Handlers = ()) -> NinjaAPI:
-    """The API with the routers of this app and those handed in, by the prefix of each.
+    """Make the API with the routers of this app and those handed in, by the prefix of each.
 
     ``handlers`` turn exceptions of other apps into answers.
     """

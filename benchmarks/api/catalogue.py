@@ -140,14 +140,14 @@ systems_router = Router(tags=["Systems"])
 
 @systems_router.get("/systems", response={200: list[SystemOut], **refusals()})
 def list_systems(request: HttpRequest) -> list[dict[str, Any]]:
-    """All systems with their roles, settings and dimensions."""
+    """List all systems with their roles, settings and dimensions."""
     allow(request, VIEW)
     return [_system(key) for key in SYSTEMS]
 
 
 @systems_router.get("/systems/{key}", response={200: SystemOut, **refusals(404)})
 def get_one_system(request: HttpRequest, key: str) -> dict[str, Any]:
-    """One system."""
+    """Return one system."""
     allow(request, VIEW)
     if key not in SYSTEMS:
         raise Http404
@@ -194,7 +194,7 @@ agents_router = Router(tags=["Agents"])
 
 @agents_router.get("/agents", response={200: PageOut[AgentOut], **refusals()})
 def list_agents(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
-    """All agents."""
+    """List all agents."""
     allow(request, VIEW)
     rows = visibility(request).of(Agent.objects.all())
     found, following = one_page(request, rows, page.limit)
@@ -203,7 +203,7 @@ def list_agents(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 
 @agents_router.get("/agents/{int:agent_id}", response={200: AgentOut, **refusals(404)})
 def get_agent(request: HttpRequest, agent_id: int) -> Agent:
-    """One agent."""
+    """Return one agent."""
     return fetch(request, Agent.objects.all(), pk=agent_id)
 
 
@@ -212,7 +212,7 @@ datasets_router = Router(tags=["Datasets"])
 
 @datasets_router.get("/datasets", response={200: PageOut[DatasetOut], **refusals()})
 def list_datasets(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
-    """Datasets, the newest first."""
+    """List datasets, the newest first."""
     allow(request, VIEW)
     rows = datasets.datasets(visibility(request))
     found, following = one_page(request, rows, page.limit, newest=True)
@@ -221,7 +221,7 @@ def list_datasets(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 
 @datasets_router.get("/datasets/{int:dataset_id}", response={200: DatasetDetail, **refusals(404)})
 def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
-    """One dataset with its levels."""
+    """Return one dataset with its levels."""
     found = fetch(request, datasets.datasets(visibility(request)), pk=dataset_id)
     sizes = datasets.level_sizes(found)
     return {
@@ -241,7 +241,7 @@ def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
     "/datasets/{int:dataset_id}/tasks", response={200: PageOut[TaskRow], **refusals(404)}
 )
 def list_tasks(request: HttpRequest, dataset_id: int, query: Query[TaskQuery]) -> dict[str, Any]:
-    """The tasks of a dataset."""
+    """List the tasks of a dataset."""
     found = fetch(request, Dataset.objects.all(), pk=dataset_id)
     rows = datasets.dataset_tasks(found, query.q, query.category, visibility(request))
     page, following = one_page(request, rows, query.limit)
@@ -263,7 +263,7 @@ def list_tasks(request: HttpRequest, dataset_id: int, query: Query[TaskQuery]) -
 
 @datasets_router.get("/tasks/{int:task_id}", response={200: TaskDetail, **refusals(404)})
 def get_task(request: HttpRequest, task_id: int) -> dict[str, Any]:
-    """One task with its hidden constraints."""
+    """Return one task with its hidden constraints."""
     found = fetch(request, Task.objects.select_related("dataset"), pk=task_id)
     return {
         "id": found.pk,

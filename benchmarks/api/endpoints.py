@@ -70,7 +70,7 @@ router = Router(tags=["Endpoints"])
 
 @router.get("/endpoints", response={200: PageOut[EndpointOut], **refusals()})
 def list_endpoints(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
-    """Endpoints, the newest first."""
+    """List endpoints, the newest first."""
     allow(request, VIEW)
     rows = visibility(request).of(Endpoint.objects.all())
     found, following = one_page(request, rows, page.limit, newest=True)
@@ -79,7 +79,7 @@ def list_endpoints(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 
 @router.get("/endpoints/{int:endpoint_id}", response={200: EndpointOut, **refusals(404)})
 def get_endpoint(request: HttpRequest, endpoint_id: int) -> dict[str, Any]:
-    """One endpoint."""
+    """Return one endpoint."""
     return _row(fetch(request, Endpoint.objects.all(), pk=endpoint_id), request)
 
 

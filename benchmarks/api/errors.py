@@ -67,7 +67,7 @@ class ApiError(Exception):
 
 
 def error_response(status: int, message: str, field: str = "", code: str = "") -> HttpResponse:
-    """The one shape."""
+    """Return an error in the one shape that all errors of the API have."""
     detail = {"code": code or CODES.get(status, "error"), "message": message}
     if field:
         detail["field"] = field
@@ -78,7 +78,7 @@ def error_response(status: int, message: str, field: str = "", code: str = "") -
 
 
 def refusals(*statuses: int) -> dict[int, type[ErrorOut]]:
-    """The errors that an operation can answer with, for its description.
+    """Return the errors that an operation can answer with, for its description.
 
     Any can be 422, because a field that is not known is refused everywhere.
     """
@@ -117,7 +117,7 @@ def _http_error(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _validation_error(request: HttpRequest, error: Any) -> HttpResponse:
-    """The first fault; how many more there are is said with it."""
+    """Answer with the first fault, and say how many more there are."""
     first = error.errors[0]
     where = [str(part) for part in first["loc"]]
     # The source (query, body) and, for bodies, the name of our own argument stand in front.
@@ -136,7 +136,9 @@ def _suspicious(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _not_found(request: HttpRequest, error: Any) -> HttpResponse:
-    """The same words for what is not there and for what is closed: that it exists may tell."""
+    """Answer in the same words for what is not there and for what is
+    closed: that it exists may tell.
+    """
     seen = visibility(request)
     closed = seen.closed or seen.tasks
     return error_response(404, f"{NOT_FOUND} {CLOSED}" if closed else NOT_FOUND)

@@ -36,7 +36,9 @@ class ExportQuery(Schema):
 def export_run(
     request: HttpRequest, run_id: int, query: Query[ExportQuery]
 ) -> StreamingHttpResponse:
-    """What is done of a run: chat messages, ATIF, a log for Inspect, or a Hugging Face folder."""
+    """Send what is done of a run: chat messages, ATIF, a log for Inspect,
+    or a Hugging Face folder.
+    """
     run = fetch_run(request, run_id)
     check_exportable(run)
     stream = stream_of(query.format)

@@ -92,7 +92,7 @@ router = Router(tags=["Imports"])
 
 @router.get("/formats", response={200: list[FormatOut], **refusals()})
 def list_formats(request: HttpRequest) -> list[FormatView]:
-    """The formats that can be imported."""
+    """List the formats that can be imported."""
     allow(request, VIEW)
     return import_formats()
 
@@ -134,7 +134,7 @@ def import_file(
 
 @router.get("/imports", response={200: PageOut[JobOut], **refusals()})
 def list_imports(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
-    """Imports in the background, the newest first."""
+    """List imports in the background, the newest first."""
     allow(request, START)
     rows = visibility(request).of(import_jobs())
     found, following = one_page(request, rows, page.limit, newest=True)
@@ -143,12 +143,12 @@ def list_imports(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 
 @router.get("/imports/{int:job_id}", response={200: JobOut, **refusals(404)})
 def get_import(request: HttpRequest, job_id: int) -> dict[str, Any]:
-    """How far an import is, and what came of it."""
+    """Return how far an import is, and what came of it."""
     return job_row(fetch(request, import_jobs(), START, pk=job_id))
 
 
 def job_row(job: Job) -> dict[str, Any]:
-    """A job as it is told; JSON, so that it can be stored as an answer."""
+    """Return a job as the API shows it; JSON, so that it can be stored as an answer."""
     view = ImportView(job)
     refused = view.refused
     return {

@@ -131,7 +131,7 @@ def start_new_judging(request: HttpRequest, wanted: NewJudging) -> Status[Any]:
 
 @router.get("/runs/{int:run_id}/judgings", response={200: list[JudgingOut], **refusals(404)})
 def list_judgings(request: HttpRequest, run_id: int) -> list[dict[str, Any]]:
-    """The judgings of a run, oldest first."""
+    """List the judgings of a run, oldest first."""
     found = fetch_run(request, run_id)
     rows = found.judgings.select_related("run", "made_by").order_by("pk")
     return [_row(row) for row in rows]

@@ -49,7 +49,7 @@ class ReferencePage(DocsBase):
     """Takes the place of the page that comes with the library."""
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
-        """All operations by resource."""
+        """Show all operations by resource."""
         schema: Mapping[str, Any] = api.get_openapi_schema()
         context = {
             "sections": sections(schema),
@@ -60,7 +60,7 @@ class ReferencePage(DocsBase):
 
 
 def sections(schema: Mapping[str, Any]) -> dict[str, list[OperationView]]:
-    """The operations by their tag, in the order of the description."""
+    """Return the operations by their tag, in the order of the description."""
     found: dict[str, list[OperationView]] = {}
     models = schema["components"]["schemas"]
     for path, methods in schema["paths"].items():
@@ -113,7 +113,7 @@ def _field(
 
 
 def kind_of(schema: Mapping[str, Any], models: Mapping[str, Any]) -> str:
-    """What a field takes, in words."""
+    """Describe in words what a field takes."""
     schema = _resolved(schema, models)
     if "anyOf" in schema:
         kinds = [kind_of(one, models) for one in schema["anyOf"] if one.get("type") != "null"]
@@ -147,7 +147,7 @@ def _resolved(schema: Mapping[str, Any], models: Mapping[str, Any]) -> Mapping[s
 
 
 def _answers(operation: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Status and what comes with it; refusals all have the same shape."""
+    """Return status and what comes with it; refusals all have the same shape."""
     good = []
     for status, answer in operation["responses"].items():
         if int(status) < 400:
@@ -180,7 +180,7 @@ LONGEST_EXAMPLE = 20
 
 
 def _schemas(operation: Mapping[str, Any], models: Mapping[str, Any]) -> Iterator[SchemaView]:
-    """The JSON bodies of an operation: what is sent, and what is answered."""
+    """Yield the JSON bodies of an operation: what is sent, and what is answered."""
     for kind, body in operation.get("requestBody", {}).get("content", {}).items():
         if kind.endswith("json"):
             yield _schema_view(f"Sent: {_name(body['schema'])}", body["schema"], models)
@@ -201,7 +201,9 @@ def _schema_view(title: str, schema: Mapping[str, Any], models: Mapping[str, Any
 def _nested(
     schema: Mapping[str, Any], models: Mapping[str, Any], before: str = "", depth: int = 1
 ) -> Iterator[FieldView]:
-    """The fields of an object; of objects inside it ``outer.inner``, of lists ``outer[].inner``."""
+    """Yield the fields of an object; of objects inside it ``outer.inner``,
+    of lists ``outer[].inner``.
+    """
     found = _resolved(schema, models)
     required = found.get("required", ())
     for name, one in found.get("properties", {}).items():
@@ -216,7 +218,9 @@ def _nested(
 def _inside(
     schema: Mapping[str, Any], models: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any] | None, bool]:
-    """The object that a field holds, or that the members of its list are; None for others."""
+    """Return the object that a field holds, or that the members of its
+    list are; None for others.
+    """
     found = _resolved(schema, models)
     if "anyOf" in found:
         given = [one for one in found["anyOf"] if one.get("type") != "null"]
@@ -230,7 +234,7 @@ def _inside(
 def example_of(
     schema: Mapping[str, Any], models: Mapping[str, Any], name: str = "", depth: int = 0
 ) -> Any:
-    """A value that a schema takes: its own example, else one that is told by name and type."""
+    """Return a value that a schema takes: its own example, else one made by name and type."""
     if "examples" in schema:
         return schema["examples"][0]
     found = _resolved(schema, models)

@@ -41,7 +41,7 @@ class Paged(Schema):
 def one_page(
     request: HttpRequest, rows: QuerySet[M], limit: int, *, newest: bool = False
 ) -> tuple[RowPage[M], str | None]:
-    """A page by id, and the address of the next one."""
+    """Return a page by id, and the address of the next one."""
     page = page_by_id(rows, request.GET, size=limit, newest=newest)
     return page, f"{request.path}{page.next_url}" if page.next_url else None
 
@@ -101,7 +101,7 @@ def _refuse(name: str, value: str, known: set[str], where: str) -> None:
 
 
 def storable(text: str) -> bool:
-    """Whether every database can store a text."""
+    """Return whether every database can store a text."""
     return "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
@@ -155,7 +155,7 @@ def _check_texts(value: Any) -> None:
 
 
 def filled(query: BaseModel, *leave_out: str) -> dict[str, Any]:
-    """The fields of a query that were given a value."""
+    """Return the fields of a query that were given a value."""
     given = query.model_dump(exclude={"after", "limit", *leave_out})
     return {name: value for name, value in given.items() if value not in (None, "", [])}
 

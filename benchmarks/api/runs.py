@@ -156,7 +156,7 @@ class MetricsOut(Schema):
 
 
 def run_row(run: Run, progress: Any) -> dict[str, Any]:
-    """A run as the list shows it."""
+    """Return a run as the list shows it."""
     return {
         "id": run.pk,
         "experiment": run.experiment_id,
@@ -192,13 +192,13 @@ def _rows() -> QuerySet[Run]:
 
 
 def fetch_run(request: HttpRequest, run_id: int, permission: str = VIEW) -> Run:
-    """A run that this user may see."""
+    """Return a run that this user may see."""
     return fetch(request, _rows(), permission, pk=run_id)
 
 
 @router.get("/runs", response={200: PageOut[RunOut], **refusals()})
 def list_runs(request: HttpRequest, query: Query[RunQuery]) -> dict[str, Any]:
-    """Runs, the newest first, with how far they are."""
+    """List runs, the newest first, with how far they are."""
     allow(request, VIEW)
     rows = visibility(request).of(runs.run_list(filled(query)))
     page, following = one_page(request, rows, query.limit, newest=True)
@@ -211,7 +211,7 @@ def list_runs(request: HttpRequest, query: Query[RunQuery]) -> dict[str, Any]:
 
 @router.get("/runs/{int:run_id}", response={200: RunDetail, **refusals(404)})
 def get_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    """One run with its progress, settings, roles and versions."""
+    """Return one run with its progress, settings, roles and versions."""
     return _detail(fetch_run(request, run_id))
 
 
@@ -258,7 +258,9 @@ def _dataset(request: HttpRequest, pk: int) -> Dataset:
 
 
 def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Agent]:
-    """The agents by name, as the form offers them. The error lists none: names may be closed."""
+    """Return the agents by name, as the form offers them. The error lists
+    none: names may be closed.
+    """
     ensure_scripted_agents()
     known = {agent.name: agent for agent in agents_for(dataset.system, visibility(request))}
     for name in names:
@@ -272,7 +274,7 @@ def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Ag
 def check_named_endpoints(
     request: HttpRequest, roles: Mapping[str, list[str]]
 ) -> Mapping[str, list[str]]:
-    """The roles as they are wanted; an endpoint that is closed is not known to its asker."""
+    """Check the endpoints that roles name; one that is closed is not known to its asker."""
     named = {
         assignment.removeprefix(AT)
         for assignments in roles.values()
@@ -312,7 +314,7 @@ def cancel_one_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
 
 @router.get("/runs/{int:run_id}/metrics", response={200: MetricsOut, **refusals(404)})
 def get_run_metrics(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    """The metrics of a run, with what is left out of each and why."""
+    """Return the metrics of a run, with what is left out of each and why."""
     found = fetch_run(request, run_id)
     if found.dataset.system not in (*SYSTEMS, EXTERNAL):
         raise ApiError(422, f"The system {found.dataset.system} is not known here any more.")

@@ -60,7 +60,7 @@ CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}
 
 @router.get("/scores", response={200: PageOut[ScoreOut], **refusals()})
 def list_scores(request: HttpRequest, query: Query[ScorePageQuery]) -> dict[str, Any]:
-    """The scores of runs or of a trajectory."""
+    """List the scores of runs or of a trajectory."""
     page, following = one_page(request, _rows(request, query).only("pk"), query.limit)
     found = JudgeScore.objects.filter(pk__in=[row.pk for row in page.rows]).order_by("pk")
     return {"items": score_values(found), "next": following}
@@ -68,7 +68,7 @@ def list_scores(request: HttpRequest, query: Query[ScorePageQuery]) -> dict[str,
 
 @router.get("/scores.csv", response=refusals(), openapi_extra=CSV)
 def list_scores_as_csv(request: HttpRequest, query: Query[ScoreQuery]) -> StreamingHttpResponse:
-    """The same as CSV, all at once."""
+    """Send the same as CSV, all at once."""
     lines = csv_lines(score_table(_rows(request, query)))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'
@@ -119,7 +119,8 @@ def score_rows(
     final: bool = False,
     every_judging: bool = False,
 ) -> QuerySet[JudgeScore]:
-    """The scores of runs or of a trajectory, by default of the judging that a run calls its own.
+    """Return the scores of runs or of a trajectory, by default of the judging
+    that a run calls its own.
 
     Runs are found by their judgings, because that is what the scores' index begins with.
     """
@@ -136,12 +137,12 @@ def score_rows(
 
 
 def score_values(rows: QuerySet[JudgeScore]) -> list[dict[str, Any]]:
-    """These rows by column."""
+    """Return these rows by column."""
     found = rows.values_list(*COLUMNS.values())
     return [dict(zip(COLUMNS, row, strict=True)) for row in found]
 
 
 def score_table(rows: QuerySet[JudgeScore]) -> Iterator[Sequence[Any]]:
-    """A heading, then the rows in their order, a few at a time."""
+    """Yield a heading, then the rows in their order, a few at a time."""
     yield list(COLUMNS)
     yield from rows.order_by("pk").values_list(*COLUMNS.values()).iterator(chunk_size=2000)

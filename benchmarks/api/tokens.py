@@ -29,7 +29,7 @@ class TokenRefused(CoreError):
 def create_token(
     *, user: User, name: str, read_only: bool = False, expires_at: datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """A new token with its secret, which is told this once and stored nowhere."""
+    """Create a token and return its secret, which is shown this once and stored nowhere."""
     if live_tokens(user).count() >= MOST_LIVE:
         raise TokenRefused(f"you have {MOST_LIVE} tokens; revoke one first")
     if expires_at is not None and expires_at <= timezone.now():
@@ -47,7 +47,7 @@ def create_token(
 
 
 def find_token(secret: str) -> ApiToken | None:
-    """The living token with this secret, or None, whatever the reason.
+    """Return the live token with this secret, or None, whatever the reason.
 
     Looked up by the part that is no secret; the rest is compared in constant time.
     """
@@ -83,18 +83,18 @@ def _digest(secret: str) -> str:
 
 
 def is_live() -> Q:
-    """Neither revoked nor expired, of somebody whose account is in use."""
+    """Return whether a token is neither revoked nor expired, and its owner's account is in use."""
     not_expired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     return not_expired & Q(revoked_at=None, user__is_active=True)
 
 
 def live_tokens(user: User) -> QuerySet[ApiToken]:
-    """The tokens of a person that still open something."""
+    """Return the tokens of a person that are neither revoked nor expired."""
     return ApiToken.objects.filter(is_live(), user=user)
 
 
 def tokens_of(user: User) -> QuerySet[ApiToken]:
-    """All tokens of a person, those that are not revoked first."""
+    """Return all tokens of a person, those that are not revoked first."""
     rows = ApiToken.objects.filter(user=user)
     return rows.order_by(F("revoked_at").asc(nulls_first=True), "-pk")
 
@@ -109,7 +109,7 @@ class TokenRow:
 
 
 def token_rows(user: User) -> list[TokenRow]:
-    """The tokens of a person as their page lists them."""
+    """Return the tokens of a person as their page lists them."""
     now = timezone.now()
     return [TokenRow(token, *_state(token, now)) for token in tokens_of(user)]
 

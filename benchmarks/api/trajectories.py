@@ -234,7 +234,9 @@ def _whole() -> QuerySet[Trajectory]:
 
 @router.get("/trajectories", response={200: PageOut[TrajectoryRow], **refusals()})
 def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> dict[str, Any]:
-    """Trajectories. Without a choice of endings, those that have not begun are left out."""
+    """List trajectories that you may see, filtered as on the page. Without a choice of endings,
+    those that have not begun are left out.
+    """
     chosen = filled(query, "order")
     allow(request, VIEW)
     rows = visibility(request).of(trajectories.trajectory_list(chosen))
@@ -252,7 +254,7 @@ def list_trajectories(request: HttpRequest, query: Query[TrajectoryQuery]) -> di
 
 @router.get("/trajectories/{int:trajectory_id}", response={200: TrajectoryDetail, **refusals(404)})
 def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
-    """One trajectory with turns, violations, scores and metrics."""
+    """Return one trajectory with turns, violations, scores and metrics."""
     found = fetch(request, _whole(), pk=trajectory_id)
     turns = turn_views([found])[found.pk]
     (row,) = trajectories.trajectory_rows([found])
@@ -279,7 +281,9 @@ def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
 def list_exchanges(
     request: HttpRequest, trajectory_id: int, query: Query[ExchangeQuery]
 ) -> dict[str, Any]:
-    """The log: who was told what, and what came back. Imported trajectories have none."""
+    """List the exchanges of the log: each prompt and the reply to it.
+    Imported trajectories have none.
+    """
     found = fetch(request, Trajectory.objects.select_related("run__dataset"), pk=trajectory_id)
     rows = exchange_rows(found)
     if query.turn is not None:

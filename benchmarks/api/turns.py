@@ -66,7 +66,7 @@ COLUMNS = {
 
 @router.get("/turns", response={200: PageOut[TurnRow], **refusals()})
 def list_turns(request: HttpRequest, query: Query[TurnQuery]) -> dict[str, Any]:
-    """The turns of runs or of a trajectory."""
+    """List the turns of runs or of a trajectory."""
     allow(request, VIEW)
     if not query.run and query.trajectory is None:
         raise ApiError(422, "Name at least one run or a trajectory.", "run")

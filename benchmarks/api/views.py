@@ -48,7 +48,7 @@ class TokenForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
-    """One's own tokens; a new one is in the answer to the form and nowhere after that."""
+    """Show one's own tokens; a new one is in the answer to the form and nowhere after that."""
     assert isinstance(request.user, User)
     form = TokenForm(request.POST or None)
     secret, status = "", 200

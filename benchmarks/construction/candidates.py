@@ -219,7 +219,7 @@ class DecisionCounts:
 
 
 def with_decisions(rows: QuerySet[Dataset]) -> QuerySet[Dataset]:
-    """Datasets with what ``dataset_decisions`` reads, in the query that reads them."""
+    """Add to datasets what ``dataset_decisions`` reads, in the query that reads them."""
     of = Candidate.objects.filter
     return rows.annotate(
         kept=counted(of(decision=Decision.KEPT), "task__dataset"),
@@ -288,7 +288,7 @@ def task_candidates(task: Task) -> TaskCandidates | None:
 
 
 def _by_kind(rows: Sequence[Candidate]) -> tuple[tuple[str, tuple[Candidate, ...]], ...]:
-    """Rounds in their order; those of an unknown round come last."""
+    """Return rounds in their order; those of an unknown round come last."""
     ordered = sorted(rows, key=lambda row: (row.round is None, row.round))
     kinds = sorted({row.kind for row in rows}, key=kind_order)
     return tuple((plain(kind), tuple(row for row in ordered if row.kind == kind)) for kind in kinds)

@@ -125,7 +125,9 @@ def _start(request: HttpRequest, form: ConstructionForm) -> Run | None:
 
 
 def _size(form: ConstructionForm) -> dict[str, Any] | None:
-    """How many calls the form would start, and their likely cost; None while nothing is known."""
+    """Return how many calls the form would start, and their likely cost;
+    None while nothing is known.
+    """
     sound = form.is_valid()  # which fills what can be read of the fields
     settings = {s.name: s.default for s in form.system.settings}
     tasks: list[str] = []
@@ -149,7 +151,9 @@ def _size(form: ConstructionForm) -> dict[str, Any] | None:
 
 
 def _paid_calls(calls: Any, form: ConstructionForm) -> float:
-    """Of one problem's calls, those to endpoints: a role's calls go to its seats in equal parts."""
+    """Count the calls of one problem to endpoints; a role's calls go to its
+    answerers in equal parts.
+    """
     total = 0.0
     for role, _ in form.paid_seats():
         total += calls[role] / len(form.system.seats(role, form.chosen_settings))
@@ -157,7 +161,7 @@ def _paid_calls(calls: Any, form: ConstructionForm) -> float:
 
 
 def _construction(request: HttpRequest, run_id: int) -> Run:
-    """A run that constructs, for somebody who may start some."""
+    """Return a run that constructs, for somebody who may start some, or raise 404."""
     rows = Run.objects.filter(kind=Run.Kind.CONSTRUCTION).select_related("dataset", "agent")
     return fetch(request, rows, START, pk=run_id)
 
@@ -165,7 +169,7 @@ def _construction(request: HttpRequest, run_id: int) -> Run:
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def construction_dataset(request: HttpRequest, run_id: int) -> HttpResponse:
-    """What a construction has come to, and making a dataset of it."""
+    """Show what a construction has come to, and make a dataset of it."""
     run = _construction(request, run_id)
     making = find_system(run.dataset.system).making
     if making is None:
@@ -202,7 +206,7 @@ def construction_dataset(request: HttpRequest, run_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def task_growth(request: HttpRequest, task_id: int) -> HttpResponse:
-    """How the profiles of a task grew."""
+    """Show how the profiles of a task grew."""
     task = fetch(
         request,
         Task.objects.select_related("dataset__made_by__agent", "dataset__made_by__dataset"),
@@ -227,7 +231,7 @@ def task_growth(request: HttpRequest, task_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def dataset_file(request: HttpRequest, dataset_id: int) -> HttpResponse | FileResponse:
-    """A dataset in the published format; closed to those who may not see some of its tasks."""
+    """Send a dataset in the published format; closed to those who may not see some of its tasks."""
     seen = visibility(request)
     rows = Dataset.objects.filter(system__in=writable_systems())
     found = fetch(request, rows, pk=dataset_id)

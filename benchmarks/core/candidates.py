@@ -54,7 +54,7 @@ def candidate_key(kind: str, text: str) -> str:
 
 
 def candidate_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """(field, what was expected, what was found) for all that is wrong with a candidate."""
+    """Yield (field, what was expected, what was found) for all that is wrong with a candidate."""
     kind, place, decision = given.get("kind"), given.get("round"), given.get("decision")
     if not isinstance(kind, str) or kind not in KINDS:
         yield "kind", "'world' or 'user'", kind

@@ -10,7 +10,7 @@ _UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
 
 
 def storable(value: Any) -> Any:
-    """``value`` (a text or JSON) with U+FFFD for the characters that no store can hold."""
+    """Return ``value`` (a text or JSON) with U+FFFD for the characters that no store can hold."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -21,19 +21,19 @@ def storable(value: Any) -> Any:
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spare spaces; NaN is refused because it is no JSON."""
+    """Return JSON with sorted keys and no spare spaces; NaN is refused because it is no JSON."""
     return json.dumps(
         value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
 
 
 def digest_text(text: str) -> str:
-    """128-bit BLAKE2b of the UTF-8 text, 32 hexadecimal digits."""
+    """Return the 128-bit BLAKE2b of the UTF-8 text, 32 hexadecimal digits."""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def digest(value: Any) -> str:
-    """Digest of the canonical JSON of ``value``."""
+    """Return the digest of the canonical JSON of ``value``."""
     return digest_text(canonical_json(value))
 
 

@@ -140,7 +140,7 @@ class Driver:
     def _answer(
         self, batch: Batch, step: int, stored: Mapping[tuple[int, int], Sequence[Exchange]]
     ) -> tuple[list[Reply], int]:
-        """Replies to a batch in slot order, and how many slots wait for a person."""
+        """Return replies to a batch in slot order, and how many slots wait for a person."""
         replies: dict[int, Reply] = {}
         calls: list[Call] = []
         waiting: list[Call] = []
@@ -210,7 +210,7 @@ class Driver:
             raise _StopAsked(reason)
 
     def _settle(self, calls: Sequence[Call]) -> Iterable[tuple[Call, CallResult, bool]]:
-        """How each call ended, once that is stored, and whether a lost one is worth another.
+        """Store how each call ended; return that, and whether a lost one is worth another.
 
         What is answered at once is stored together with the *sent* rows of the others.
         """
@@ -234,7 +234,7 @@ class Driver:
     def _call_all(
         self, away: Sequence[tuple[Call, Answerer]]
     ) -> Iterable[tuple[Call, Answer | AnswererFailed]]:
-        """Each call with its answer, in the order in which the answers arrive.
+        """Yield each call with its answer, in the order in which the answers arrive.
 
         An unexpected error of one call is raised after the others of the batch have been handed on:
         they are under way, and what they bring has been paid for.

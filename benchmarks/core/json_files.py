@@ -90,7 +90,9 @@ class JsonFile:
         return self._guard.sha.hexdigest()
 
     def items_of(self, key: str) -> Iterator[tuple[int, Any]]:
-        """(index, value) for each member of the list under ``key`` of the object in the file."""
+        """Yield (index, value) for each member of the list under
+        ``key`` of the object in the file.
+        """
         found = False
         for name, events in self._members():
             if name != key:
@@ -109,7 +111,7 @@ class JsonFile:
             self._guard.refuse(f"an object with the field {key!r}", Unquoted("none"))
 
     def members(self) -> Iterator[tuple[str, Any]]:
-        """(key, value) for each field of the object in the file."""
+        """Yield (key, value) for each field of the object in the file."""
         for name, events in self._members():
             event, value = next(events)
             yield name, self._build(event, value, events)
@@ -117,7 +119,7 @@ class JsonFile:
     def entries(
         self, skip: Collection[str] = (), without: Collection[str] = ()
     ) -> Iterator[tuple[str, int | None, Any]]:
-        """(field, place, value): the members of lists one by one, everything else whole.
+        """Yield (field, place, value): the members of lists one by one, everything else whole.
 
         A list at the top has the empty field. ``skip`` names fields that nobody wants,
         ``without`` such fields of the members of lists.
@@ -281,7 +283,7 @@ class Unusual(Exception):
 
 
 def refuse_constant(name: str) -> Any:
-    """NaN and Infinity are no JSON, though Python writes them."""
+    """Refuse NaN and Infinity, which are no JSON, though Python writes them."""
     raise ValueError(f"{name}, which is no JSON")
 
 
@@ -333,7 +335,9 @@ class ItemFile:
         self.place: tuple[str, int] = ("", 0)
 
     def entries(self, skip: Collection[str] = (), without: Collection[str] = ()) -> Iterator[Entry]:
-        """As ``JsonFile.entries``; only items too large for this reader come ``without`` fields."""
+        """Yield what ``JsonFile.entries`` does; only items too large for this
+        reader come ``without`` fields.
+        """
         try:
             yield from self._entries(skip)
         except Unusual:
@@ -352,7 +356,7 @@ class ItemFile:
             raise Unusual
 
     def _list(self, field: str, opening: str, depth: int) -> Iterator[Entry]:
-        """Members of the list whose bracket was read."""
+        """Yield the members of the list whose bracket was read."""
         self._keep(opening, 0)
         index = 0
         self.place = (field, index)
@@ -396,7 +400,7 @@ class ItemFile:
                 raise Unusual
 
     def _keep(self, opening: str, dropped: int) -> None:
-        """All before this place is sound and done with."""
+        """Note that all before this place is sound and done with."""
         self.sound, self.opening, self.dropped = self.at, opening, dropped
 
     def _next(self, peek: bool = False) -> str:

@@ -78,26 +78,27 @@ class Log(Protocol):
         """Return everything stored, ordered by (step, slot, attempt)."""
 
     def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
-        """Rows in state *sent*, before any call leaves, and those of calls that need not leave.
+        """Store rows in state *sent*, before any call leaves, and those of
+        calls that need not leave.
 
         The most that the calls can cost is put aside with them; ``CapReached``, and nothing
         written, where a cap does not allow it. ``settled`` was answered within this process.
         """
 
     def record_verdict(self, call: Call, verdict: CallResult) -> None:
-        """The reply of one call, or why there is none; in a transaction of its own."""
+        """Store the reply of one call, or why there is none; in a transaction of its own."""
 
     def open_asks(self, calls: Sequence[Call]) -> None:
-        """Asks that wait for a person; opening one twice changes nothing."""
+        """Open asks that wait for a person; opening one twice changes nothing."""
 
     def record_turn(self, turn: Turn) -> None:
-        """A derived turn: inserted once, compared ever after (``TurnMismatch``).
+        """Store a derived turn: inserted once, compared ever after (``TurnMismatch``).
 
         It follows from what is stored, so it may be committed together with what comes next.
         """
 
     def record_outcome(self, outcome: Outcome) -> None:
-        """The end of the episode."""
+        """Store the end of the episode."""
 
 
 def total_most(calls: Sequence[Call], *, capped: bool) -> float:

@@ -64,7 +64,7 @@ def split_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parser of kind ``plan``: the text and its steps; unreadable without a single step."""
+    """Parse kind ``plan``: the text and its steps; unreadable without a single step."""
     steps = split_steps(text)
     if not steps:
         raise UnreadableReply("expected a plan in numbered steps, found no step.")

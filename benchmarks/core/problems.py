@@ -97,7 +97,7 @@ def _short(text: str) -> str:
 
 
 def text_fault(value: Any, longest: int) -> str:
-    """Why a value is no text that can be stored: its expectation in words, or ''."""
+    """Return why a value is no text that can be stored: its expectation in words, or ''."""
     if not isinstance(value, str):
         return "a text"
     if not value.strip():

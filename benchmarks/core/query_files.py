@@ -21,7 +21,7 @@ MOST_CONSTRAINTS = 5_000
 
 @contextmanager
 def reading(path: Path, problems: Problems) -> Iterator[JsonFile]:
-    """An open file whose faults go to ``problems``; one that cannot be opened is refused."""
+    """Open a file whose faults go to ``problems``; one that cannot be opened is refused."""
     try:
         with path.open("rb") as raw:
             yield JsonFile(path, raw)

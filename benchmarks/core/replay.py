@@ -75,7 +75,7 @@ def play_back(
     seed_for: Callable[[int, int], int],
     max_attempts: int,
 ) -> Playback:
-    """Turns and outcome as they follow from stored exchanges.
+    """Derive turns and outcome as they follow from stored exchanges.
 
     Raises ``NotStored`` where a reply is missing and ``AskMismatch`` where the episode asks
     something else than what is stored.

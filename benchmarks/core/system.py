@@ -65,7 +65,9 @@ class Setting:
     maximum: float | None = None
 
     def read(self, raw: Any) -> Any:
-        """``raw`` (a string from a form or a terminal, or a JSON value) as a value of this kind."""
+        """Read ``raw`` (a string from a form or a terminal, or a JSON
+        value) as a value of this kind.
+        """
         value = self._cast(raw)
         if self.choices and value not in self.choices:
             raise SettingError(self.name, "one of " + ", ".join(self.choices), raw)

@@ -77,7 +77,7 @@ def check_declared(name: str, file: BinaryIO) -> None:
 
 
 def workbook_rows(path: Path) -> Iterator[Sequence[Any]]:
-    """Rows of the first sheet as values. Whatever is no readable workbook is refused."""
+    """Yield the rows of the first sheet as values. Whatever is no readable workbook is refused."""
     # Here, because it brings numpy, which no page needs to start.
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException

@@ -92,7 +92,9 @@ class LevelSizes:
 
 
 def level_sizes(dataset: Dataset) -> LevelSizes:
-    """Constraints per profile by level and kind, as Table 2 of AdaPlanBench gives their means."""
+    """Return constraints per profile by level and kind, as Table 2 of
+    AdaPlanBench gives their means.
+    """
     profiles = Profile.objects.filter(task__dataset=dataset).order_by("rank")
     levels = Counter(profiles.values_list("level", flat=True))
     counts: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -118,7 +120,9 @@ def level_sizes(dataset: Dataset) -> LevelSizes:
 
 
 def _kind_size(counts: Sequence[int], profiles: int, published: Published | None) -> KindSize:
-    """``counts`` leaves out the profiles without any constraint of the kind."""
+    """Return the size of a kind; ``counts`` leaves out the profiles
+    without any constraint of it.
+    """
     mean = sum(counts) / profiles
     squares = sum((n - mean) ** 2 for n in counts) + (profiles - len(counts)) * mean**2
     sd = math.sqrt(squares / (profiles - 1)) if profiles > 1 else None
@@ -126,7 +130,7 @@ def _kind_size(counts: Sequence[int], profiles: int, published: Published | None
 
 
 def published_sizes(system: str) -> Mapping[str, Published]:
-    """Published mean sizes of profiles of a system, by kind and level: ``world_low``."""
+    """Return published mean sizes of profiles of a system, by kind and level: ``world_low``."""
     return {
         row.metric: row
         for key in SYSTEMS
@@ -136,7 +140,7 @@ def published_sizes(system: str) -> Mapping[str, Published]:
 
 
 def kind_order(kind: str) -> tuple[bool, str]:
-    """World first, as the protocols take them; other kinds by name."""
+    """Return kinds with world first, as the protocols take them; others by name."""
     return kind != "world", kind
 
 
@@ -149,7 +153,7 @@ def dataset_levels(dataset: Dataset) -> list[str]:
 def dataset_tasks(
     dataset: Dataset, words: str = "", category: str = "", seen: Visibility = EVERYTHING
 ) -> QuerySet[Task]:
-    """Tasks whose id or query holds ``words``, without their payloads."""
+    """Return tasks whose id or query holds ``words``, without their payloads."""
     rows = seen.of(dataset.tasks.defer("payload")).annotate(
         levels=counted(Profile.objects.all(), "task"),
         plays=counted(seen.of(Trajectory.objects.filter(judged=None)), "task"),

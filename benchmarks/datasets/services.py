@@ -87,7 +87,7 @@ def _save_shared(content: types.Json) -> SharedData:
 
 
 def chunks(rows: Iterable[R]) -> Iterator[list[R]]:
-    """Lists of at most CHUNK rows, so that a large file never lies in memory as a whole."""
+    """Yield lists of at most CHUNK rows, so that a large file never lies in memory as a whole."""
     source = iter(rows)
     while chunk := list(islice(source, CHUNK)):
         yield chunk

@@ -71,7 +71,7 @@ def dataset_import(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_safe
 def dataset_job(request: HttpRequest, import_id: int) -> HttpResponse:
-    """One import of a dataset or of problems: how far it is, and what came of it."""
+    """Show one import of a dataset or of problems: how far it is, and what came of it."""
     view = ImportView(fetch(request, dataset_jobs(), START, pk=import_id))
     return render(request, "benchmarks/datasets/dataset_job.html", {"view": view})
 
@@ -79,7 +79,7 @@ def dataset_job(request: HttpRequest, import_id: int) -> HttpResponse:
 @signed_in
 @require_safe
 def dataset_progress(request: HttpRequest, import_id: int) -> HttpResponse:
-    """The fragment that asks for itself while the import moves."""
+    """Show the fragment that asks for itself while the import moves."""
     return answer_progress(request, ImportView(fetch(request, dataset_jobs(), START, pk=import_id)))
 
 

@@ -221,7 +221,7 @@ class EndpointForm(forms.Form):
         preset: EndpointPreset | None = None,
         by: User | None = None,
     ) -> None:
-        """``by`` makes or changes the endpoint; None is the terminal."""
+        """Make the form; ``by`` makes or changes the endpoint, None being the terminal."""
         source = endpoint or copied
         initial = {name: getattr(source, name) for name in self.base_fields} if source else {}
         if preset is not None:

@@ -113,7 +113,7 @@ def _heads(source: FileSource) -> Iterator[_Head]:
 
 
 def _placed(heads: Sequence[_Head]) -> list[tuple[str, int]]:
-    """(what it belongs to, which part of it) for every document; 0 is the beginning."""
+    """Return (what it belongs to, which part of it) for every document; 0 is the beginning."""
     places: list[tuple[str, int]] = []
     follows: dict[str, int] = {}
     for index, head in enumerate(heads):

@@ -81,7 +81,7 @@ def _json(
 def _archive(
     source: FileSource, problems: Problems, header: dict[str, Any]
 ) -> Iterator[tuple[Spot, Any]]:
-    """Samples of an archive. A run that was killed left no header, only how it began."""
+    """Yield samples of an archive. A run that was killed left no header, only how it began."""
     start = next((name for name in ("header.json", START) if name in source.members), None)
     if start is None:
         raise refused(source.name, f"header.json or {START} in the archive", Unquoted("neither"))
@@ -232,7 +232,7 @@ def _trajectory(spot: Spot, sample: Any, model: str) -> ImportedTrajectory | Non
 
 
 def _resolved(value: Any, attached: Mapping[str, Any]) -> Any:
-    """Texts that stand elsewhere in the sample, put back into their places."""
+    """Put texts that stand elsewhere in the sample back into their places."""
     if isinstance(value, str):
         for scheme in ATTACHMENTS:
             if value.startswith(scheme):

@@ -272,7 +272,7 @@ def _count_value(totals: _Totals, key: tuple[str, str], value: float | None) -> 
 
 
 def _results(totals: _Totals) -> dict[str, Any]:
-    """Means over the samples that have the score; those that have it not are counted."""
+    """Return means over the samples that have the score; those that have it not are counted."""
     keys = dict.fromkeys([*totals.values, *totals.unscored])
     return {
         "total_samples": totals.samples,

@@ -102,14 +102,14 @@ def _text(spot: Spot, raw: Mapping[str, Any], name: str) -> str:
 
 
 def _tokens(usage: Any) -> tuple[int | None, int | None]:
-    """Tokens read and written, where a message states its usage."""
+    """Return tokens read and written, where a message states its usage."""
     if not isinstance(usage, dict):
         return None, None
     return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
 
 
 def read_content(spot: Spot, name: str, given: Any) -> tuple[str, str, list[Any]]:
-    """(text, reasoning, the parts as given where some of them are no text)."""
+    """Return (text, reasoning, the parts as given where some of them are no text)."""
     if given is None or isinstance(given, str):
         return given or "", "", []
     if not isinstance(given, list):
@@ -173,7 +173,7 @@ def read_call(spot: Spot, raw: Any, by: By) -> ToolCall | None:
 
 
 def read_arguments(given: Any) -> tuple[Any, bool]:
-    """Arguments as a value; a text that is no JSON stays what it is."""
+    """Return arguments as a value; a text that is no JSON stays what it is."""
     if not isinstance(given, str):
         return given, False
     try:

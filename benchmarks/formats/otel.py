@@ -130,7 +130,7 @@ def read(
 
 
 def _records(source: FileSource, problems: Problems) -> Iterator[Record]:
-    """Spans of generative AI and events that belong to them, in the order of the file."""
+    """Yield spans of generative AI and events that belong to them, in the order of the file."""
     for spot, name, resource in _resources(source, problems):
         scopes, rows = _INSIDE[name]
         for scope_spot, scope in _members(spot, resource, scopes):
@@ -231,7 +231,7 @@ def _id(spot: Spot, row: Mapping[str, Any], name: str) -> str:
 
 
 def _moment(spot: Spot, row: Mapping[str, Any], name: str) -> int:
-    """Nanoseconds since 1970; protobuf writes them as a text."""
+    """Return nanoseconds since 1970; protobuf writes them as a text."""
     given = row.get(name, 0)
     if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 20:
         given = int(given)
@@ -335,7 +335,7 @@ def _add_details(records: Sequence[Record]) -> None:
 
 
 def _chains(calls: Sequence[Record], *, deltas: bool) -> list[Chain]:
-    """Calls put together where one begins with all that another told and was told.
+    """Put calls together where one begins with all messages of another and its reply.
 
     In a conversation with an id, a call of the same agent may tell only what is new (``deltas``).
     """
@@ -379,7 +379,7 @@ def _bare(message: Any) -> Any:
 
 
 def _content(call: Record, name: str) -> list[Any]:
-    """Messages of a call: a list, or a text that holds one."""
+    """Return messages of a call: a list, or a text that holds one."""
     given = call.about.get(name)
     if isinstance(given, str):
         try:
@@ -540,7 +540,9 @@ def _scores(
     places: Sequence[int],
     messages: tuple[ImportedMessage, ...],
 ) -> tuple[dict[str, float | None], dict[str, str], tuple[RubricScore, ...], list[dict[str, Any]]]:
-    """Evaluation results: of the calls in the chain by turn, all others of the trajectory."""
+    """Return evaluation results: of the calls in the chain by turn, all
+    others of the trajectory.
+    """
     turns = _turns(messages)
     at = {call.span: turns.get(places[i], 1) for i, call in chain.calls if i < len(places)}
     scores: dict[str, float | None] = {"reward": None}

@@ -79,7 +79,7 @@ def open_source(path: Path, others: Sequence[Path] = ()) -> FileSource:
 
 
 def together(paths: Sequence[Path], name: str) -> list[list[Path]]:
-    """Files that are parts of one another in one list, all others alone; for ATIF."""
+    """Put files that are parts of one another into one list, all others alone; for ATIF."""
     files = [path for path in dict.fromkeys(paths) if name in ("", "atif") and path.is_file()]
     atif = [path for path in files if _is_atif(path)]
     if len(atif) < 2:
@@ -99,7 +99,7 @@ def _is_atif(path: Path) -> bool:
 
 
 def _named(paths: Sequence[Path]) -> dict[str, FileSource]:
-    """Files by their names; those of one name by their folders too."""
+    """Name files by their names; those of one name by their folders too."""
     counts = Counter(path.name for path in paths)
     return {path.name if counts[path.name] == 1 else path.as_posix(): File(path) for path in paths}
 
@@ -208,7 +208,7 @@ def read_file(
 def numbered(
     source: FileSource, name: str, problems: Problems, header: dict[str, Any], agent: str
 ) -> Iterator[ImportedTrajectory]:
-    """Trajectories with attempts: those that the file gives, each once, or in its order."""
+    """Number trajectories with attempts: those that the file gives, each once, or in its order."""
     seen: set[int] = set()
     counts: dict[int, int] = {}
     for trajectory in get_format(name).read(source, problems, header):
@@ -231,5 +231,5 @@ def agent_title(given: str) -> str:
 
 
 def _mark(*parts: str) -> int:
-    """Eight bytes stand for a key, so that millions of them fit into memory."""
+    """Return eight bytes that stand for a key, so that millions of them fit into memory."""
     return int(digest_text("\x1f".join(parts))[:16], 16)

@@ -37,7 +37,7 @@ class FileSource:
         return io.BufferedReader(_Unzipped(raw, self.name)) if zipped else raw
 
     def checksum(self) -> str:
-        """SHA-256 of the bytes; of names and contents, where it is several files."""
+        """Return SHA-256 of the bytes; of names and contents, where it is several files."""
         sha = hashlib.sha256()
         for name in sorted(self.members):
             sha.update(f"{self.members[name].checksum()}  {name}\n".encode())
@@ -50,7 +50,7 @@ class FileSource:
     def entries(
         self, skip: Collection[str] = (), without: Collection[str] = ()
     ) -> Iterator[tuple[str, int | None, Any]]:
-        """(field, place in its list, value) of a JSON document; see ``ItemFile.entries``."""
+        """Yield (field, place in its list, value) of a JSON document; see ``ItemFile.entries``."""
         with self.open() as raw:
             yield from ItemFile(self.name, raw).entries(skip, without)
 
@@ -72,7 +72,7 @@ class FileSource:
         return made
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """(number, content) of every line that is not blank."""
+        """Yield (number, content) of every line that is not blank."""
         with self.open() as raw:
             number = 0
             while line := raw.readline(LONGEST_LINE + 1):

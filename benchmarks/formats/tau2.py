@@ -190,7 +190,7 @@ def _trajectory(
 
 
 def _flat(messages: Any) -> Any:
-    """Results that came back together become messages; ids stand where chats have them."""
+    """Turn results that came back together into messages; ids stand where chats have them."""
     if not isinstance(messages, list):
         return messages
     flat: list[Any] = []
@@ -204,6 +204,6 @@ def _flat(messages: Any) -> Any:
 
 
 def _hidden(message: ImportedMessage) -> ImportedMessage:
-    """What its user's own tools said is hidden from the agent."""
+    """Return whether a message is hidden from the agent, as what its user's own tools said is."""
     theirs = message.speaker == "tool" and message.extra.get("requestor") == "user"
     return replace(message, hidden=True) if theirs else message

@@ -98,7 +98,7 @@ def _trajectory(spot: Spot, item: Any) -> ImportedTrajectory | None:
 
 
 def _termination(messages: Sequence[ImportedMessage], info: Mapping[str, Any]) -> str:
-    """The file does not say how a trajectory ended, but its end shows it.
+    """Return how a trajectory ended: the file does not say it, but its end shows it.
 
     An environment that was never done was not assessed either: its steps were used up.
     """

@@ -203,7 +203,9 @@ def _chat_message(text: str, calls: list[Any], native: bool) -> str:
 
 
 def _content(content: Any) -> tuple[str, str]:
-    """Text and thoughts of a content, which is a text or, with some servers, a list of parts."""
+    """Return text and thoughts of a content, which is a text or, with some
+    servers, a list of parts.
+    """
     if not isinstance(content, list):
         return _text(content), ""
     said: dict[bool, list[str]] = {True: [], False: []}
@@ -220,7 +222,9 @@ def _content(content: Any) -> tuple[str, str]:
 
 
 def split_thoughts(text: str) -> tuple[str, str]:
-    """(thoughts, answer): blocks of thinking at the start of a reply are no part of the answer."""
+    """Split into (thoughts, answer): blocks of thinking at the start of a reply
+    are no part of the answer.
+    """
     thoughts = []
     while found := _THOUGHT.match(text):
         thoughts.append(found[2])
@@ -234,7 +238,9 @@ def split_thoughts(text: str) -> tuple[str, str]:
 
 
 def _finish(value: Any) -> str:
-    """Why the reply ended, in the server's word: ``stop``, ``length``, ``content_filter`` …"""
+    """Return why the reply ended, in the server's word: ``stop``,
+    ``length``, ``content_filter`` …
+    """
     word = _text(value)
     return word if not word or _WORD.fullmatch(word) else "other"
 

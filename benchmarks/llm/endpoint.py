@@ -251,7 +251,7 @@ def _report(result: Answer | Trouble, place: CallPermit) -> None:
 
 
 def _breakdown(error: "openai.APIConnectionError", seconds: float) -> Trouble:
-    """No answer at all: it could not be reached, fell silent, or broke off."""
+    """Return the error for no answer at all: it could not be reached, fell silent, or broke off."""
     import httpx2
     import openai
 

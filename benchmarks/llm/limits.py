@@ -33,7 +33,7 @@ class Throttle:
         self._cut_at = -math.inf
 
     def delay(self, now: float) -> float:
-        """Seconds until a call may start; infinite while all places are taken."""
+        """Return seconds until a call may start; infinite while all places are taken."""
         if self.running >= int(self.limit):
             return math.inf
         delay = max(self._held_until - now, (1 - self._filled(now)) / self._rate)
@@ -48,11 +48,13 @@ class Throttle:
         self.running -= 1
 
     def bear(self) -> None:
-        """A call was answered: there may be room for more."""
+        """Note that a call was answered: there may be room for more."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
     def refuse(self, started: float, now: float) -> None:
-        """A call that had started at ``started`` was refused for haste; it still counts."""
+        """Note that a call that had started at ``started`` was refused
+        for haste; it still counts.
+        """
         if started > self._cut_at:
             self.limit = max(1.0, min(self.limit, self.running) / 2)
             self._cut_at = now
@@ -68,7 +70,7 @@ class Throttle:
             self._rate = self._full_rate * part
 
     def hold(self, seconds: float, now: float) -> None:
-        """Nobody starts for a while."""
+        """Let nobody start for a while."""
         self._held_until = max(self._held_until, now + min(seconds, LONGEST_HOLD))
 
     def _filled(self, now: float) -> float:
@@ -136,7 +138,7 @@ class Limiter:
 
     @contextmanager
     def place(self, longest: float = math.inf) -> Iterator[CallPermit]:
-        """A place for one call, after at most ``longest`` seconds (``NoPlace``)."""
+        """Hold a place for one call, got after at most ``longest`` seconds (``NoPlace``)."""
         place = CallPermit(self, self._enter(longest))
         try:
             yield place

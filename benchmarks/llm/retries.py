@@ -55,7 +55,7 @@ class RetryPolicy:
     queue: float = 3600.0
 
     def pause(self, failed: int, wait: float | None, rng: random.Random) -> float:
-        """Seconds before the next try, after ``failed`` tries.
+        """Return seconds before the next try, after ``failed`` tries.
 
         What the server asks for is a least time; a little is added, lest all come back at once.
         """
@@ -86,7 +86,7 @@ def read_wait(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _until(text: str, now: float) -> float:
-    """Seconds until an HTTP date, none for one in the past; NaN for what is no date."""
+    """Return seconds until an HTTP date, none for one in the past; NaN for what is no date."""
     try:
         date = parsedate_to_datetime(text)
         if date.tzinfo is None:

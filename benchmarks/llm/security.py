@@ -168,7 +168,7 @@ class Redactor:
         return "Redactor(…)"
 
     def clean(self, text: str) -> str:
-        """``text`` without the key."""
+        """Return ``text`` without the key."""
         if not any(block in text for block in self._blocks):
             return text
         for form in self._forms:
@@ -190,7 +190,7 @@ class Redactor:
 
 
 def _without(text: str, form: str, start: int, length: int) -> str:
-    """``text`` without each stretch that begins with ``length`` characters of ``form``."""
+    """Return ``text`` without each stretch that begins with ``length`` characters of ``form``."""
     piece = form[start : start + length]
     kept, position = [], 0
     while (at := text.find(piece, position)) >= 0:

@@ -28,7 +28,7 @@ class Deadline(threading.local):
     at: float | None = None
 
     def within(self, timeout: float | None) -> float | None:
-        """``timeout``, shortened to what is left."""
+        """Return ``timeout``, shortened to what is left."""
         if self.at is None:
             return timeout
         left = self.at - time.monotonic()

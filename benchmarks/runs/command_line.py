@@ -13,7 +13,7 @@ from benchmarks.runs.worker import WORKABLE, work_on_run
 
 
 def find_agents(names: list[str]) -> list[Agent]:
-    """Agents by name, in the order given."""
+    """Return agents by name, in the order given."""
     agents = Agent.objects.in_bulk(names, field_name="name")
     for name in names:
         if name not in agents:
@@ -22,7 +22,7 @@ def find_agents(names: list[str]) -> list[Agent]:
 
 
 def read_pairs(pairs: list[str]) -> dict[str, str]:
-    """``key=value`` arguments as a mapping."""
+    """Return ``key=value`` arguments as a mapping."""
     read = {}
     for pair in pairs:
         key, separator, value = pair.partition("=")

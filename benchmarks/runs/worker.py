@@ -64,7 +64,7 @@ def _live_executor() -> CallThreads:
 
 @cache
 def _carriers() -> Threads:
-    """Threads that carry trajectories on endpoints, as many as those have room for."""
+    """Return threads that carry trajectories on endpoints, as many as those have room for."""
     load_client()
     sys.setswitchinterval(SWITCH_SECONDS)
     return Threads(settings.ENDPOINT_THREADS, thread_name_prefix="carry")
@@ -141,7 +141,7 @@ def carry_reserved(*, pk: int, owner: str) -> bool:
 
 
 def _stands(pk: int) -> tuple[str, int, str, datetime | None]:
-    """Status of a trajectory, its run, that run's status, and when it was begun."""
+    """Return status of a trajectory, its run, that run's status, and when it was begun."""
     fields = "status", "run", "run__status", "run__started_at"
     found: tuple[str, int, str, datetime | None] = Trajectory.objects.values_list(*fields).get(
         pk=pk

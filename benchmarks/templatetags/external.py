@@ -29,7 +29,7 @@ def shown(value: Any) -> str:
 
 @register.filter
 def facts(value: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(name in words, value as text) of what is not empty."""
+    """Return (name in words, value as text) of what is not empty."""
     return [
         (plain(name), as_text(inner))
         for name, inner in (value or {}).items()
@@ -39,5 +39,5 @@ def facts(value: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 @register.simple_tag
 def what_is_missing() -> str:
-    """Why pages about judges and constraints have nothing to say here."""
+    """Say why pages about judges and constraints have nothing to say here."""
     return find_system(EXTERNAL).labels.not_judged

@@ -58,7 +58,7 @@ def moment(at: datetime | None) -> SafeString:
 
 @register.filter
 def number(value: float | None) -> str:
-    """At most three significant digits, no needless zeros; thousands apart."""
+    """Write at most three significant digits, no needless zeros; thousands apart."""
     if value is None:
         return ""
     if abs(value) >= 100:
@@ -120,7 +120,7 @@ def change(before: str, after: str) -> PlanChange:
 
 @register.filter
 def turns(indices: Sequence[int]) -> str:
-    """``turn 2``, ``turns 2 and 4``, ``turns 1, 2 and 4``."""
+    """Write turns as ``turn 2``, ``turns 2 and 4``, ``turns 1, 2 and 4``."""
     if len(indices) == 1:
         return f"turn {indices[0]}"
     *first, last = map(str, indices)

@@ -166,7 +166,7 @@ def _given(given: GivenScore) -> str:
 
 @lru_cache(maxsize=256)
 def short(value: float) -> str:
-    """At most one decimal, as the templates write it."""
+    """Write a number with at most one decimal, as the templates write it."""
     return floatformat(value, "-1")
 
 

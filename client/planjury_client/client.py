@@ -31,48 +31,48 @@ class PlanJury(Transport):
     # --- Systems, datasets, agents, endpoints -----------------------------------------------------
 
     def systems(self) -> list[dict[str, Any]]:
-        """All benchmark systems with their roles, settings and dimensions."""
+        """Return all benchmark systems with their roles, settings and dimensions."""
         return list(self._get("/systems"))
 
     def system(self, key: str) -> dict[str, Any]:
-        """One system."""
+        """Return one system."""
         return dict(self._get("/systems/{key}", key=key))
 
     def datasets(self) -> Iterator[dict[str, Any]]:
-        """Datasets, the newest first."""
+        """Yield datasets, the newest first."""
         return self._pages("/datasets", {"limit": 100})
 
     def dataset(self, dataset: int) -> dict[str, Any]:
-        """One dataset with its levels."""
+        """Return one dataset with its levels."""
         return dict(self._get("/datasets/{dataset_id}", dataset_id=dataset))
 
     def find_dataset(self, name: str) -> dict[str, Any]:
-        """The newest dataset of a name; KeyError without one."""
+        """Return the newest dataset of a name; KeyError without one."""
         return _named(self.datasets(), name, "dataset")
 
     def tasks(self, dataset: int, *, q: str = "", category: str = "") -> Iterator[dict[str, Any]]:
-        """The tasks of a dataset."""
+        """Yield the tasks of a dataset."""
         query = {"q": q, "category": category, "limit": 100}
         return self._pages("/datasets/{dataset_id}/tasks", query, dataset_id=dataset)
 
     def task(self, task: int) -> dict[str, Any]:
-        """One task with its hidden constraints."""
+        """Return one task with its hidden constraints."""
         return dict(self._get("/tasks/{task_id}", task_id=task))
 
     def agents(self) -> Iterator[dict[str, Any]]:
-        """All agents."""
+        """Yield all agents."""
         return self._pages("/agents", {"limit": 100})
 
     def agent(self, agent: int) -> dict[str, Any]:
-        """One agent."""
+        """Return one agent."""
         return dict(self._get("/agents/{agent_id}", agent_id=agent))
 
     def endpoints(self) -> Iterator[dict[str, Any]]:
-        """Model endpoints, the newest first."""
+        """Yield model endpoints, the newest first."""
         return self._pages("/endpoints", {"limit": 100})
 
     def endpoint(self, endpoint: int) -> dict[str, Any]:
-        """One endpoint."""
+        """Return one endpoint."""
         return dict(self._get("/endpoints/{endpoint_id}", endpoint_id=endpoint))
 
     def create_endpoint(
@@ -88,11 +88,13 @@ class PlanJury(Transport):
     # --- Runs -------------------------------------------------------------------------------------
 
     def runs(self, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Runs, the newest first: ``dataset``, ``agent``, ``level``, ``status``, ``experiment``."""
+        """Return runs, the newest first: ``dataset``, ``agent``, ``level``,
+        ``status``, ``experiment``.
+        """
         return self._pages("/runs", {"limit": 100, **filters})
 
     def run(self, run: int) -> dict[str, Any]:
-        """One run with progress, settings, roles, versions and cost."""
+        """Return one run with progress, settings, roles, versions and cost."""
         return dict(self._get("/runs/{run_id}", run_id=run))
 
     def start_runs(
@@ -153,7 +155,7 @@ class PlanJury(Transport):
         return _wait(look, f"run {run}", seconds, every)
 
     def metrics(self, run: int) -> dict[str, Any]:
-        """The metrics of a run, with what is left out of each and why."""
+        """Return the metrics of a run, with what is left out of each and why."""
         return dict(self._get("/runs/{run_id}/metrics", run_id=run))
 
     def export_run(self, run: int, target: str | Path, *, format: str = "openai-chat") -> Path:
@@ -163,7 +165,7 @@ class PlanJury(Transport):
     # --- Re-judging -------------------------------------------------------------------------------
 
     def judgings(self, run: int) -> list[dict[str, Any]]:
-        """The judgings of a run, oldest first."""
+        """Return the judgings of a run, oldest first."""
         return list(self._get("/runs/{run_id}/judgings", run_id=run))
 
     def plan_judging(self, roles: Mapping[str, Sequence[str]], **fields: Any) -> dict[str, Any]:
@@ -181,25 +183,27 @@ class PlanJury(Transport):
     # --- Trajectories and scores ------------------------------------------------------------------
 
     def trajectories(self, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Trajectories by ``run``, ``agent``, ``valid``, ``end`` and the page's other filters."""
+        """Return trajectories by ``run``, ``agent``, ``valid``, ``end`` and
+        the page's other filters.
+        """
         return self._pages("/trajectories", {"limit": 100, **filters})
 
     def trajectory(self, trajectory: int) -> dict[str, Any]:
-        """One trajectory with turns, violations, scores and metrics."""
+        """Return one trajectory with turns, violations, scores and metrics."""
         return dict(self._get("/trajectories/{trajectory_id}", trajectory_id=trajectory))
 
     def exchanges(self, trajectory: int, *, turn: int | None = None) -> Iterator[dict[str, Any]]:
-        """The log of a trajectory: who was told what, and what came back."""
+        """Return the log of a trajectory: each prompt and the reply to it."""
         query = {"turn": turn, "limit": 100}
         route = "/trajectories/{trajectory_id}/exchanges"
         return self._pages(route, query, trajectory_id=trajectory)
 
     def scores(self, run: int | Sequence[int] = (), **filters: Any) -> Iterator[dict[str, Any]]:
-        """Judges' scores of runs, or of a ``trajectory``, one row each."""
+        """Yield judges' scores of runs, or of a ``trajectory``, one row each."""
         return self._pages("/scores", {"run": _ids(run), "limit": 1000, **filters})
 
     def scores_frame(self, run: int | Sequence[int] = (), **filters: Any) -> Any:
-        """The same as a data frame."""
+        """Return the same as a data frame."""
         return frames.frame_of(self.scores(run, **filters), frames.SCORES)
 
     def save_scores(
@@ -209,17 +213,17 @@ class PlanJury(Transport):
         return self._download("/scores.csv", target, {"run": _ids(run), **filters})
 
     def turns(self, run: int | Sequence[int] = (), **filters: Any) -> Iterator[dict[str, Any]]:
-        """The turns of runs, or of a ``trajectory``: text, feedback, number of violations."""
+        """Yield the turns of runs, or of a ``trajectory``: text, feedback, number of violations."""
         return self._pages("/turns", {"run": _ids(run), "limit": 1000, **filters})
 
     def turns_frame(self, run: int | Sequence[int] = (), **filters: Any) -> Any:
-        """The same as a data frame."""
+        """Return the same as a data frame."""
         return frames.frame_of(self.turns(run, **filters), frames.TURNS)
 
     # --- Imports ----------------------------------------------------------------------------------
 
     def formats(self) -> list[dict[str, Any]]:
-        """The formats that can be imported."""
+        """Return the formats that can be imported."""
         return list(self._get("/formats"))
 
     def import_file(
@@ -257,29 +261,31 @@ class PlanJury(Transport):
         return _wait(look, f"import {made['id']}", seconds, every)
 
     def import_jobs(self) -> Iterator[dict[str, Any]]:
-        """Imports in the background, the newest first."""
+        """Yield imports in the background, the newest first."""
         return self._pages("/imports", {"limit": 100})
 
     def import_job(self, job: int) -> dict[str, Any]:
-        """How far an import is."""
+        """Return how far an import is."""
         return dict(self._get("/imports/{job_id}", job_id=job))
 
     # --- Studies ----------------------------------------------------------------------------------
 
     def studies(self) -> Iterator[dict[str, Any]]:
-        """The studies that you take part in, the newest first."""
+        """Yield the studies that you take part in, the newest first."""
         return self._pages("/studies", {"limit": 100})
 
     def study(self, study: int) -> dict[str, Any]:
-        """One study."""
+        """Return one study."""
         return dict(self._get("/studies/{study_id}", study_id=study))
 
     def find_study(self, name: str) -> dict[str, Any]:
-        """The newest study of a name; KeyError without one."""
+        """Return the newest study of a name; KeyError without one."""
         return _named(self.studies(), name, "study")
 
     def plan_study(self, plan: Mapping[str, Any]) -> dict[str, Any]:
-        """What a plan comes to; stores nothing. Fields are those of a plan's file."""
+        """Return the items, loads and balance of a plan; nothing is stored. Fields
+        are those of a plan's file.
+        """
         return dict(self._post("/studies/plan", {"plan": dict(plan)}))
 
     def create_study(self, plan: Mapping[str, Any], *, draft: bool = False) -> dict[str, Any]:
@@ -287,7 +293,7 @@ class PlanJury(Transport):
         return dict(self._post("/studies", {"plan": dict(plan), "draft": draft}, once=True))
 
     def progress(self, study: int) -> dict[str, Any]:
-        """How far a study and its annotators are."""
+        """Return how far a study and its annotators are."""
         return dict(self._get("/studies/{study_id}/progress", study_id=study))
 
     def set_study_status(self, study: int, status: str, *, reason: str = "") -> dict[str, Any]:
@@ -296,15 +302,15 @@ class PlanJury(Transport):
         return dict(self._post("/studies/{study_id}/status", body, study_id=study))
 
     def ratings(self, study: int, **options: Any) -> Iterator[dict[str, Any]]:
-        """What raters say now: one row for each rater, item, part and question."""
+        """Return the current ratings: one row for each rater, item, part and question."""
         return self._pages("/studies/{study_id}/ratings", {"limit": 100, **options}, study_id=study)
 
     def ratings_frame(self, study: int, **options: Any) -> Any:
-        """The same as a data frame."""
+        """Return the same as a data frame."""
         return frames.frame_of(self.ratings(study, **options), frames.RATINGS)
 
     def rating_edits(self, study: int, **options: Any) -> Iterator[dict[str, Any]]:
-        """Every edit of every answer, in the order in which they were made."""
+        """Yield every edit of every answer, in the order in which they were made."""
         return self._pages("/studies/{study_id}/edits", {"limit": 100, **options}, study_id=study)
 
     def export_study(
@@ -330,16 +336,16 @@ class PlanJury(Transport):
     # --- One's own assignments --------------------------------------------------------------------
 
     def next_step(self, study: int) -> dict[str, Any]:
-        """What comes next for you; takes an item where items are taken one by one."""
+        """Return what comes next for you; this takes an item where items are taken one by one."""
         return dict(self._post("/studies/{study_id}/next", study_id=study))
 
     def assignments(self, study: int, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Your own assignments: ``part`` and ``state``."""
+        """Return your own assignments: ``part`` and ``state``."""
         route = "/studies/{study_id}/assignments"
         return self._pages(route, {"limit": 100, **filters}, study_id=study)
 
     def assignment(self, study: int, position: int, *, part: str = "main") -> dict[str, Any]:
-        """One of your assignments that you have opened, with item, questions and edits."""
+        """Return one of your assignments that you have opened, with item, questions and edits."""
         route = "/studies/{study_id}/assignments/{item_part}/{position}"
         return dict(self._get(route, study_id=study, item_part=part, position=position))
 
@@ -390,7 +396,9 @@ class PlanJury(Transport):
     # --- Sessions ---------------------------------------------------------------------------------
 
     def plan_sessions(self, sessions: Mapping[str, Any]) -> dict[str, Any]:
-        """Who would play what; stores nothing. Fields are those of a file for sessions."""
+        """Return who would play what; nothing is stored. Fields are
+        those of a file for sessions.
+        """
         return dict(self._post("/sessions/plan", {"sessions": dict(sessions)}))
 
     def create_sessions(self, sessions: Mapping[str, Any]) -> dict[str, Any]:
@@ -398,18 +406,18 @@ class PlanJury(Transport):
         return dict(self._post("/sessions", {"sessions": dict(sessions)}, once=True))
 
     def sessions(self, study: int, *, state: str | None = None) -> Iterator[dict[str, Any]]:
-        """The sessions of a study."""
+        """Yield the sessions of a study."""
         query = {"limit": 100, "state": state}
         return self._pages("/studies/{study_id}/sessions", query, study_id=study)
 
     def session(self, session: int) -> dict[str, Any]:
-        """Where a session stands."""
+        """Return where a session stands."""
         return dict(self._get("/sessions/{session_id}", session_id=session))
 
     # --- Analysis ---------------------------------------------------------------------------------
 
     def analyses(self) -> list[dict[str, Any]]:
-        """The analysis pages with the question that each answers, and their filters."""
+        """Return the analysis pages with the question that each answers, and their filters."""
         return list(self._get("/analysis"))
 
     def analysis(
@@ -421,7 +429,8 @@ class PlanJury(Transport):
         every: float = 1,
         **filters: Any,
     ) -> Analysis:
-        """An analysis page; ``wait``: have the part computed that takes long, and wait for it.
+        """Return an analysis page; ``wait``: have the part computed that
+        takes long, and wait for it.
 
         ``details=False`` leaves out what the page folds.
         """
@@ -463,7 +472,7 @@ class PlanJury(Transport):
         every: float = 1,
         **choices: Any,
     ) -> Report:
-        """Groups of similar failures of a list, such as ``run=4``; waits until they are made.
+        """Return groups of similar failures of a list, such as ``run=4``, as soon as they are made.
 
         ``choices``: ``among``, ``texts``, ``groups``, ``seed``.
         """
@@ -500,7 +509,7 @@ def _refuse_failed(state: Mapping[str, Any]) -> None:
 
 
 def _wait(look: Callable[[], T | None], what: str, seconds: float, every: float) -> T:
-    """What ``look`` finds, as soon as it finds something. Raises ``TimeoutError`` after a time."""
+    """Wait until ``look`` finds something, and return it. Raises ``TimeoutError`` after a time."""
     limit = time.monotonic() + seconds
     while True:
         found = look()

@@ -22,7 +22,7 @@ MOMENTS = ("submitted_at", "answered_at", "edited_at", "client_time")
 
 
 def pandas() -> Any:
-    """The library, which is only needed for frames."""
+    """Return the library, which is only needed for frames."""
     try:
         import pandas as found
     except ImportError:
@@ -33,7 +33,7 @@ def pandas() -> Any:
 
 
 def frame_of(rows: Iterable[dict[str, Any]], columns: Sequence[str] = ()) -> Any:
-    """Rows as a frame; moments as such, whole numbers with missing ones as ``Int64``."""
+    """Return rows as a frame; moments as such, whole numbers with missing ones as ``Int64``."""
     library = pandas()
     found = list(rows)
     frame = library.DataFrame(found) if found else library.DataFrame(columns=list(columns))

@@ -37,12 +37,14 @@ class Report:
         return [figure["name"] for figure in self.data["figures"]]
 
     def rows(self, table: str = "") -> list[dict[str, Any]]:
-        """The rows of a table by column, in numbers that are not rounded; the first by default."""
+        """Return the rows of a table by column, in numbers that are not
+        rounded; the first by default.
+        """
         found = self._table(table)
         return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
 
     def frame(self, table: str = "") -> Any:
-        """A table as a pandas data frame; the first by default."""
+        """Return a table as a pandas data frame; the first by default."""
         from planjury_client.frames import pandas
 
         found = self._table(table)
@@ -57,7 +59,7 @@ class Report:
         return target
 
     def figure(self, name: str = "") -> dict[str, Any]:
-        """A figure as Plotly takes it: ``plotly.graph_objects.Figure(report.figure())``."""
+        """Return a figure as Plotly takes it: ``plotly.graph_objects.Figure(report.figure())``."""
         found = _named(self.data["figures"], name, "figure")
         return dict(found["plotly"])
 

@@ -90,7 +90,7 @@ class Transport:
         once: bool = False,
         **ids: Any,
     ) -> Any:
-        """``once``: with a key, so that the server carries a repeated request out once."""
+        """Post; ``once``: with a key, so that the server carries a repeated request out once."""
         headers = {"Content-Type": "application/json"}
         if once:
             headers["Idempotency-Key"] = str(uuid.uuid4())
@@ -100,7 +100,7 @@ class Transport:
     def _pages(
         self, route: str, query: Mapping[str, Any] | None = None, **ids: Any
     ) -> Iterator[dict[str, Any]]:
-        """All rows of a list, page by page."""
+        """Yield all rows of a list, page by page."""
         page = self._get(route, query, **ids)
         while True:
             yield from page["items"]
@@ -111,7 +111,7 @@ class Transport:
     def _download(
         self, route: str, target: str | Path, query: Mapping[str, Any] | None = None, **ids: Any
     ) -> Path:
-        """A file; it gets its name when it is complete."""
+        """Download a file; it gets its name when it is complete."""
         target = Path(target)
         part = target.with_name(f"{target.name}.part")
         with self._open("GET", _path(route, ids), query) as answer, part.open("wb") as file:
@@ -123,7 +123,7 @@ class Transport:
         return part.replace(target)
 
     def _upload(self, route: str, file: Path, fields: Mapping[str, str]) -> Any:
-        """A form with a file, which is not held in memory if it is large."""
+        """Send a form with a file, which is not held in memory if it is large."""
         boundary = uuid.uuid4().hex
         headers = {
             "Content-Type": f"multipart/form-data; boundary={boundary}",
@@ -167,7 +167,9 @@ class Transport:
         *,
         again: bool = False,
     ) -> Any:
-        """The answer to a request. It is sent again if nothing was carried out, or if it may be."""
+        """Return the answer to a request. It is sent again if nothing was
+        carried out, or if it may be.
+        """
         url = self.url + path + _query(query)
         given = {"Authorization": f"Bearer {self._token}", **(headers or {})}
         left = self.retries
@@ -201,7 +203,9 @@ def _path(route: str, ids: Mapping[str, Any]) -> str:
 
 
 def _query(query: Mapping[str, Any] | None) -> str:
-    """A query string; None and empty lists are left out, truth is ``true`` or ``false``."""
+    """Return a query string; None and empty lists are left out, booleans
+    are ``true`` or ``false``.
+    """
     pairs: list[tuple[str, str]] = []
     for name, value in (query or {}).items():
         values: Sequence[Any] = value if isinstance(value, list | tuple) else [value]

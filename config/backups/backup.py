@@ -37,7 +37,7 @@ class Backup:
 
 
 def write_backup(path: Path, *, force: bool = False, as_sqlite: bool = False) -> Backup:
-    """Back the database up as it is at this moment."""
+    """Write a backup of the database as it is at this moment."""
     started = time.monotonic()
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor not in ("sqlite", "postgresql"):

@@ -62,7 +62,7 @@ def _bring_up_to_date(aside: BaseDatabaseWrapper) -> dict[str, int]:
 
 @contextmanager
 def _scratch_database() -> Iterator[BaseDatabaseWrapper]:
-    """An empty database beside the live one, which is the default one within the block."""
+    """Make an empty database beside the live one, which is the default one within the block."""
     live = connections[DEFAULT_DB_ALIAS]
     if live.vendor != "postgresql":
         raise BackupError("The backup was made on PostgreSQL; check it where DATABASE_URL is one.")

@@ -146,7 +146,7 @@ def _write_safety_copy() -> Path:
 
 @contextmanager
 def _work_folder() -> Iterator[Path]:
-    """A folder for one restore at a time; what a killed one left there is deleted."""
+    """Make a folder for one restore at a time; what a killed one left there is deleted."""
     folder = Path(settings.DATA_DIR) / WORK_FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)

@@ -40,7 +40,7 @@ class RedisOrMemoryCache(RedisCache):
 
 
 def params_of_memory(params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the cache in memory: the same, but for options of Redis."""
+    """Return the parameters of the cache in memory: the same, but for options of Redis."""
     return {**params, "OPTIONS": {"MAX_ENTRIES": 10_000}}
 
 

@@ -18,7 +18,7 @@ RETRY_SECONDS = 5
 
 
 def answer_probes(get_response: GetResponse) -> GetResponse:
-    """Middleware: answer the addresses of this module."""
+    """Answer the addresses of this module (middleware)."""
     pages = {"/health/live": live, "/health/ready": ready, "/metrics": metrics}
 
     def answer(request: HttpRequest) -> HttpResponse:
@@ -35,12 +35,12 @@ def answer_probes(get_response: GetResponse) -> GetResponse:
 
 
 def live(request: HttpRequest) -> HttpResponse:
-    """The process answers requests. It looks at nothing else."""
+    """Answer 200: the process answers requests. It looks at nothing else."""
     return HttpResponse("live\n", content_type="text/plain")
 
 
 def ready(request: HttpRequest) -> HttpResponse:
-    """Whether requests should be sent here: 200, or 503."""
+    """Answer whether requests should be sent here: 200, or 503."""
     found = readiness()
     response: HttpResponse
     if _may_know_reasons(request):
@@ -58,7 +58,7 @@ def ready(request: HttpRequest) -> HttpResponse:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Numbers in the text format of Prometheus, for whoever has the token."""
+    """Send numbers in the text format of Prometheus, to whoever has the token."""
     token = settings.METRICS_TOKEN
     if not token:
         return HttpResponse(status=404)

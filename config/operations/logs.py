@@ -89,7 +89,7 @@ class OutagesOnce(logging.Filter):
 
 
 def _is_celerys(record: logging.LogRecord) -> bool:
-    """Whether Celery says that it lost its broker or tries again, which is reported once."""
+    """Return whether Celery says that it lost its broker or tries again, which is reported once."""
     if not record.name.startswith("celery.worker.consumer") or record.levelno < logging.WARNING:
         return False
     if not record.getMessage().startswith(_CELERYS):

@@ -40,7 +40,7 @@ def count_request(method: str, status: int, seconds: float) -> None:
 
 
 def exposition() -> bytes:
-    """All metrics as text."""
+    """Return all metrics as text."""
     text: bytes = generate_latest(_registry)
     return text
 

@@ -87,7 +87,7 @@ def _probe(name: str, look: Callable[[], str]) -> Probe:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's text, or its kind."""
+    """Return the first line of an error's text, or its kind."""
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
@@ -122,7 +122,9 @@ def _disk() -> str:
 
 
 def _broker() -> Probe:
-    """The broker is not essential: without it pages go on, and only background work waits."""
+    """Probe the broker, which is not essential: without it pages go on, and
+    only background work waits.
+    """
     try:
         return Probe("broker", True, f"{messages_waiting():,} messages waiting", essential=False)
     except _NotWell as error:
@@ -130,7 +132,7 @@ def _broker() -> Probe:
 
 
 def messages_waiting() -> int:
-    """The length of the queue, or ``_NotWell``."""
+    """Return the length of the queue, or ``_NotWell``."""
     with app.connection_for_read() as broker:
         away: tuple[type[BaseException], ...] = (
             BrokerError,

@@ -15,7 +15,7 @@ HEADER = "X-Request-ID"
 
 
 def follow_requests(get_response: GetResponse) -> GetResponse:
-    """Middleware, the outermost: everything within belongs to the request.
+    """Follow each request from the outermost middleware: everything within belongs to the request.
 
     A proxy in front may give the id; it is sent back, so that people can quote it.
     """

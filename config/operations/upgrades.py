@@ -57,5 +57,5 @@ def _hindrances(operations: Sequence[Operation]) -> Iterator[str]:
 
 
 def _may_be_left_out(field: models.Field) -> bool:  # type: ignore[type-arg]
-    """Whether an INSERT that does not name the column succeeds."""
+    """Return whether an INSERT that does not name the column succeeds."""
     return field.null or field.many_to_many or field.db_default is not NOT_PROVIDED

@@ -25,12 +25,12 @@ class BadVariable(ImproperlyConfigured):
 
 
 def text(name: str, *, default: str) -> str:
-    """The variable as it stands, without the white space around it."""
+    """Return the variable as it stands, without the white space around it."""
     return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str, *, default: bool) -> bool:
-    """A switch: 1/true/yes/on or 0/false/no/off."""
+    """Read a switch: 1/true/yes/on or 0/false/no/off."""
     value = text(name, default="").lower()
     if not value:
         return default
@@ -42,7 +42,7 @@ def flag(name: str, *, default: bool) -> bool:
 
 
 def integer(name: str, *, default: int, least: int = 0, most: int | None = None) -> int:
-    """A whole number from ``least`` to ``most``."""
+    """Read a whole number from ``least`` to ``most``."""
     value = text(name, default="")
     if not value:
         return default
@@ -57,12 +57,12 @@ def integer(name: str, *, default: int, least: int = 0, most: int | None = None)
 
 
 def optional_integer(name: str, *, least: int = 0, most: int | None = None) -> int | None:
-    """A whole number, or None where the variable is not set."""
+    """Read a whole number, or None where the variable is not set."""
     return integer(name, default=0, least=least, most=most) if text(name, default="") else None
 
 
 def networks(name: str, *, default: Collection[str]) -> list[IPv4Network | IPv6Network]:
-    """A list of IP addresses and networks such as ``10.0.0.0/8``."""
+    """Read a list of IP addresses and networks such as ``10.0.0.0/8``."""
     found = []
     for word in words(name, default=default):
         try:
@@ -73,7 +73,7 @@ def networks(name: str, *, default: Collection[str]) -> list[IPv4Network | IPv6N
 
 
 def choice(name: str, *, default: str, among: Collection[str]) -> str:
-    """One of a few words."""
+    """Read one of a few words."""
     value = text(name, default=default)
     if value not in among:
         raise BadVariable(name, f"must be one of {', '.join(sorted(among))}")
@@ -81,7 +81,7 @@ def choice(name: str, *, default: str, among: Collection[str]) -> str:
 
 
 def words(name: str, *, default: Collection[str] = ()) -> list[str]:
-    """A list separated by commas."""
+    """Read a list separated by commas."""
     value = text(name, default="")
     if not value:
         return list(default)
@@ -94,7 +94,7 @@ def words(name: str, *, default: Collection[str] = ()) -> list[str]:
 
 
 def program(name: str) -> str:
-    """The absolute path of a program, ``off``, or nothing where the variable is not set."""
+    """Read the absolute path of a program, ``off``, or nothing where the variable is not set."""
     value = text(name, default="")
     if value in ("", "off"):
         return value
@@ -105,13 +105,13 @@ def program(name: str) -> str:
 
 
 def product_version(path: Path) -> str:
-    """The version of this PlanJury, from its ``pyproject.toml``."""
+    """Return the version of this PlanJury, from its ``pyproject.toml``."""
     version: str = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["version"]
     return version
 
 
 def folder(name: str, *, default: Path) -> Path:
-    """An absolute folder; ``~`` is understood. It need not exist yet."""
+    """Read an absolute folder; ``~`` is understood. It need not exist yet."""
     value = text(name, default="")
     if not value:
         return default
@@ -122,7 +122,7 @@ def folder(name: str, *, default: Path) -> Path:
 
 
 def stored_secret_key(path: Path) -> str:
-    """The key in ``path``, made first if there is none."""
+    """Return the key in ``path``, made first if there is none."""
     try:
         if not path.exists():
             _store(path, secrets.token_urlsafe(64))

@@ -40,7 +40,7 @@ CONNECT_SECONDS = 10
 
 
 def sqlite_database(path: Path | str) -> dict[str, Any]:
-    """Settings of the embedded database."""
+    """Return settings of the embedded database."""
     return {
         "ENGINE": "config.sqlite",  # Django's own, with a queue for those who write
         "NAME": path,
@@ -56,7 +56,7 @@ def sqlite_database(path: Path | str) -> dict[str, Any]:
 
 
 def database_from_url(url: str, *, name: str) -> dict[str, Any]:
-    """Settings from ``postgresql://user:password@host:port/database``, found in ``name``.
+    """Return settings from ``postgresql://user:password@host:port/database``, found in ``name``.
 
     Parameters such as ``?sslmode=require`` go to libpq; ``?host=/run/postgresql`` is a socket.
     """
@@ -102,12 +102,12 @@ _ANSWER_SECONDS = 5
 
 
 def is_redis(url: str) -> bool:
-    """Whether the broker's address is one of Redis."""
+    """Return whether the broker's address is one of Redis."""
     return url.partition(":")[0] in REDIS_SCHEMES
 
 
 def checked_broker(url: str, *, name: str) -> str:
-    """The broker's address as found in ``name``, or what is wrong with it."""
+    """Return the broker's address as found in ``name``, or what is wrong with it."""
     scheme = url.partition(":")[0]
     if scheme == "fsq":
         return url
@@ -134,7 +134,7 @@ def checked_broker(url: str, *, name: str) -> str:
 
 
 def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
-    """What Celery is to know about its broker."""
+    """Return the options of Celery's broker connection."""
     if not is_redis(url):
         return {"folder": str(folder)}
     return {
@@ -155,7 +155,8 @@ def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
 
 
 def caches(url: str) -> dict[str, dict[str, Any]]:
-    """Where limits are counted (``default``), and where finished analyses are kept.
+    """Return the caches: where limits are counted (``default``), and where
+    finished analyses are kept.
 
     In Redis, where there is one, so that processes and machines share them; while it is away, in
     the memory of each process. It may share a Redis with other programs: every key begins with
@@ -211,7 +212,8 @@ def caches(url: str) -> dict[str, dict[str, Any]]:
 
 
 def mail_settings(url: str, *, name: str) -> dict[str, Any]:
-    """Django's settings of a mail server, from an address such as ``smtp://user:word@host:587``.
+    """Return Django's settings of a mail server, from an address such as
+    ``smtp://user:word@host:587``.
 
     ``smtp`` asks for encryption by STARTTLS, which ``?tls=off`` leaves out; ``smtps`` is encrypted
     from the beginning.
@@ -286,7 +288,7 @@ class OidcServer:
 
 
 def provider_settings(server: OidcServer, *, secret: str) -> dict[str, Any]:
-    """The server in allauth's words."""
+    """Return the server in allauth's words."""
     app = {
         "provider_id": server.key,
         "name": server.name,

@@ -62,7 +62,7 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
-    """POST has the groups made, GET tells how far they are."""
+    """Start making the groups on POST; tell on GET how far they are."""
     asked, chosen, wanted, _ = _open(request)
     if request.method == "POST":
         state = request_deferred(wanted=wanted, person=person(request))

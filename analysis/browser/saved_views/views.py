@@ -101,7 +101,7 @@ def saved_view_delete(request: HttpRequest, view_id: int) -> HttpResponseBase:
 
 
 def _own(request: HttpRequest, view_id: int) -> SavedView:
-    """Another's view is not there, shared or not: only its owner changes it."""
+    """Return the user's own view or raise 404: only its owner changes a view, shared or not."""
     allow(request, VIEW)
     return get_object_or_404(SavedView, pk=view_id, owner=person(request))
 

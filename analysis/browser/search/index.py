@@ -149,8 +149,8 @@ def _vector(words: Sequence[str]) -> str:
 
 
 def trajectories_with(terms: Sequence[SearchTerm]) -> list[list[str]]:
-    """For each term the ids of the trajectories with it, as texts with commas between them: one of
-    turns, one of tasks, with repetitions.
+    """Return for each term the ids of the trajectories with it, as texts with commas between them:
+    one of turns, one of tasks, with repetitions.
 
     As texts they take a tenth of the time that rows take.
     """
@@ -173,7 +173,7 @@ def trajectories_with(terms: Sequence[SearchTerm]) -> list[list[str]]:
 
 
 def rows_with(terms: Sequence[SearchTerm], trajectories: Sequence[int]) -> list[tuple[int, int]]:
-    """(number of the term, row) of all rows of these trajectories' turns with a term."""
+    """Return (number of the term, row) of all rows of these trajectories' turns with a term."""
     if not (terms and trajectories):
         return []
     asked = [(number, query_text(term)) for number, term in enumerate(terms)]
@@ -196,7 +196,9 @@ def _values(rows: Sequence[object], marks: str) -> str:
 
 
 def tasks_with(terms: Sequence[SearchTerm], tasks: Sequence[int]) -> list[tuple[int, int]]:
-    """(number of the term, task) of those of the tasks whose prompts have one of the terms."""
+    """Return (number of the term, task) of those of the tasks whose
+    prompts have one of the terms.
+    """
     if not (terms and tasks):
         return []
     _, row, match = _READ[connection.vendor]
@@ -211,7 +213,7 @@ def tasks_with(terms: Sequence[SearchTerm], tasks: Sequence[int]) -> list[tuple[
 
 
 def turns_there(low: int, high: int) -> dict[int, int]:
-    """Of the trajectories from ``low`` to ``high`` that have rows, the last turn with one."""
+    """Return the last turn with a row of each trajectory from ``low`` to ``high`` that has rows."""
     row = "rowid" if _on_sqlite() else "id"
     with connection.cursor() as cursor:
         cursor.execute(

@@ -55,7 +55,7 @@ def _find(query: SearchQuery) -> Codes:
 
 
 def _key(query: SearchQuery) -> str:
-    """Changes with what is asked, and with what is in the index."""
+    """Return a cache key that changes with what is asked and with what is in the index."""
     state = IndexedRun.objects.aggregate(
         runs=Count("pk"), last=Max("last_turn"), known=Sum("trajectories"), versions=Sum("version")
     )

@@ -127,7 +127,7 @@ def read_words(typed: str) -> SearchQuery:
 
 
 def _parts(typed: str) -> Iterator[tuple[str, bool, str, bool]]:
-    """(as typed, to be left out, text, begins) of every part."""
+    """Yield (as typed, to be left out, text, begins) of every part."""
     for match in _TYPED.finditer(unicodedata.normalize("NFC", typed)):
         minus, phrase, star, word = match.groups()
         if word is None:

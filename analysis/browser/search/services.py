@@ -157,7 +157,7 @@ def _blocks(run_id: int) -> Iterator[Block]:
 
 
 def _missing(block: Block) -> Iterator[tuple[int, int]]:
-    """(trajectory, turn) of all turns that the index has not."""
+    """Yield (trajectory, turn) of all turns that the index has not."""
     known = index.turns_there(block[0][0], block[-1][0])
     for trajectory, _, turns in block:
         for turn in range(known.get(trajectory, 0) + 1, turns + 1):

@@ -44,7 +44,8 @@ class Snippet:
 
 
 def snippets(*, words: str, trajectory_ids: Sequence[int]) -> Mapping[int, Snippet]:
-    """By trajectory the excerpt that shows most of the words; none for those without any.
+    """Return for each trajectory the excerpt that shows most of the words;
+    none for those without any.
 
     Takes four queries, whatever the number of trajectories.
     """
@@ -127,7 +128,7 @@ def excerpt(text: str, wanted: Sequence[SearchTerm]) -> tuple[int, tuple[Snippet
 
 
 def _marks(text: str, wanted: Sequence[SearchTerm]) -> list[tuple[int, int, int]]:
-    """(start, end, number of the term) of what was found, in the order of the text, without
+    """Return (start, end, number of the term) of what was found, in the order of the text, without
     overlaps; of very many the first.
     """
     found: list[tuple[int, int, int]] = []

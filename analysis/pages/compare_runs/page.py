@@ -214,7 +214,9 @@ def _difference(a: TaskSide | None, b: TaskSide | None) -> float | None:
 
 
 def _flip(measured: RunMeasure, a: TaskSide | None, b: TaskSide | None) -> Flip:
-    """Of a verdict with several attempts, both pass where every attempt of both does."""
+    """Return the change between two verdicts; with several attempts, both pass where
+    every attempt of both does.
+    """
     if a is None or b is None:
         return "one_sided"
     difference = _difference(a, b)

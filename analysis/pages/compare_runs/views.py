@@ -150,7 +150,7 @@ def _difference_words(row: TaskPair, measured: RunMeasure) -> str:
 
 
 def _evened(row: TaskPair) -> tuple[list[Attempt | None], list[Attempt | None]]:
-    """Attempts of both sides, made equally many."""
+    """Reduce both sides to equally many attempts."""
     a: list[Attempt | None] = list(attempts_of_side(row, 0))
     b: list[Attempt | None] = list(attempts_of_side(row, 1))
     most = max(len(a), len(b))

@@ -146,7 +146,7 @@ class JudgingsByDimension:
 
 
 def _side(estimate: Estimate) -> int:
-    """Below 0 or above it, where the interval of this case excludes 0; else 0."""
+    """Return −1 or 1 where the interval of this case lies below or above 0, else 0."""
     if estimate.interval is None:
         return 0
     return int(estimate.interval.low > 0) - int(estimate.interval.high < 0)

@@ -224,7 +224,9 @@ def power_table(parts: Sequence[Tested], word: str = "") -> Table:
 
 
 def passing(part: Tested) -> str:
-    """Such as ``2 of 3, 1 withheld``: the judges and the panel that pass, all tests together."""
+    """Count the judges and the panel that pass, all tests together, as
+    in ``2 of 3, 1 withheld``.
+    """
     known = [test.verdict for test in part.family if test.passed is not None]
     if not known:
         return ""

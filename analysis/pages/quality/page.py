@@ -280,7 +280,9 @@ def _signs(study: Study, data: SubmittedAnswers) -> SignsByRater:
 def _drifts(
     study: Study, data: SubmittedAnswers, scores: Collection[str], sheets: Sheets
 ) -> Mapping[Hashable, Drift]:
-    """Against other people; the judges' scores are read where somebody has too few of these."""
+    """Return drift against other people, or against the judges' scores where
+    somebody has too few of these.
+    """
     found = drift(sheets, seed=SEED)
     if all(one.reference for one in found.values()):
         return found

@@ -93,7 +93,7 @@ def sides_of(
 
 
 def _mean(scores: Sequence[float | None]) -> float | None:
-    """Over all dimensions, where all were scored."""
+    """Return the mean over all dimensions, where all were scored."""
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if len(known) == len(scores) else None
 

@@ -145,7 +145,7 @@ class _Row:
 
 
 def _compared(people: Floats, judges: Floats, minimum: int) -> _Row:
-    """Against the others, or against the judges where the others are too few."""
+    """Compare with the other raters, or with the judges where the others are too few."""
     third = _thirds(people.size)
     row, other = _Row(people, third, "other people"), _Row(judges, third, "judges")
     return other if row.smaller < minimum and other.smaller > row.smaller else row

@@ -202,7 +202,7 @@ def _undefined(y: Floats, conditions: Sequence[str], order: Sequence[str]) -> di
 
 
 def _design(conditions: Sequence[str], models: Sequence[str], order: Sequence[str]) -> Floats:
-    """Columns: 1, a column for each condition but the first, for each model but the first."""
+    """Return the design's columns: ones, then each condition and each model but the first."""
     labels, who = np.array(conditions, dtype=object), np.array(models, dtype=object)
     columns = [np.ones(labels.size), *((labels == name).astype(float) for name in order[1:])]
     columns += [(who == name).astype(float) for name in list(dict.fromkeys(models))[1:]]
@@ -256,7 +256,7 @@ def _solve(
 def _sums(
     scaled: Floats, residual: Floats, cluster: Codes, n: Floats, alpha: float
 ) -> tuple[Floats, Floats]:
-    """D'V⁻¹D, and D'V⁻¹(y − μ) of every cluster, from R⁻¹ = (I − cJ)/(1 − α)."""
+    """Compute D'V⁻¹D, and D'V⁻¹(y − μ) of every cluster, from R⁻¹ = (I − cJ)/(1 − α)."""
     shared = alpha / (1 + (n - 1) * alpha)
     totals = np.column_stack([np.bincount(cluster, weights=column) for column in scaled.T])
     left = np.bincount(cluster, weights=residual)

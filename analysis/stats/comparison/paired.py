@@ -87,7 +87,7 @@ def _end(table: PairedTable, outside: float, inside: float, z: float) -> float:
 
 
 def _tango(table: PairedTable, delta: float) -> float:
-    """Tango's statistic at a difference between −1 and 1, both excluded."""
+    """Return Tango's statistic at a difference between −1 and 1, both excluded."""
     b, c, n = table.first_only, table.second_only, table.tasks
     above = b - c - n * delta
     if abs(above) < EQUAL:

@@ -159,6 +159,6 @@ def _point(
 
 
 def _outcome(state: State) -> tuple[float | None, float]:
-    """Accurate (None where unknown) and valid, as numbers."""
+    """Return accurate (None where unknown) and valid, as numbers."""
     valid, passed = state
     return (None if passed is None else float(valid and passed)), float(valid)

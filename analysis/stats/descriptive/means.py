@@ -67,7 +67,7 @@ def mean_from_sums(
     level: float = 0.95,
     excluded: Mapping[str, int] | None = None,
 ) -> Estimate:
-    """`mean_t` from n, Σx and Σx², as a database sums them up.
+    """Compute `mean_t` from n, Σx and Σx², as a database sums them up.
 
     Meant for integer scores, whose sums are exact: s² = (Σx² − (Σx)²/n)/(n − 1) loses digits where
     the mean is large against the spread. Degenerate cases as in `mean_t`.
@@ -261,7 +261,7 @@ def mean_table(
 def grouped_means(
     codes: Codes, values: Any, size: int, *, level: float = 0.95
 ) -> tuple[Estimate, ...]:
-    """`mean_t` for each of ``size`` groups; ``codes`` gives each value's group (0 … size − 1)."""
+    """Compute `mean_t` of each of ``size`` groups; ``codes`` holds each value's group."""
     column = as_column(values)
     there = ~np.isnan(column)
     missing = np.bincount(codes[~there], minlength=size)

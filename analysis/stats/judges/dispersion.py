@@ -208,7 +208,7 @@ def _order_without(table: Floats, judge: int) -> Estimate:
 def _grid(
     means: Sequence[JudgeMean], judges: Sequence[str]
 ) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
-    """μ by model, dimension and judge; NaN where a judge scored nothing."""
+    """Return μ by model, dimension and judge; NaN where a judge scored nothing."""
     models, m = encode(cell.model for cell in means)
     names, d = encode(cell.dimension for cell in means)
     place = {judge: c for c, judge in enumerate(judges)}

@@ -123,7 +123,7 @@ def alphas(matrices: Floats, values: Floats, metric: Metric) -> Floats:
 
 
 def _squares(totals: Floats, values: Floats, metric: Metric) -> Floats:
-    """Squared distances above the diagonal; they are symmetric."""
+    """Return squared distances above the diagonal, as they are symmetric."""
     upper: Floats = np.triu(np.ones((values.size, values.size)), 1)
     if metric == "interval":
         return upper * (values[:, None] - values[None, :]) ** 2

@@ -19,7 +19,7 @@ from analysis.stats.results import Estimate
 
 
 def compared_wins(scores: Floats, own: Floats) -> tuple[Floats, Floats, Any]:
-    """For each item and person: whether the person, and the judge, is at least as close.
+    """Return for each item and person whether the person, and the judge, is at least as close.
 
     The third says where the two are compared: both and another person scored the item.
     """

@@ -146,7 +146,7 @@ def bland_altman(
 
 
 def _limits(totals: Floats, centre: float, z: float) -> Floats:
-    """Bias and both limits of totals of d − centre, its square and 1."""
+    """Compute bias and both limits of totals of d − centre, its square and 1."""
     sums, squares, n = totals.T
     spread = np.sqrt(np.maximum(squares - sums**2 / n, 0) / np.maximum(n - 1, 1))
     bias = centre + sums / n

@@ -294,13 +294,13 @@ def _correlation(a: Floats, b: Floats) -> float:
 
 
 def _moment_correlation(totals: Floats) -> Floats:
-    """Pearson's r of totals of x, y, x², y², xy and 1."""
+    """Compute Pearson's r of totals of x, y, x², y², xy and 1."""
     x, y, xx, yy, xy, n = totals.T
     return _quotient(xy - x * y / n, (xx - x * x / n), (yy - y * y / n), xx * yy)
 
 
 def _rank_correlation(tables: Floats) -> Floats:
-    """Spearman's rho of tables of counts in the order of their values."""
+    """Compute Spearman's rho of tables of counts in the order of their values."""
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     n = rows.sum(axis=1)
     # Average rank of a value less the mean rank, (n + 1)/2.
@@ -312,7 +312,7 @@ def _rank_correlation(tables: Floats) -> Floats:
 
 
 def _concordance(tables: Floats) -> Floats:
-    """Kendall's tau-b of tables of counts in the order of their values."""
+    """Compute Kendall's tau-b of tables of counts in the order of their values."""
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     n = rows.sum(axis=1)
     upto = np.zeros((len(tables), tables.shape[1] + 1, tables.shape[2] + 1))
@@ -326,7 +326,7 @@ def _concordance(tables: Floats) -> Floats:
 
 
 def _quotient(above: Floats, first: Floats, second: Floats, scale: Floats) -> Floats:
-    """above/sqrt(first·second), NaN where either is 0 but for rounding errors."""
+    """Compute above/sqrt(first·second), NaN where either is 0 but for rounding errors."""
     below = first * second
     result: Floats = np.full(above.shape, np.nan)
     there = (first > 0) & (second > 0) & (below > 1e-20 * scale)

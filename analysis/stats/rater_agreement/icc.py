@@ -251,7 +251,7 @@ def _moments(block: Floats) -> Floats:
 
 
 def _mean_squares(totals: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats, int]:
-    """B, J, E, W, n and k of totals of `_moments`, one row each."""
+    """Compute B, J, E, W, n and k of totals of `_moments`, one row each."""
     squares, of_items, by_rater, n = totals[:, 0], totals[:, 1], totals[:, 2:-1], totals[:, -1]
     k = by_rater.shape[1]
     grand = by_rater.sum(axis=1) ** 2 / (n * k)

@@ -341,7 +341,7 @@ def _symmetric(
 
 
 def _cohen(tables: Floats, matrix: Floats) -> Floats:
-    """Kappa of tables of counts, one per row; NaN where it is undefined."""
+    """Compute kappa of tables of counts, one per row; NaN where it is undefined."""
     size = len(matrix)
     counts = tables.reshape(-1, size, size)
     n = counts.sum(axis=(1, 2))

@@ -215,7 +215,7 @@ def _sums(series: TurnSeries, middle: float) -> _Sums:
 
 
 def _equations(sums: _Sums, beta: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """B, and u of every trajectory; both times 1 − α, which cancels."""
+    """Return B, and u of every trajectory; both times 1 − α, which cancels."""
     shared = alpha / (1 + (sums.n - 1) * alpha)
     count = sums.n - shared * sums.n**2
     cross = sums.t - shared * sums.n * sums.t

@@ -169,7 +169,7 @@ def _moments(z: Floats, x: Floats, y: Floats, code: Codes) -> _Moments:
 
 
 def _root(theta: Floats) -> Floats:
-    """Λ: lower triangular."""
+    """Return Λ, which is lower triangular."""
     if theta.size == 1:
         return np.array([[theta[0]]])
     return np.array([[theta[0], 0.0], [theta[1], theta[2]]])
@@ -436,7 +436,7 @@ def _design(series: TurnSeries, decompose: bool) -> tuple[_Scale, Floats]:
 
 
 def _columns(series: TurnSeries, scale: _Scale, q: int) -> tuple[Floats, Floats]:
-    """Scores, and the q columns of random effects, standardised."""
+    """Return scores, and the q columns of random effects, standardised."""
     turn = (series.turn - scale.turn) / scale.turn_unit
     z = np.column_stack([np.ones_like(turn), turn])[:, :q]
     return (series.score - scale.score) / scale.score_unit, z

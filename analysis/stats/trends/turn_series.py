@@ -31,7 +31,7 @@ class TurnRows:
     last: Codes
 
     def lengths(self, agent: int) -> Codes:
-        """Last turn of each of one agent's trajectories."""
+        """Return the last turn of each of one agent's trajectories."""
         lengths: Codes = self.last[self.owner == agent]
         return lengths
 

@@ -128,7 +128,7 @@ def _note(session: LiveSession, place: LivePlace, kind: str, reason: str) -> Non
 
 
 def _known_away(sessions: list[int]) -> dict[int, str]:
-    """By place: whether its player was last noted as away or as back."""
+    """Return by place whether its player was last noted as away or as back."""
     rows = LiveEvent.objects.filter(
         session__in=sessions, kind__in=[Kind.AWAY, Kind.RETURNED, Kind.JOINED, Kind.TAKEN_OVER]
     )

@@ -157,7 +157,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _rests(turn: SessionTurn) -> bool:
-    """Whether no worker is at it, so that who plays can change."""
+    """Return whether no worker is at the trajectory, so that its players can change."""
     return turn.standing in ("gathering", "asked", "stuck", "paused")
 
 

@@ -89,7 +89,9 @@ def _at_work(table: SessionState) -> tuple[str, datetime | None]:
 
 
 def _is_new(table: SessionState, since: datetime) -> bool:
-    """Whether a call belongs to what goes on now, and not to an attempt before the last reply."""
+    """Return whether a call belongs to the current ask, and not to an
+    attempt before the last reply.
+    """
     return table.turn.since is None or since >= table.turn.since
 
 
@@ -130,7 +132,7 @@ def ended_text(table: SessionState) -> str:
 
 
 def _was_unread(trajectory: Trajectory) -> bool:
-    """Whether a script judged that could not read the last plan, which it let pass."""
+    """Return whether a judging script could not read the last plan, and let it pass."""
     row = Trajectory.objects.select_related("run__dataset").get(pk=trajectory.pk)
     system = system_of(row.run.dataset.system)
     return system is not None and bool(

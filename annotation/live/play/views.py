@@ -85,7 +85,9 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _has_to_read_first(access: SessionAccess) -> bool:
-    """Whether information or consent of the study come before the session."""
+    """Return whether the person has to read the study's information, or to
+    consent, before the session.
+    """
     if access.session.state != LiveSession.State.GATHERING:
         return False
     study = access.study

@@ -171,7 +171,7 @@ def _deal(
 
 
 def _some(pairs: dict[int, tuple[int, int]], count: int, unit: Unit, seed: int) -> list[int]:
-    """So many pairs, drawn by seed so that agents and tasks come equally often, or nearly."""
+    """Draw so many pairs by seed that agents and tasks come equally often, or nearly."""
     chance = random.Random(derive_seed(seed, "some"))
     agents = sorted({agent for agent, _ in pairs.values()})
     tasks = sorted({task for _, task in pairs.values()})

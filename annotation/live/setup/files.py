@@ -48,7 +48,7 @@ def read_live_file(text: str) -> LiveStudyForm:
 
 
 def read_live_document(given: Any, *, seen: Visibility = EVERYTHING) -> LiveStudyForm:
-    """The same from the fields of a file, as far as the reader may see datasets and agents."""
+    """Read the same from the fields of a file, as far as the reader may see datasets and agents."""
     if not isinstance(given, Mapping):
         raise LiveFileRefused(["a file holds fields and their values"])
     dataset = _dataset(str(given.get("dataset", "")), seen)

@@ -52,7 +52,7 @@ class Command(BaseCommand):
         self.stdout.write(f"study {study.pk} is {study.get_status_display().lower()}")
 
     def _tell(self, drawn: SessionDesign, design: DesignRequest) -> None:
-        """Each row's sessions in order, balance and fingerprint."""
+        """Print each row's sessions in order, balance and fingerprint."""
         say, certificate = self.stdout.write, drawn.certificate
         for name, pairs in drawn.rows:
             say(f"{name}:")

@@ -56,7 +56,7 @@ class Command(BaseCommand):
         return found
 
     def _tell(self, planned: PlannedStudy) -> None:
-        """Counts, questions, warnings, balance."""
+        """Print counts, questions, warnings and balance."""
         plan, certificate = planned.plan, planned.certificate
         say = self.stdout.write
         say(f"{plan.name}: {planned.questionnaire.title} ({planned.questionnaire.id})")

@@ -97,7 +97,7 @@ class Grouping:
 
 
 def filled(roles: Iterable[str]) -> str:
-    """Roles that people fill, as the value of a factor; empty for none."""
+    """Return roles that people fill, as the value of a factor; empty for none."""
     return " + ".join(roles)
 
 

@@ -44,7 +44,7 @@ class Prompts:
         return _read(self.files(version)[name])
 
     def load_set(self, name: str, version: str = "") -> Mapping[str, Template]:
-        """Short texts by occasion, in the wording of a version."""
+        """Return short texts by occasion, in the wording of a version."""
         return _read_set(self.files(version)[name])
 
     def texts(self, version: str = "") -> dict[str, str]:
@@ -58,7 +58,9 @@ class Prompts:
         return self.load(name, version).substitute(values)
 
     def digests(self, version: str = "") -> dict[str, str]:
-        """Digest of each prompt file of a version, for a run's record of what it used."""
+        """Return the digest of each prompt file of a version, for a
+        run's record of what it used.
+        """
         return {name: digest_text(text) for name, text in self.texts(version).items()}
 
 

@@ -31,7 +31,7 @@ def reply_about(
 
 
 def asked_in_words(brief: str, said: str) -> str | None:
-    """A request out of a riddle, where one is wanted: its first sentence."""
+    """Return a request out of a riddle, where one is wanted: its first sentence."""
     if "Reply with the request alone" not in brief:
         return None
     return re.split(r"(?<=[.?!])\s", " ".join(said.split()))[0][:300]

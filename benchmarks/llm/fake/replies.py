@@ -113,7 +113,9 @@ def _words(text: str) -> set[str]:
 
 
 def _violations(reader: Reader) -> str:
-    """Wishes whose words occur in the plan are mostly violated, others seldom."""
+    """Reply to a constraint judge's ask: wishes whose words occur in the plan are
+    mostly violated, others seldom.
+    """
     plan = _words(reader.texts_of_role("user")[0] if reader.texts_of_role("user") else "")
     violated = {}
     for key, text in _KEYED.findall(reader.brief):
@@ -125,7 +127,7 @@ def _violations(reader: Reader) -> str:
 
 
 def _scores(reader: Reader) -> str:
-    """Scores that agree on the plan and differ by judge, seldom none."""
+    """Reply with scores that agree on the plan and differ by judge, seldom none."""
     named = _NAMED.search(reader.brief)
     keys = [key.strip() for key in named[1].split(",")] if named else []
     plan = random.Random(derive_seed("plan", *reader.texts_of_role("user")[:1]))
@@ -143,7 +145,7 @@ def _points(brief: str) -> str:
 
 
 def _plan(reader: Reader) -> str:
-    """Numbered steps with things that were not objected to, new ones on every turn."""
+    """Reply with numbered steps that use things not objected to, new ones on every turn."""
     told = _words(" ".join(reader.texts_of_role("user")[1:]))
     free = [name for name, step in _STEPS.items() if not told & _words(f"{name} {step}")]
     chosen = reader.rng.sample(free or list(_STEPS), min(3, len(free) or 3))

@@ -116,7 +116,7 @@ class FakeServer(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that go away are what this server is for."""
+        """Ignore clients that go away: this server is for testing that."""
 
     def fault_of(self, reader: Reader, model: Model, number: int) -> Fault:
         """Return what befalls the ``number``-th try of a request; the same in each run."""
@@ -140,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: there is /counts."""
+        """Log nothing: there is /counts."""
 
     def do_GET(self) -> None:
         with self.server.lock:

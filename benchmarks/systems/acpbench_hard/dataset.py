@@ -68,7 +68,7 @@ def task_file(
     checksum: str,
     recorded: Mapping[str, Sequence[Json]] | None = None,
 ) -> TaskFile:
-    """Questions as they are stored, with recorded answers by the key of their question."""
+    """Return questions as they are stored, with recorded answers by the key of their question."""
     kinds = Counter(question.task for question in questions)
     domains = sorted({question.domain for question in questions})
     notes = f"{len(kinds)} of {len(TASKS)} tasks; domains: {', '.join(domains)}."
@@ -155,7 +155,7 @@ def _pddl_fault(domain: str, problem: str = "") -> str:
 def _read_answers(
     path: Path, known: set[str], recorded: dict[str, list[Json]], problems: Problems
 ) -> None:
-    """Recorded answers, a JSON object a line: task, question_id, response_text, model."""
+    """Return recorded answers, a JSON object a line: task, question_id, response_text, model."""
     for number, line in File(path).lines():
         row = read_line(path.name, number, line, problems)
         if row is None:

@@ -31,12 +31,12 @@ def stored_answer(payload: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def quirk_words(key: str) -> str:
-    """Why the two scores differ, in a sentence."""
+    """Say in a sentence why the two scores differ."""
     return QUIRKS.get(key, key)
 
 
 def quirk_counts(metrics: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Why the scores differ in a run, the most frequent reason first."""
+    """Count why the scores differ in a run, the most frequent reason first."""
     found = sorted(metrics.get("quirks", {}).items(), key=lambda item: (-item[1], item[0]))
     return [(quirk_words(key), n) for key, n in found]
 

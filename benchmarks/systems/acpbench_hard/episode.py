@@ -61,7 +61,7 @@ def _termination(found: Json) -> str:
 
 
 def _why(found: Json) -> str:
-    """Why a score is undefined, where one is."""
+    """Return why a score is undefined, or '' where it is defined."""
     if found["failure"] == NOT_VALIDATED:
         return "the validator gave no verdict"
     return "the search gave up before the answer was known"

@@ -97,7 +97,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
-    """Why it ended so, with the validator's reasons."""
+    """Explain why it ended so, with the validator's reasons."""
     ending = ENDINGS.get(outcome.termination)
     words = [ending.sentence] if ending else []
     words += outcome.payload.get("reasons", ())

@@ -67,7 +67,7 @@ def _asked(outcomes: Sequence[Outcome], name: str) -> list[Outcome]:
 
 
 def _by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Both scores by task, domain, and for the next action by distance to the goal."""
+    """Return both scores by task, domain, and for the next action by distance to the goal."""
     grouped: dict[str, dict[str, list[Outcome]]] = {}
     for outcome in outcomes:
         for name, value in outcome.payload.get("groups", {}).items():
@@ -82,5 +82,5 @@ def _by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, Any]
 
 
 def _order(value: str) -> tuple[int, Any]:
-    """Numbers by their size, then the rest by name."""
+    """Sort numbers by their size, then the rest by name."""
     return (0, int(value)) if value.isdecimal() else (1, value)

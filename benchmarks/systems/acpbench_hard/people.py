@@ -174,7 +174,9 @@ def _terms(name: str, fields: Fields) -> list[str]:
 
 
 def hints(context: Json, text: str) -> list[Hint]:
-    """Names in a reply that the question does not have; whether the answer is right stays open."""
+    """Return names in a reply that the question does not have; whether the
+    answer is right stays open.
+    """
     task = TASKS[context["task"]]
     if task.shape == "index" or text.strip() == NONE:
         return []

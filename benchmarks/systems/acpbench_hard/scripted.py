@@ -347,7 +347,7 @@ def _random(question: PlanningQuestion, rng: random.Random, parameters: Json) ->
 
 
 def _recorded(task: Task, parameters: Json) -> Answerer:
-    """Recorded answers of a model; of several to a question one by chance."""
+    """Reply with recorded answers of a model; of several to a question one by chance."""
     model = str(parameters.get("model", ""))
     texts = [
         one["text"] for one in task.payload.get("recordings", ()) if model in ("", one["model"])

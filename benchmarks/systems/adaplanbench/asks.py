@@ -121,7 +121,9 @@ class AdaPlanAsks:
         self.told = {kind: [_as_context(c) for c in constraints[kind]] for kind in KINDS}
 
     def agent(self, said: EarlierDialogue, tracking: bool) -> Ask:
-        """The next plan. With tracking, one current block stands before the newest message."""
+        """Ask the agent for its next plan. With tracking, one current block stands
+        before the newest message.
+        """
         messages = (*self.opening, *said.dialogue)
         told = said.memory.distinct()
         if tracking and told:
@@ -166,7 +168,9 @@ class AdaPlanAsks:
     def simulator(
         self, said: EarlierDialogue, plan: str, points: Sequence[tuple[Constraint, bool]]
     ) -> Ask:
-        """Feedback on the revealed constraints; each point says whether it was said before."""
+        """Ask for feedback on the revealed constraints; each point says
+        whether it was said before.
+        """
         lines = [f"- {c.text}{' (said before)' if again else ''}" for c, again in points]
         values = {"query": self.task.prompt, "points": "\n".join(lines)}
         brief = fill("simulator", values, self.version)
@@ -183,7 +187,7 @@ class AdaPlanAsks:
         )
 
     def refiner(self, said: EarlierDialogue, plan: str, points: Sequence[Mapping[str, Any]]) -> Ask:
-        """Feedback on the dimensions that a valid plan failed, with the judges' reasons."""
+        """Ask for feedback on the dimensions that a valid plan failed, with the judges' reasons."""
         lines = [
             f"- {point['title']}: " + " ".join(point["reasons"] or ["no reason given"])
             for point in points
@@ -222,7 +226,9 @@ class AdaPlanAsks:
 
 
 def split_constraints(task: Task, wanted: str) -> dict[str, tuple[Constraint, ...]]:
-    """C^w and C^u under the dual-ablation condition: a kind that is switched off is empty."""
+    """Return C^w and C^u under the dual-ablation condition: a kind that
+    is switched off is empty.
+    """
     if task.profile is None:
         raise ValueError(f"task {task.id} has no profile, AdaPlanBench needs one")
     off = {"world_only": "user", "user_only": "world"}.get(wanted)

@@ -150,7 +150,7 @@ def _cues(about: str, text: str, topic: str) -> Cues:
 
 @cache
 def _names() -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """Other names of tools, and words for attributes, from the lexicon."""
+    """Return other names of tools, and words for attributes, from the lexicon."""
     lexicon = load_lexicon()
     keys = {attribute.name: key for key, attribute in lexicon.attributes.items()}
     found: dict[tuple[str, str], list[str]] = {}

@@ -81,7 +81,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
-    """Why it ended, and where the last plan stands."""
+    """Explain why it ended, and where the last plan stands."""
     match outcome.termination:
         case "valid_plan":
             if again := _judged_otherwise(outcome, played=True):

@@ -18,7 +18,9 @@ def _reasons(reply: Mapping[str, Any], keys: list[str]) -> dict[str, str]:
 
 
 def parse_violations(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``violations``: the violated keys in profile order; an unknown key is unreadable."""
+    """Parse kind ``violations``: the violated keys in profile order; an
+    unknown key is unreadable.
+    """
     reply = read_json_object(text)
     violated = reply.get("violated")
     if not isinstance(violated, list) or not all(isinstance(key, str) for key in violated):
@@ -32,7 +34,7 @@ def parse_violations(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_scores(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``scores``: every dimension with a whole number from 1 to 5, or null."""
+    """Parse kind ``scores``: every dimension with a whole number from 1 to 5, or null."""
     reply = read_json_object(text)
     given = reply.get("scores")
     if not isinstance(given, dict):
@@ -56,7 +58,7 @@ def _score(key: str, value: Any) -> int | None:
 
 
 def parse_feedback(text: str, params: Mapping[str, Any]) -> str:
-    """Kind ``feedback``: any text that is not blank."""
+    """Parse kind ``feedback``: any text that is not blank."""
     if not text.strip():
         raise UnreadableReply("expected feedback in words, found an empty reply.")
     return text.strip()

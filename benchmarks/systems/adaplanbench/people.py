@@ -163,7 +163,7 @@ class ScoresPage:
 
 
 def show_plan(context: Json, fields: Fields, errors: Mapping[str, str]) -> PlanPage:
-    """The agent's place: what an agent is told, and nothing else."""
+    """Show the agent's place: what an agent is told, and nothing else."""
     plans, feedback = context["plans"], context["feedback"]
     text = fields.get(TEXT, "")
     said = [(n, p, f) for n, (p, f) in enumerate(zip(plans, feedback, strict=False), 1)]
@@ -180,7 +180,7 @@ def show_plan(context: Json, fields: Fields, errors: Mapping[str, str]) -> PlanP
 
 
 def show_feedback(context: Json, fields: Fields, errors: Mapping[str, str]) -> FeedbackPage:
-    """The user's place. The text starts with what the scripted user would say."""
+    """Show the user's place. The text starts with what the scripted user would say."""
     refines = context["mode"] == "refinement"
     draft = feedback_on(context, context["turn"])
     since = {row["key"]: row["disclosed"] for row in context["profile"]}
@@ -211,7 +211,7 @@ def _profile_kind(kind: str, profile: Sequence[Json], now: set[str]) -> ProfileK
 
 
 def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) -> ViolationsPage:
-    """A constraint judge's place: the plan, and every constraint of the kind."""
+    """Show a constraint judge's place: the plan, and every constraint of the kind."""
     suggested = _suggested(context, "marks the conditions labelled “suggested”.")
     found = suggested.value.get("violated", ()) if suggested else ()
     reasons = suggested.value.get("reasons", {}) if suggested else {}
@@ -236,7 +236,7 @@ def show_violations(context: Json, fields: Fields, errors: Mapping[str, str]) ->
 
 
 def show_scores(context: Json, fields: Fields, errors: Mapping[str, str]) -> ScoresPage:
-    """A rubric judge's place: the plan, and the eight dimensions with their anchors."""
+    """Show a rubric judge's place: the plan, and the eight dimensions with their anchors."""
     suggested = _suggested(context, "scored as shown at each question.")
     scores = suggested.value.get("scores", {}) if suggested else {}
     reasons = suggested.value.get("reasons", {}) if suggested else {}
@@ -263,7 +263,7 @@ def _shown(context: Json) -> PlanContext:
 
 
 def _suggested(context: Json, found: str) -> Suggested | None:
-    """The suggestion that whoever shows this ask put beside its context, if any."""
+    """Return the suggestion that whoever shows this ask put beside its context, if any."""
     row = context.get("suggestion")
     if not row:
         return None
@@ -271,7 +271,7 @@ def _suggested(context: Json, found: str) -> Suggested | None:
 
 
 def compose_plan(context: Json, fields: Fields) -> str:
-    """The plan as it was written, once it can be read."""
+    """Return the plan as it was written, once it can be read."""
     text = fields.get(TEXT, "").strip()
     if not text:
         raise FieldsRefused({TEXT: "Write at least one step."})
@@ -285,7 +285,7 @@ def compose_plan(context: Json, fields: Fields) -> str:
 
 
 def compose_feedback(context: Json, fields: Fields) -> str:
-    """The feedback as it was written."""
+    """Return the feedback as it was written."""
     text = fields.get(TEXT, "").strip()
     if not text:
         raise FieldsRefused({TEXT: "Write a message to the agent."})
@@ -293,7 +293,7 @@ def compose_feedback(context: Json, fields: Fields) -> str:
 
 
 def compose_violations(context: Json, fields: Fields) -> str:
-    """The verdict of a constraint judge. That nothing is violated has to be said."""
+    """Return the verdict of a constraint judge. That nothing is violated has to be said."""
     keys = [row["key"] for row in context["constraints"]]
     violated = [key for key in keys if fields.get(f"{VIOLATES}{key}")]
     none = bool(fields.get(NONE))
@@ -307,7 +307,7 @@ def compose_violations(context: Json, fields: Fields) -> str:
 
 
 def compose_scores(context: Json, fields: Fields) -> str:
-    """A sheet of scores; a dimension that cannot be judged has none."""
+    """Return a sheet of scores; a dimension that cannot be judged has none."""
     known = {"1", "2", "3", "4", "5", UNKNOWN}
     given = {d.key: fields.get(f"{SCORE}{d.key}", "") for d in DIMENSIONS}
     if missing := [key for key, value in given.items() if value not in known]:
@@ -419,7 +419,7 @@ _AGENT, _USER = "Agent", "User"
 
 
 def _played(context: Json) -> list[Utterance]:
-    """The query, and plan and feedback of every earlier turn."""
+    """Return the query, and plan and feedback of every earlier turn."""
     lines = [Utterance(_USER, context["query"])]
     said = zip(context.get("plans", ()), context.get("feedback", ()), strict=False)
     for turn, (plan, feedback) in enumerate(said, 1):
@@ -428,7 +428,7 @@ def _played(context: Json) -> list[Utterance]:
 
 
 def _with_newest(context: Json) -> list[Utterance]:
-    """The same, with the plan that is talked of now. Judges know no earlier turn."""
+    """Return the same, with the plan that is talked of now. Judges know no earlier turn."""
     return [
         *_played(context),
         Utterance(_AGENT, context["plan"], context.get("turn", 1), plan=True),
@@ -436,7 +436,9 @@ def _with_newest(context: Json) -> list[Utterance]:
 
 
 def _tell(query: str, turns: Sequence[tuple[str, str]], plan: str) -> list[Utterance]:
-    """The query, plan and feedback of every turn, and the newest ``plan`` of a turn under way."""
+    """Describe the query, plan and feedback of every turn, and the newest
+    ``plan`` of a turn under way.
+    """
     lines = [Utterance(_USER, query)]
     for turn, (proposed, feedback) in enumerate(turns, 1):
         lines.append(Utterance(_AGENT, proposed, turn, plan=True))

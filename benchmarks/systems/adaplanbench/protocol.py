@@ -183,7 +183,7 @@ def _passes(means: Mapping[str, float | None], counted: Sequence[str], tau: floa
 
 
 def read_violations(replies: Mapping[str, Reply]) -> dict[str, tuple[str, ...]] | None:
-    """V_t by kind from the judges' replies; empty where nobody judges, None if unknown."""
+    """Return V_t by kind from the judges' replies; empty where nobody judges, None if unknown."""
     found: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ())
     for kind, reply in replies.items():
         if not reply.readable:

@@ -203,7 +203,9 @@ def _bar(stored: Stored) -> dict[str, Any]:
 
 
 def _by_dimension(scores: Sequence[Score]) -> dict[str, list[float | None]]:
-    """Every score counts alike, so a judge who was asked more often counts no more than others."""
+    """Average by dimension; every score counts alike, so a judge who was asked more often
+    counts no more than others.
+    """
     grouped: dict[str, list[float | None]] = {d.key: [] for d in DIMENSIONS}
     for score in scores:
         grouped[score.dimension].append(score.value)

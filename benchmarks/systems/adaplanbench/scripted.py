@@ -132,7 +132,9 @@ def appeals(
     mood: Temperament,
     likings: Mapping[str, float],
 ) -> list[tuple[int, float]]:
-    """For every way minus the number of remarks that it clashes with, and how it is liked else."""
+    """Score every way: minus the number of remarks that it clashes with,
+    and how it is liked else.
+    """
     used = {tool for plan in before for tool in plan.tools}
 
     def appeal(place: int, way: PoolPlan) -> tuple[int, float]:
@@ -176,7 +178,7 @@ def mentions_name(text: str, name: str) -> bool:
 
 
 def _constraint_judge(kind: str) -> Callable[[Task, Json], Answerer]:
-    """Decides from the tools and attributes of a pool plan; other texts by the words they use."""
+    """Decide from the tools and attributes of a pool plan; other texts by the words they use."""
 
     def build(task: Task, parameters: Json) -> Answerer:
         known = KnownPlans(task)
@@ -249,7 +251,7 @@ _AGAIN = ("As I have already mentioned: {}", "I told you this before: {}")
 
 
 def feedback_on(context: Json, seed: int) -> str:
-    """Feedback in set phrases around the constraints' own words."""
+    """Write feedback in set phrases around the constraints' own words."""
     rng = random.Random(seed)
     points: Sequence[Mapping[str, Any]] = context["points"]
     if context["mode"] == "refinement":
@@ -278,7 +280,7 @@ _SAMPLING_MOOD = Temperament(quality=1.0, forgets=0.0, overlooks=0.0)
 
 
 def _sampling_planner(task: Task, parameters: Json) -> Answerer:
-    """Draws way i of a stage with a chance in proportion to exp(u_i / T); T = 0 takes the best."""
+    """Draw way i of a stage with a chance in proportion to exp(u_i / T); T = 0 takes the best."""
     stages, known = stages_of(task), KnownPlans(task)
     likings = likings_of(SAMPLING, task, stages)
     temperature = float(parameters["temperature"])

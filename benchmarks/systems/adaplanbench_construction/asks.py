@@ -53,7 +53,7 @@ class RoundAsks:
     version: str = ""
 
     def planner(self, seat: str, kind: str, pool: ConstraintPool, count: int) -> Ask:
-        """Several plans in one reply, told the pool of this planner and kind alone."""
+        """Ask for several plans in one reply, showing the pool of this planner and kind alone."""
         values = {"told": _lines(item.text for item in pool.items), "count": count}
         return Ask(
             "agent" if seat == FIRST else "planner",
@@ -73,7 +73,7 @@ class RoundAsks:
         )
 
     def extractor(self, kind: str, plans: Sequence[str]) -> Ask:
-        """Tools of the plans, and candidates of one kind from them."""
+        """Ask for the tools of the plans, and candidates of one kind from them."""
         known = {"query": self.query, "reference": self._reference}
         brief = fill(f"extractor_{kind}", known, self.version)
         shown = "\n\n".join(f"Plan {number}\n{plan}" for number, plan in enumerate(plans, 1))

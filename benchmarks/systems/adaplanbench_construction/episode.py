@@ -135,7 +135,7 @@ def _round(
 def _gather(
     state: _ConstructionState, asks: RoundAsks
 ) -> Generator[Sequence[Ask], Sequence[Reply], _Gathered]:
-    """Sample, extract, merge: three batches, each for all planners and both kinds at once."""
+    """Sample, extract and merge in three batches, each for all planners and both kinds at once."""
     places = list(state.pools)
     sampled = yield from _put(
         [asks.planner(seat, kind, state.pools[seat, kind], state.count) for seat, kind in places]

@@ -74,7 +74,7 @@ FIRST_SETTINGS = ("rounds", "plans_per_ask", "planners")
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
-    """Why a construction ended, and what stands at its end."""
+    """Explain why a construction ended, and what stands at its end."""
     ending = ENDINGS.get(outcome.termination)
     said = [ending.sentence] if ending else []
     if outcome.termination == CONSTRUCTED:

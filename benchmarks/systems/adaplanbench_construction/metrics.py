@@ -63,7 +63,7 @@ def outcome_metrics(
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Figures of a run with their own n, and how constructions ended.
+    """Compute figures of a run with their own n, and count how constructions ended.
 
     Sizes are told of the levels that there are: of three rounds, nothing is said about a fourth.
     """

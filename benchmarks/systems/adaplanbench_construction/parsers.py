@@ -23,7 +23,7 @@ _DECISIONS = {KEEP: KEPT, REMOVE: REMOVED, KEPT: KEPT, REMOVED: REMOVED}
 
 
 def parse_query(text: str, params: Mapping[str, Any]) -> str:
-    """Kind ``query``: a request in words, on one line."""
+    """Parse kind ``query``: a request in words, on one line."""
     query = " ".join(text.split())
     if not query:
         raise UnreadableReply("expected a request in words, found an empty reply.")
@@ -33,7 +33,7 @@ def parse_query(text: str, params: Mapping[str, Any]) -> str:
 
 
 def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``verdict``: whether a request is fit, which criteria fail, and a reason.
+    """Parse kind ``verdict``: whether a request is fit, which criteria fail, and a reason.
 
     A request that is not fit fails at least one, a fit one none.
     """
@@ -57,7 +57,8 @@ def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_plans(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``plans``: one to ``count`` plans with their probabilities; what is beyond is dropped.
+    """Parse kind ``plans``: one to ``count`` plans with their probabilities;
+    what is beyond is dropped.
 
     A plan is a text or a list of steps; a probability is a number from 0 to 1, or None. A plan that
     is said again is no further one.
@@ -87,7 +88,8 @@ def _plan(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``candidates``: tools, and candidates that each restrict one or refuse an attribute.
+    """Parse kind ``candidates``: tools, and candidates that each restrict
+    one or refuse an attribute.
 
     A candidate has ``text`` and ``about``, ``tool:NAME`` or ``attribute:NAME``; those that say the
     same in the same words are one.
@@ -112,7 +114,8 @@ def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``merged``: what each constraint of the pool was made from, and what was forgotten.
+    """Parse kind ``merged``: what each constraint of the pool was made
+    from, and what was forgotten.
 
     An entry that is said again word for word is the same entry.
     """
@@ -141,7 +144,7 @@ def parse_merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_decisions(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``decisions``: kept or removed for each key in its order, with ground and reason.
+    """Parse kind ``decisions``: kept or removed for each key in its order, with ground and reason.
 
     Every key once; a removal has one of the grounds. What is kept has neither ground nor reason.
     """

@@ -206,7 +206,9 @@ def compose_plans(context: Json, fields: Fields) -> str:
 
 
 def compose_candidates(context: Json, fields: Fields) -> str:
-    """Candidates from lines ``tool: sentence``, or ``tool, quality: sentence`` for the user."""
+    """Read candidates from lines ``tool: sentence``, or ``tool,
+    quality: sentence`` for the user.
+    """
     lines = [line.strip() for line in fields.get(LINES, "").splitlines() if line.strip()]
     if bool(lines) == bool(fields.get(NONE)):
         missing = "Write at least one line, or say that there is nothing to propose."

@@ -116,7 +116,7 @@ def _text(name: str, raw: bytes) -> str:
 
 
 def _items(name: str, raw: bytes) -> Iterator[tuple[str, Any]]:
-    """(place, object) of each problem in a JSON file."""
+    """Yield (place, object) of each problem in a JSON file."""
     try:
         data = json.loads(_text(name, raw))
     except (ValueError, RecursionError) as error:
@@ -129,7 +129,7 @@ def _items(name: str, raw: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def _rows_of_csv(name: str, raw: bytes) -> Iterator[tuple[str, Any]]:
-    """(place, columns that hold something) of each row of a CSV."""
+    """Yield (place, columns that hold something) of each row of a CSV."""
     reader = csv.DictReader(io.StringIO(_text(name, raw), newline=""), restkey="")
     try:
         for row in reader:

@@ -106,7 +106,7 @@ def _filter(task: Task) -> Callable[[Ask], str]:
 
 
 def _extractor(heeds: bool) -> Rule:
-    """Takes what the lexicon finds; one that ``heeds`` spares what the reference clearly uses."""
+    """Take what the lexicon finds; one that ``heeds`` spares what the reference clearly uses."""
 
     def rule(task: Task) -> Callable[[Ask], str]:
         offered = offered_tools(task)
@@ -148,7 +148,7 @@ def _clearly(*texts: str) -> set[str]:
 
 
 def _merger(task: Task) -> Callable[[Ask], str]:
-    """Joins what restricts the same; a general word joins a kind of it that is there."""
+    """Join what restricts the same; a general word joins a kind of it that is there."""
 
     def say(ask: Ask) -> str:
         entries: list[tuple[str, list[str]]] = [
@@ -201,7 +201,7 @@ WAYS: Mapping[str, frozenset[str]] = {
 
 
 def _checker(strict: bool) -> Rule:
-    """Removes what the query or the reference names, and wishes that leave no way open.
+    """Remove what the query or the reference names, and wishes that leave no way open.
 
     A strict one also removes general words as vague, and leaves two ways open rather than one.
     """
@@ -235,7 +235,7 @@ def _checker(strict: bool) -> Rule:
 def _against(
     about: str, spared: Mapping[str, Mentions], kept: Iterable[str], strict: bool
 ) -> tuple[str, str]:
-    """On which ground a candidate is to go, and why; empty where it stays."""
+    """Return on which ground a candidate is to go, and why; empty where it stays."""
     kind, _, name = about.partition(":")
     for ground, named in spared.items():
         if name in (named.tools if kind == "tool" else named.attributes):

@@ -17,7 +17,7 @@ _PARTS = ("x", "y", "z", "verb", "result", "tool")
 
 
 def parse_action_reply(text: str, params: Mapping[str, Any]) -> dict[str, str]:
-    """Kind ``action``: the action's text, and the thought before it where there is one.
+    """Parse kind ``action``: the action's text, and the thought before it where there is one.
 
     Whether the text is an action is the household's business, so nothing is refused here.
     """
@@ -40,7 +40,9 @@ def parse_action_reply(text: str, params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parse_json_action(text: str, params: Mapping[str, Any]) -> dict[str, str]:
-    """Kind ``json_action``: the template's name with its arguments, as the text of an action."""
+    """Parse kind ``json_action``: the template's name with its arguments,
+    as the text of an action.
+    """
     reply = read_json_object(text[:LONGEST_REPLY])
     name = reply.get("action")
     if not isinstance(name, str) or name not in params["actions"]:
@@ -61,7 +63,7 @@ def parse_json_action(text: str, params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parse_answer(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind ``answer``: the persona's words, and the preferences that they disclose."""
+    """Parse kind ``answer``: the persona's words, and the preferences that they disclose."""
     reply = read_json_object(text[:LONGEST_REPLY])
     answer = reply.get("answer")
     if not isinstance(answer, str) or not answer.strip():

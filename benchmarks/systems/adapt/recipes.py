@@ -279,7 +279,7 @@ class Cook:
     # --- One recipe each --------------------------------------------------------------------------
 
     def _loose(self, kind: str, base: str, wanted: _Wanted, style: str) -> tuple[list[str], str]:
-        """Cereal and yoghurt: everything goes into a bowl."""
+        """Cook cereal and yoghurt: everything goes into a bowl."""
         extra = ["glassware+parfait"] if kind == YOGHURT else []
         vessel = self._tool(kind, "bowl", ["bowl", *extra])
         milk = [name for name in wanted.mixed if name in self.inventory.pick("milk")]

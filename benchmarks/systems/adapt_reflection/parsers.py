@@ -18,7 +18,7 @@ _BEFORE = re.compile(r"^(?:question\s*:\s*|ask(?: the user| the person)?[:,]?\s+
 
 
 def parse_question(text: str, params: Mapping[str, Any]) -> str:
-    """Kind ``question``: the last line that is not empty, without marks around it."""
+    """Parse kind ``question``: the last line that is not empty, without marks around it."""
     lines = [line.strip().strip('`*"“”').strip() for line in text[:LONGEST_REPLY].splitlines()]
     lines = [line for line in lines if line]
     question = " ".join(_BEFORE.sub("", lines[-1]).split()) if lines else ""

@@ -37,7 +37,7 @@ NO_VERDICT = "made elsewhere: no judge looked for violations"
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
-    """Why it ended, and what it was worth."""
+    """Explain why it ended, and what it was worth."""
     known = ENDINGS.get(outcome.termination)
     sentence = known.sentence if known else f"Stated as “{outcome.termination}”."
     reward = outcome.metrics.get("reward")

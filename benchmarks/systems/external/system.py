@@ -13,7 +13,9 @@ from benchmarks.systems.external.labels import LABELS, MEASURES
 
 
 def summarise(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
-    """Means over a run with their denominators; what states nothing is left out and counted."""
+    """Compute means over a run with their denominators; what states
+    nothing is left out and counted.
+    """
     names = [*MEASURES]
     for outcome in outcomes:
         names += [name for name in outcome.metrics if name not in names]

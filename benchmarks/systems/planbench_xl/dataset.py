@@ -279,7 +279,7 @@ class Checker:
     def _same(
         self, entry: Entry, other: Entry, field: str, of: Collection[str] | None = None
     ) -> None:
-        """Whether two entries that belong together say the same; lists in any order.
+        """Return whether two entries that belong together say the same; lists in any order.
 
         Only members ``of`` a collection are compared, if there is one.
         """

@@ -145,20 +145,20 @@ class Count:
 
 
 def failure_counts(metrics: Mapping[str, Any]) -> list[Count]:
-    """Successes and failure details of a run, the most frequent first."""
+    """Count successes and failure details of a run, the most frequent first."""
     found = sorted(metrics.get("failures", {}).items(), key=lambda pair: -pair[1])
     return [Count(*failure_words(name), n, "ok" if name == "success" else "bad")
             for name, n in found]  # fmt: skip
 
 
 def category_counts(metrics: Mapping[str, Any]) -> list[Count]:
-    """Failure categories of a run in their order."""
+    """Count the failure categories of a run in their order."""
     found = metrics.get("failure_categories", {})
     return [Count(*CATEGORIES[name], found[name]) for name in CATEGORIES if name in found]
 
 
 def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:
-    """Accuracy by group: (what tasks are grouped by, its values with their means)."""
+    """Return accuracy by group: (what tasks are grouped by, its values with their means)."""
     groups = metrics.get("accuracy_by_group", {})
     return [
         (

@@ -167,7 +167,9 @@ class _Dialogue:
         self.tools: list[Json] = []
 
     def ask(self) -> Ask:
-        """The next reply. The lists are copied: an ask is a value, and the dialogue goes on."""
+        """Ask for the next reply. The lists are copied: an ask is a value,
+        and the dialogue goes on.
+        """
         context = {
             "query": self.task.prompt,
             "step": self.query.steps + 1,

@@ -82,7 +82,7 @@ def _read(path: Path, problems: Problems) -> DataFile | None:
 
 
 def reason_of(error: Exception) -> str:
-    """Why a file cannot be read; paths of this machine are left out."""
+    """Return why a file cannot be read; paths of this machine are left out."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error) or type(error).__name__

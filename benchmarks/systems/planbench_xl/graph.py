@@ -187,7 +187,9 @@ def _nodes(
 def _layers(
     nodes: Mapping[str, TypeNode], tools: Sequence[CatalogueTool], given: Iterable[str]
 ) -> None:
-    """The least number of tools to each data type; what is out of reach stands before its use."""
+    """Return the least number of tools to each data type; what is out of
+    reach stands before its use.
+    """
     distance = dict.fromkeys(given, 0)
     changed = True
     while changed:
@@ -363,7 +365,9 @@ def _curve(a: _Point, b: _Point, c: _Point, d: _Point, t: float) -> _Point:
 def _down(
     edge: Edge, start: TypeNode, end: TypeNode, xs: Sequence[float], shift: float
 ) -> list[_Point]:
-    """From the lower side of a node to the upper side of one below; where a label may stand."""
+    """Draw from the lower side of a node to the upper side of one below;
+    return where a label may stand.
+    """
     spots, text = [], ""
     at: _Point = (start.x + shift, start.y + HEIGHT / 2)
     for number, x in enumerate(xs[1:], 1):
@@ -386,7 +390,7 @@ def _down(
 
 
 def _beneath(edge: Edge, start: TypeNode, end: TypeNode, shift: float) -> list[_Point]:
-    """Between two nodes of a layer, in a bow beneath both."""
+    """Draw between two nodes of a layer, in a bow beneath both."""
     side = 30 if end.x > start.x else -30
     y = start.y + HEIGHT / 2
     a, d = (start.x + side + shift, y), (end.x - side + shift, y + 7)
@@ -397,7 +401,7 @@ def _beneath(edge: Edge, start: TypeNode, end: TypeNode, shift: float) -> list[_
 
 
 def _up(edge: Edge, start: TypeNode, end: TypeNode, shift: float) -> list[_Point]:
-    """Back to the layer above, between the two."""
+    """Draw back to the layer above, between the two."""
     a = (start.x + 40 + shift, start.y - HEIGHT / 2)
     d = (end.x + 40 + shift, end.y + HEIGHT / 2 + 7)
     half = (a[1] - d[1]) / 2
@@ -408,7 +412,7 @@ def _up(edge: Edge, start: TypeNode, end: TypeNode, shift: float) -> list[_Point
 
 
 def _back(edge: Edge, start: TypeNode, end: TypeNode, x: float) -> list[_Point]:
-    """Back to an earlier layer, round the right side."""
+    """Draw back to an earlier layer, round the right side."""
     a = (start.x + WIDTH / 2, start.y)
     d = (end.x + WIDTH / 2 + 7, end.y)
     b, c = (x, a[1]), (x, d[1])

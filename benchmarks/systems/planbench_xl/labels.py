@@ -100,7 +100,7 @@ CATEGORIES: Mapping[str, tuple[str, str]] = {
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
-    """Why it ended, whether the answer counts, and in which way it failed."""
+    """Explain why it ended, whether the answer counts, and in which way it failed."""
     ending = ENDINGS.get(outcome.termination)
     said = [ending.sentence] if ending else []
     result = outcome.payload.get("result", {})

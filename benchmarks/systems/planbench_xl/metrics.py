@@ -123,7 +123,9 @@ def aggregates(rows: Sequence[Json]) -> dict[str, Any]:
 
 
 def _errors(rows: Sequence[Json], calls: int) -> dict[str, Any]:
-    """Calls that were not carried out: each kind with its total and its share of all calls."""
+    """Return calls that were not carried out: each kind with its total
+    and its share of all calls.
+    """
     errors = {}
     for name, plural in (
         ("invalid_tool_call", "invalid_tool_calls"),

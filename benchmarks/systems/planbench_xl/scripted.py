@@ -219,7 +219,7 @@ def follow_path(briefing: Briefing, notes: Notes) -> Move:
 
 
 def explore(briefing: Briefing, notes: Notes) -> Move:
-    """Breadth first: search from everything held, call everything that does not warn of itself."""
+    """Search breadth first from everything held; call everything that does not warn of itself."""
     held = {**briefing.given, **notes.plausible}
     if briefing.target in held:
         return ANSWER, held[briefing.target]

@@ -221,7 +221,7 @@ def _became(kind: str, category: str, payload: Json) -> str:
 
 
 def _matched(matched: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(what, data types) as which the phrases of a search were understood."""
+    """Return (what, data types) as which the phrases of a search were understood."""
     words = {"output_information": "gives", "input_information": "takes"}
     return tuple(
         (words.get(name, name), value if isinstance(value, str) else ", ".join(value))

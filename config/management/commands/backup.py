@@ -38,7 +38,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Back up, and say where it is."""
+        """Write a backup, and print where it is."""
         path: Path = options["file"]
         folder, days = path, options["keep_days"]
         if days is not None and (not folder.is_dir() or days < 1):

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     help = "Migrate, collect static files, and run the web server and the background worker."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """``--web-only``, for machines whose workers are elsewhere."""
+        """Add ``--web-only``, for machines whose workers are elsewhere."""
         parser.add_argument(
             "--web-only",
             action="store_true",

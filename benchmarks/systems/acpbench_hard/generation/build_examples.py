@@ -25,7 +25,7 @@ _HEAD = (
 
 
 def examples() -> Mapping[str, Sequence[Mapping[str, str]]]:
-    """Two worked examples of each task, with one right answer each."""
+    """Return two worked examples of each task, with one right answer each."""
     found: dict[str, list[dict[str, str]]] = {task: [] for task in TASKS}
     for folder in sorted(path for path in FOLDER.iterdir() if path.is_dir()):
         source = load_source(folder / "domain.pddl", folder / "problem.pddl")

@@ -172,7 +172,8 @@ def _justification(source: Source, state: State, rng: random.Random) -> Made | N
 
 
 def _removable(source: Source, state: State, plan: Sequence[Atom]) -> list[list[str]]:
-    """Single actions and pairs without which a plan remains, with their number of appearance.
+    """Return single actions and pairs without which a plan remains, with
+    their number of appearance.
 
     It counts from 1; an action that stands once, and a pair, have -1.
     """
@@ -293,7 +294,7 @@ class MadeQuestion:
 def make_questions(
     sources: Sequence[Source], seed: int, per_task: int, tasks: Sequence[str] = tuple(TASKS)
 ) -> Iterator[MadeQuestion]:
-    """Up to ``per_task`` different questions of each task, spread evenly over the problems."""
+    """Make up to ``per_task`` different questions of each task, spread evenly over the problems."""
     for task in tasks:
         # Problems may differ in their goal alone, of which not every question tells.
         told: set[tuple[str, str]] = set()
@@ -316,7 +317,7 @@ def make_questions(
 def _questions_of(
     source: Source, task: str, seed: int, told: set[tuple[str, str]]
 ) -> Iterator[MadeQuestion]:
-    """Questions of a task about a problem that were not ``told`` yet, until none is found."""
+    """Yield questions of a task about a problem that were not ``told`` yet, until none is found."""
     instance, kind = source.instance, TASKS[task]
     rng = random.Random(derive_seed(seed, instance.domain.name, instance.name, task))
     draws = declined = fitting = 0

@@ -109,7 +109,9 @@ class Describer:
         return "\n".join(part for part in parts if part)
 
     def facts(self, atoms: Iterable[Atom]) -> list[str]:
-        """Atoms as phrases in a fixed order; those that differ in their first object become one."""
+        """Describe atoms as phrases in a fixed order; those that differ in
+        their first object become one.
+        """
         groups: dict[tuple[str, ...], list[Atom]] = {}
         order = {name: place for place, name in enumerate(self.domain.predicates)}
         for atom in sorted(atoms, key=lambda atom: (order[atom[0]], atom[1:])):
@@ -196,7 +198,7 @@ class Describer:
 
 
 def _variables(kinds: Sequence[Types]) -> list[str]:
-    """Names for the places of a predicate, after their types."""
+    """Return names for the places of a predicate, after their types."""
     names = [kind[0] if len(kind) == 1 else "object" for kind in kinds]
     return [
         f"?{name}" if names.count(name) == 1 else f"?{name}{names[:place].count(name) + 1}"
@@ -209,7 +211,7 @@ def _words(name: str) -> str:
 
 
 def _joined(texts: Sequence[str], between: str = ", ") -> str:
-    """Texts as one, with “and” before the last."""
+    """Join texts to one, with “and” before the last."""
     if len(texts) < 2:
         return "".join(texts)
     if between != ", ":

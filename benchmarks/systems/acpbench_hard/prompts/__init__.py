@@ -17,12 +17,14 @@ fill = PROMPTS.fill
 
 
 def load_forms(version: str = "") -> Mapping[str, Template]:
-    """In which form an answer is wanted, by task, and how the parts of a context are headed."""
+    """Load the form in which an answer is wanted, by task, and how the
+    parts of a context are headed.
+    """
     return PROMPTS.load_set("forms", version)
 
 
 def load_examples(version: str = "") -> Mapping[str, Sequence[Mapping[str, str]]]:
-    """Worked examples by task: context, question, answer, and the texts in PDDL.
+    """Load worked examples by task: context, question, answer, and the texts in PDDL.
 
     They were generated from domains of their own, which no dataset of ours is about.
     """

@@ -74,7 +74,7 @@ class ReadAnswer:
 
 
 def clean(text: str) -> str:
-    """Plain lines: markup gone, one line a paragraph or step."""
+    """Return plain lines: markup gone, one line a paragraph or step."""
     text = _BREAK.sub("\n", text.replace("\r", "\n"))
     text = html.unescape(_TAG.sub(" ", text)).replace("**", "").replace("\xa0", " ")
     lines = (" ".join(line.split()) for line in text.splitlines())
@@ -116,7 +116,9 @@ def _number_lines(text: str) -> list[str]:
 
 
 def _split_inner(line: str) -> list[str]:
-    """ "1. Do this. 2. Do that." on one line becomes two, where the numbers count up."""
+    """Split steps that stand inside one line, as in "1. … 2. …". Do this. 2. Do that." on one line
+    becomes two, where the numbers count up.
+    """
     first = _ITEM.match(line)
     wanted = int(first.group(1)) + 1 if first else 1
     parts, start = [], 0
@@ -128,7 +130,7 @@ def _split_inner(line: str) -> list[str]:
 
 
 def _numbered(lines: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Numbered steps, or bulleted ones; what stands before and after them are remarks."""
+    """Return numbered steps, or bulleted ones; what stands before and after them are remarks."""
     marker = next((m for m in (_ITEM, _BULLET) if any(m.match(line) for line in lines)), None)
     if marker is None:
         return [], []

@@ -85,7 +85,7 @@ def theme_of(query: str) -> str:
 
 
 def plan_of(steps: Sequence[str], key: str, listed: Sequence[str]) -> PoolPlan:
-    """Steps as a plan of the pool, with the tools and attributes that their words name."""
+    """Make a plan of the pool of steps, with the tools and attributes that their words name."""
     found = lexicon.uses(number_steps(steps), listed)
     return PoolPlan(key, tuple(steps), found.tools, found.attributes)
 
@@ -98,7 +98,7 @@ def slug(author: str) -> str:
 def _plans(
     recorded: Sequence[RecordedAnswer], listed: Sequence[str]
 ) -> tuple[list[PoolPlan], dict[str, list[str]], list[dict[str, str]]]:
-    """Plans, the verdicts on each by its key, and the answers that are no plans.
+    """Return plans, the verdicts on each by its key, and the answers that are no plans.
 
     An answer that stands twice with one author is one plan with two verdicts.
     """

@@ -26,7 +26,7 @@ _SLIP = -3.0
 
 @cache
 def phrases() -> Any:
-    """Wordings of world constraints, and themes."""
+    """Return wordings of world constraints, and themes."""
     return read_yaml_file(FOLDER / "phrases.yaml")
 
 
@@ -64,7 +64,7 @@ def goal_of(query: str, theme: str) -> Mentions:
 
 @cache
 def _needs() -> Mapping[str, frozenset[str]]:
-    """``about`` → the words of a query that say that its task needs it."""
+    """Return ``about`` → the words of a query that say that its task needs it."""
     given, names = phrases()["needs"], load_lexicon().attributes
     rows = {f"attribute:{names[key].name}": words for key, words in given["attributes"].items()}
     rows |= {f"tool:{name}": words for name, words in given["tools"].items()}
@@ -102,7 +102,7 @@ def derive_profiles(
     rng: random.Random,
     needed: Mapping[str, str],
 ) -> Derived:
-    """Profiles of constraints; what is ``spared`` or ``needed`` is never restricted.
+    """Derive profiles of constraints; what is ``spared`` or ``needed`` is never restricted.
 
     What is needed leaves the order of the other constraints as it is.
     """
@@ -135,7 +135,8 @@ def derive_profiles(
 def _ordered(
     counts: Mapping[str, int], bonus: Mapping[str, float], rng: random.Random
 ) -> list[str]:
-    """Names in the order in which they are taken: those that more answers use tend to come first.
+    """Return names in the order in which they are taken: those that more
+    answers use tend to come first.
 
     Chance mixes the order, so that a level does not hold the favourites alone; what no answer
     uses comes last in any case.

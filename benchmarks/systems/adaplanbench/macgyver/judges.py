@@ -39,7 +39,9 @@ def grounds(constraint: Mapping[str, str]) -> tuple[str, ...]:
 def violations(
     plan: str, constraints: Sequence[Mapping[str, str]], listed: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[str]]:
-    """Reasons by the key of each violated constraint, and the keys that cannot be decided."""
+    """Return reasons by the key of each violated constraint, and the
+    keys that cannot be decided.
+    """
     found = lexicon.uses(plan, listed).by_about
     reasons: dict[str, str] = {}
     open_keys: list[str] = []
@@ -197,7 +199,7 @@ def read_signs(plan: str, listed: tuple[str, ...] = ()) -> PlanSigns:
 
 
 def score(signs: PlanSigns, character: Character) -> dict[str, tuple[int | None, str]]:
-    """(score, reason) by dimension; no score where words are no evidence."""
+    """Return (score, reason) by dimension; no score where words are no evidence."""
     clear = (signs.steps > 1) + (signs.steps > 3) + (signs.quantities > 0) + (signs.specific > 1)
     danger = character.danger * len(signs.hazards)
     rare = character.rarity * len(signs.uncommon)

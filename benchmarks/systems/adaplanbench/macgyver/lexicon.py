@@ -176,7 +176,9 @@ def _reaches(rest: Sequence[str]) -> bool:
 
 
 def _ruled_out_after(tokens: Tokens, end: int) -> bool:
-    """ "The straws and the kite are not needed", "the tape is too weak": said of it, not done."""
+    """Return whether words rule a thing out: "the straws are not
+    needed", "the tape is too weak".
+    """
     for index in range(end, min(len(tokens), end + 14)):
         token = tokens[index]
         if token in _SUBJECT_ENDS or token in _NEW_SUBJECT:
@@ -393,7 +395,7 @@ def _resolve(lexicon: Lexicon, found: list[Mention], listed: Sequence[str]) -> l
 
 
 def _without_made(found: list[Mention], listed: Sequence[str]) -> list[Mention]:
-    """A thing that the plan makes first is that thing when it is named again."""
+    """Leave out things that the plan makes first: such a thing is meant when it is named again."""
     first: dict[str, Status] = {}
     for mention in found:
         if mention.kind == "tool":

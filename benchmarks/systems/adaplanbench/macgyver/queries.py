@@ -102,7 +102,9 @@ class ReadProblem:
 
 
 def read_problem(text: str, number: int | None = None) -> ReadProblem:
-    """Query and resource list of a problem; ``number`` is its ID, which some texts start with."""
+    """Read query and resource list of a problem; ``number`` is its ID,
+    which some texts start with.
+    """
     told = _sentences(text, number)
     offers = [bool(_is_offer(sentence)) for sentence in told]
     listed = " ".join(s for s, offer in zip(told, offers, strict=True) if offer)

@@ -64,7 +64,9 @@ _IRREGULAR_VERBS = {
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Tokens by sentence, in lower case. Hyphens count as spaces, possessive endings are cut."""
+    """Return tokens by sentence, in lower case. Hyphens count as spaces,
+    possessive endings are cut.
+    """
     found: list[list[str]] = [[]]
     plain = text.lower().translate(_QUOTES).replace("-", " ")
     for token in _TOKEN.findall(plain):
@@ -92,7 +94,8 @@ def plural(word: str) -> str:
 
 
 def verb_forms(verb: str) -> tuple[str, ...]:
-    """Base, third person, -ing and -ed of a verb; the last word of the verb is what changes not.
+    """Return base, third person, -ing and -ed of a verb; the last word of a verb of
+    several words stays the same.
 
     "spray paint" becomes "sprays paint" nowhere: only the first word of a phrase is inflected.
     """

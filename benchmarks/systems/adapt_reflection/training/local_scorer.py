@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: the log of the run has every call."""
+        """Log nothing: the log of the run has every call."""
 
     def do_GET(self) -> None:
         if self.path != MODELS:

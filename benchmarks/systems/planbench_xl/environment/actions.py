@@ -51,7 +51,7 @@ def tagged(text: str) -> list[AgentAction]:
 
 
 def parse_tagged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parser of kind ``tagged_action``."""
+    """Parse kind ``tagged_action``."""
     found = tagged(text)
     if len(found) != 1:
         return {"kind": LABEL_ERROR, "content": ""}
@@ -157,7 +157,7 @@ FUNCTIONS = (
 
 
 def parse_native(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parser of kind ``native_action``: a chat message as JSON text.
+    """Parse kind ``native_action``: a chat message as JSON text.
 
     The first call is the action; ``calls`` holds all of them in the chat format, ``said`` the words
     beside them. No call, or one of an unknown function, is a label error.

@@ -68,7 +68,7 @@ class Plan:
     remaining_mean: float | None = None
 
     def standing_in(self, world: ToolWorld) -> dict[str, tuple[CatalogueTool, ...]]:
-        """By blocked tool, the tools that are shown in its place."""
+        """Return by blocked tool the tools that are shown in its place."""
         return {
             name: tuple(world.blockers[name, kind] for kind in kinds)
             for name, kinds in zip(self.tools, self.noise, strict=True)
@@ -115,7 +115,8 @@ def plan_for(task_id: str, paths: tuple[tuple[str, ...], ...], rules: Rules) -> 
 
 
 def _candidates(covers: Sequence[int], most: int) -> Iterator[_Candidate]:
-    """Nothing, then every combination of 1, 2, … tools in order, with the paths it blocks as bits.
+    """Yield nothing, then every combination of 1, 2, … tools in order, with
+    the paths it blocks as bits.
 
     The sizes that plans have are spelt out: this loop is what a plan costs.
     """

@@ -62,12 +62,12 @@ class Holdings:
         self.sources: dict[str, dict[str, list[str]]] = {}
 
     def trust(self, datatype: str, value: Any) -> None:
-        """A reliable tool returned a value: its data type is held from now on."""
+        """Hold a data type from now on, because a reliable tool returned a value."""
         self.held.add(datatype)
         self.trusted.setdefault(datatype, set()).add(text_of(value))
 
     def distrust(self, datatype: str, value: Any, source: str) -> None:
-        """A noisy or blocking tool returned a value; nothing is held by that."""
+        """Note that a noisy or blocking tool returned a value, by which nothing is held."""
         self.untrusted.setdefault(datatype, set()).add(text_of(value))
         if plain := normalise(value):
             kinds = self.sources.setdefault(datatype, {}).setdefault(plain, [])
@@ -443,7 +443,9 @@ class Query:
         return Seen(category, words, known, request, {"request": request, "error": words}, end)
 
     def failure(self, termination: str) -> str | None:
-        """Why a query that ended did not succeed, in the reference's word; None if it did."""
+        """Return why a query that ended did not succeed, in the
+        reference's word; None if it did.
+        """
         if termination != ANSWERED:
             return DETAILS.get(termination, termination)
         if not self.checked:

@@ -188,7 +188,7 @@ class Arrangement:
         return tuple(tools)
 
     def _rng(self, request: Mapping[str, Any], tools: Sequence[CatalogueTool]) -> Random:
-        """The same request in the same query gives the same order."""
+        """Return a generator that gives the same order for the same request in the same query."""
         about = {
             "global_seed": self.seed,
             "task_id": self.task_id,

@@ -50,7 +50,7 @@ class Match:
 
 
 def features(text: str) -> Iterator[str]:
-    """Words, neighbouring words and trigrams of a text."""
+    """Return words, neighbouring words and trigrams of a text."""
     plain = text.strip().lower().replace("_", " ")
     words = _TOKEN.findall(plain)
     yield from words

@@ -185,7 +185,7 @@ def _harmless(name: str) -> bool:
 
 
 def _translated(knobs: Mapping[str, Any]) -> dict[str, Any]:
-    """Our settings for a whole configuration of the reference."""
+    """Return our settings for a whole configuration of the reference."""
     most_tools, steps = knobs["noise.max_total_tools"], knobs["runtime.max_steps"]
     steps = math.inf if isinstance(steps, str) else steps
     if steps <= 0:
@@ -269,7 +269,7 @@ class NamedConditions:
                 self.faults[name] = str(error)
 
     def why_not(self, name: str) -> str:
-        """Why a condition cannot be played, or ''."""
+        """Return why a condition cannot be played, or ''."""
         if name in self.settings:
             return ""
         shown = name[:LONGEST_NAME]

@@ -128,7 +128,7 @@ def replay_recordings(
 def replayed(
     recordings: Iterator[Json], dataset: LoadedDataset, known: NamedConditions = PUBLISHED
 ) -> Iterator[Replayed]:
-    """Recording after recording with what its replay came to."""
+    """Yield recording after recording with what its replay came to."""
     tasks = {task.id: task for task in dataset.tasks}
     for recording in recordings:
         if reason := why_not(recording, dataset, tasks, known):
@@ -254,7 +254,7 @@ def why_not(
     tasks: Mapping[str, Task],
     known: NamedConditions = PUBLISHED,
 ) -> str:
-    """Why a recording cannot be replayed on these data, or ''.
+    """Return why a recording cannot be replayed on these data, or ''.
 
     What a search finds depends on the whole catalogue, so recordings made on other data than these
     are neither matches nor mismatches. A recording that does not name its data is played.
