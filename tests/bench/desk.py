@@ -163,7 +163,7 @@ def answer_item(hand: Hand, way: Way, rng: random.Random) -> ItemCost:
         cost.travel += went
         cost.longest = max(cost.longest, went)
     page.wait_for_url(lambda url: url != here)
-    page.wait_for_function("window.readyAfter !== undefined")
+    page.wait_for_function("() => window.readyAfter !== undefined")
     cost.next = page.evaluate("window.readyAfter")
     return cost
 

@@ -73,7 +73,7 @@ def test_the_final_plan_comes_into_view_and_scores_stay_where_they_are(desk: Pag
 def test_search_finds_verdicts_and_feedback_and_goes_back(desk: Page) -> None:
     desk.mouse.move(300, 400)
     desk.mouse.wheel(0, 150)
-    desk.wait_for_function("scrollY > 100")
+    desk.wait_for_function("() => scrollY > 100")
     was = desk.evaluate("scrollY")
     desk.keyboard.press("/")
     desk.keyboard.type("no hammer")

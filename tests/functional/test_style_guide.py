@@ -165,7 +165,7 @@ def test_figures_have_one_width_and_a_late_typeface_moves_nothing(
         page.add_init_script(LIST_SHIFTS)
         page.route("**/planjury-sans*.woff2", lambda route: late.append(route))
         page.goto(live_server.url + PARTS, wait_until="domcontentloaded")
-        page.wait_for_function("performance.now() > 500")
+        page.wait_for_function("() => performance.now() > 500")
         # A slow browser paints half-read HTML, which moves too; the typeface alone is meant.
         page.evaluate(FRAME)
         arrived = page.evaluate("performance.now()")
