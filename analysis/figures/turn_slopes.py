@@ -69,7 +69,7 @@ def slope_forest(
             "showticklabels": i % columns == 0,
         }
         across = {"range": span, "showgrid": True, "zeroline": True}
-        panel = panels.axes(i, {**across, "title": {"text": "points a turn"}}, axis)
+        panel = panels.axes(i, {**across, "title": {"text": "points per turn"}}, axis)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         here = [agent for agent in agents if (agent, dimension) in found]
         for k, (fit, read, colour, symbol) in enumerate(fits):
@@ -212,7 +212,7 @@ def two_sides(
             "range": room_for([one for found in rows.values() for one in found]),
             "showgrid": True,
             "zeroline": True,
-            "title": {"text": "points a turn"},
+            "title": {"text": "points per turn"},
         },
         "yaxis": {
             **categories(names, downwards=True),

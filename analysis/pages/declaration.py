@@ -267,7 +267,8 @@ class DeclaredPage(Generic[Data, Result]):
     ``folded`` are the figures and tables of the details, which are computed when they are opened;
     the first of them takes the place of ``figure`` or ``table`` where that has nothing to show.
     ``deferred`` is what takes too long for a request. ``waits`` says of a result that its answer
-    is still being computed by a job, so that the report must not be stored.
+    is still being computed by a job, so that the report must not be stored. ``observation`` is what
+    n counts where intervals take each value as independent, in the singular.
     """
 
     load: Callable[[Selection], Data | NothingToShow]
@@ -277,6 +278,7 @@ class DeclaredPage(Generic[Data, Result]):
     folded: tuple[PagePart[Result], ...] | Callable[[Result], Sequence[PagePart[Result]]] = ()
     deferred: DeferredPart[Any] | None = None
     waits: Callable[[Result], bool] = lambda _: False
+    observation: str = "observation"
 
     def answer(self, folder: str, selection: Selection) -> Report:
         """Return the sentence with its figure and its table, or why there is none."""
@@ -294,7 +296,7 @@ class DeclaredPage(Generic[Data, Result]):
         )
         parts, _ = self._parts(result)
         whole = with_few_clusters(_with_parts(report, parts, selection, result, prose))
-        return with_few_observations(whole)
+        return with_few_observations(whole, self.observation)
 
     def details(self, folder: str, selection: Selection) -> Report:
         """Return the other figures and tables, and how all of it was computed."""
@@ -456,7 +458,7 @@ def with_few_clusters(report: Report) -> Report:
     return replace(report, notices=(*report.notices, *notices)) if notices else report
 
 
-def with_few_observations(report: Report) -> Report:
+def with_few_observations(report: Report, observation: str) -> Report:
     """Add a notice where intervals rest on fewer than 40 values, such as one for each task.
 
     A report that warns of few tasks already, or of other few clusters, stays as it is.
@@ -467,7 +469,7 @@ def with_few_observations(report: Report) -> Report:
     return (
         report
         if few is None
-        else replace(report, notices=(*report.notices, _notice(*few, "observation")))
+        else replace(report, notices=(*report.notices, _notice(*few, observation)))
     )
 
 

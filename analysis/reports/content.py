@@ -41,6 +41,11 @@ class Cell:
     estimate: Estimate | None = field(default=None, compare=False, repr=False)
     unit: Unit | Literal[""] = ""
 
+    @property
+    def sub_lines(self) -> list[str]:
+        """The parts of ``sub``, which stand in one line where there is room."""
+        return self.sub.split("\n")
+
 
 @dataclass(frozen=True)
 class Column:

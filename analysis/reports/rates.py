@@ -16,7 +16,7 @@ def rate_column(label: str, part: str = "", help: str = "") -> Column:
 
 
 def rate_cell(rate: Rate) -> Cell:
-    """Return the share with its counts; the interval that draws clusters, then Wilson's."""
+    """Return the share with its counts and the interval that draws clusters, or else Wilson's."""
     if rate.wilson.value is None:
         why = rate.wilson.undefined
         return Cell(data=(None, rate.hits, rate.of, *(None,) * 4, why), reason=why)
@@ -28,7 +28,7 @@ def rate_cell(rate: Rate) -> Cell:
     sub = [f"{rate.hits:,} of {rate.of:,}"]
     if drawn is not None:
         sub.append(ends(drawn, "share").removesuffix(" %"))
-    if wilson is not None:
+    elif wilson is not None:
         sub.append(f"Wilson {ends(wilson, 'share')}".removesuffix(" %"))
     limits = [
         rounded(end)

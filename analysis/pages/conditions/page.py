@@ -209,4 +209,5 @@ CONTENT = DeclaredPage(
             link=lambda _: None,
         ),
     ),
+    observation="trajectory",
 )

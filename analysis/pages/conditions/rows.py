@@ -80,6 +80,12 @@ class AccuracyChange:
     def size(self) -> float:
         return abs(self.value)
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval of the change excludes 0."""
+        interval = self.change.interval
+        return interval is not None and not interval.low <= 0 <= interval.high
+
 
 @dataclass(frozen=True)
 class ConditionsResult:

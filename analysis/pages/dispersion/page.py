@@ -446,4 +446,5 @@ CONTENT = DeclaredPage(
         ),
     ),
     deferred=DEFERRED,
+    observation="agent",
 )

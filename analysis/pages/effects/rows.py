@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 Scale = tuple[float | None, float | None]
 
 
+# More would make the sentence too long to read.
+MOVES_IN_WORDS = 2
+
+
 @dataclass(frozen=True)
 class EffectsData:
     """Runs that differ in one factor, and their values on a measure.
@@ -72,6 +76,12 @@ class Move:
     def direction(self) -> int:
         value = self.estimate.value or 0.0
         return (value > 0) - (value < 0)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval excludes 0."""
+        interval = self.estimate.interval
+        return interval is not None and not interval.low <= 0 <= interval.high
 
     @property
     def size(self) -> Estimate:
@@ -196,6 +206,21 @@ class EffectsResult:
             return []
         every = self.effects.overall.items()
         return [Move(base, new, one) for (new, base), one in every if one.value is not None]
+
+    @property
+    def clear_moves(self) -> list[Move]:
+        """The mean changes whose interval excludes 0."""
+        return [move for move in self.moves if move.is_clear]
+
+    @property
+    def moves_in_words(self) -> list[Move]:
+        """The mean changes that the sentence gives: those that are clear, else all; at most two."""
+        return (self.clear_moves or self.moves)[:MOVES_IN_WORDS]
+
+    @property
+    def more_moves(self) -> int:
+        """How many mean changes the sentence leaves to the details."""
+        return len(self.moves) - len(self.moves_in_words)
 
     @property
     def agents_each(self) -> int:

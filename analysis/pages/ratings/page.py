@@ -217,7 +217,7 @@ def _asked_of(row: QuestionRatings) -> Cell:
     return Cell(
         f"{of.items:,} of {of.total:,}",
         (of.items, of.total, of.why if of.left_out else ""),
-        sub=why if of.left_out else "",
+        tip=why if of.left_out else "",
     )
 
 

@@ -157,6 +157,12 @@ class Farthest:
     def one(self) -> bool:
         return len(self.names) == 1
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval excludes 0."""
+        interval = self.size.interval
+        return interval is not None and not interval.low <= 0 <= interval.high
+
 
 @dataclass(frozen=True)
 class RefinementResult:

@@ -410,4 +410,5 @@ CONTENT = DeclaredPage(
             table="means",
         ),
     ),
+    observation="trajectory",
 )

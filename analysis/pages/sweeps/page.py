@@ -294,4 +294,5 @@ CONTENT = DeclaredPage(
             ),
         ),
     ),
+    observation="trajectory",
 )

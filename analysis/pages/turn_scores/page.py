@@ -28,7 +28,7 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict_badges
+from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict, verdict_badges
 from analysis.pages.links import Link
 from analysis.pages.people import (
     AnswerCounts,
@@ -191,6 +191,20 @@ class TurnScoresResult(AgreementRows, PeopleResult, TurnResult):
     @property
     def judges_slope(self) -> Estimate | None:
         return self.all_together.slope(JUDGES) if self.all_together is not None else None
+
+    @property
+    def people_verdict(self) -> str:
+        return self._verdict(PEOPLE)
+
+    @property
+    def judges_verdict(self) -> str:
+        return self._verdict(JUDGES)
+
+    def _verdict(self, side: str) -> str:
+        """Return whether a side's scores clearly decline or rise over all dimensions."""
+        if self.slopes is None or self.all_together is None or side not in self.all_together.mixed:
+            return ""
+        return verdict(self.slopes, self.all_together.mixed[side])
 
     @property
     def survivors(self) -> list[str]:

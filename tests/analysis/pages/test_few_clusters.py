@@ -55,8 +55,8 @@ def test_few_tasks_with_one_trajectory_each_are_said_too() -> None:
         )
         for estimates in (few, enough)
     )
-    (notice,) = with_few_observations(report).notices
-    assert notice.text.startswith("Few observations: intervals here rest on 10 to 24 observations.")
-    assert with_few_observations(larger) is larger
+    (notice,) = with_few_observations(report, "trajectory").notices
+    assert notice.text.startswith("Few trajectories: intervals here rest on 10 to 24 trajectories.")
+    assert with_few_observations(larger, "trajectory") is larger
     warned = replace(report, notices=few_clusters_notices([by_task(10)]))
-    assert with_few_observations(warned) is warned
+    assert with_few_observations(warned, "trajectory") is warned

@@ -54,7 +54,7 @@ def test_accuracy_and_the_paired_drop() -> None:
     assert found.sentence.startswith(
         "Accuracy falls most for Ada, by 66.7 points: from 100.0 % (“Block-free”) to 33.3 % "
         "(“Blocked”; 95 % simultaneous interval of the change −95.0 to 37.7, n = 3 tasks; "
-        "Bonferroni over 2 changes); Bob changes by 0 "
+        "Bonferroni over 2 changes): not a clear change; Bob changes by 0 "
     )
     # Whoever is shown, the same changes are corrected for.
     (alone,) = lines(report(agents=("ada",)).table("drop"))

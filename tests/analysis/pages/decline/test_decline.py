@@ -120,7 +120,7 @@ def test_sentence_counts_what_is_clear_after_correction() -> None:
         "After correction, of 1 agent–dimension pair 1 declines and none rises; the steepest "
         "decline is Ada on safety, −1.50 (95 % interval −1.8"
     )
-    assert made.sentence.endswith(") points a turn, n = 12 trajectories.")
+    assert made.sentence.endswith(") points per turn, n = 12 trajectories.")
     found = slopes_of(made)["Ada", "safety"]
     assert found["verdict"] == "declines" and isinstance(found["p"], float) and found["p"] < 0.001
     table = made.table("slopes")
@@ -149,7 +149,7 @@ def test_filters_change_neither_the_family_nor_what_is_clear() -> None:
     assert isinstance(low, float) and isinstance(high, float) and low < high < 0
     assert slopes_of(alone)["Ada", "safety"]["verdict"] == ""
     assert alone.sentence.startswith(
-        "Of the 1 agent–dimension pair shown none declines and none rises (corrected for all 6"
+        "Of the 1 agent–dimension pair shown none clearly declines or rises (corrected for all 6"
     )
     details = later(agents=("ada",), dimensions=("safety",))
     assert slope_rows(details)["Ada", "Safety"]["p"] == p
@@ -177,7 +177,7 @@ def test_the_answer_follows_the_table_where_the_last_score_ends_trajectories() -
         paths.setdefault(trajectory, []).append(score)
     make_turns(make_run(make_dataset(), "ada"), "safety", list(paths.values()))
     made = report(dimensions=("safety",))
-    assert "none declines and none rises" in made.sentence
+    assert "none clearly declines or rises" in made.sentence
     row = slope_rows(later(dimensions=("safety",)))["Ada", "Safety"]
     low = row["within low"]
     assert isinstance(low, float) and low > 0

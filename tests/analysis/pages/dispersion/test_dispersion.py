@@ -50,8 +50,8 @@ def test_mean_over_agents_of_the_population_sd() -> None:
     assert found["mean sd"] == pytest.approx(0.816497 / 2, abs=1e-6)
     assert (found["ada"], found["bob"]) == (0.816497, 0)
     assert made.sentence.startswith(
-        "The 3 judges differ by 0.30 points or more on 1 of 8 dimensions (safety), where the "
-        "paper's stay below 0.30; most on safety, 0.41"
+        "The mean scores of 3 judges have a standard deviation (SD) of 0.30 points or more on 1 of "
+        "8 dimensions (safety), where the paper's stay below 0.30; most on safety, 0.41"
     )
     # Over both agents and eight dimensions: even is 1 lower once in 16 cells, −0.0625.
     assert made.sentence.endswith("even is the strictest (−0.06), mild the most lenient (+0.06).")
@@ -60,7 +60,8 @@ def test_mean_over_agents_of_the_population_sd() -> None:
 def test_below_the_published_bound() -> None:
     make_trajectory(make_run(make_dataset(), "ada"), 1, scores=[flat(4)])
     assert report().sentence.startswith(
-        "On all 8 dimensions the 3 judges differ by less than 0.30 points, as in the paper"
+        "On all 8 dimensions the mean scores of 3 judges have a standard deviation (SD) below 0.30 "
+        "points, as in the paper"
     )
 
 

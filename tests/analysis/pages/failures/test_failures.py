@@ -70,7 +70,10 @@ def test_the_worst_agent_is_explained_against_the_others(runs: tuple[Run, Run]) 
     assert found.sentence.startswith(
         "Stubborn fails on 9 of 10 trajectories (90.0 %): all stop early"
     )
-    assert "Its clearest excess over the other agent: 80.0 points more" in found.sentence
+    assert (
+        "What sets it apart most: the share of its trajectories that go back to an earlier plan is "
+        "80.0 points above that of the other agent"
+    ) in found.sentence
     rows = lines(found.table("profile"))
     same = rows["Same plan twice in a row"]
     # 9 of 10 against 1 of 10, on the same tasks: 8 of 10 differ, and all in one direction.

@@ -66,7 +66,7 @@ def test_means_and_agreement(reader: User, study: Study) -> None:
     assert people["9 No needless effort"]["alpha"] is None
     assert people["9 No needless effort"]["equal"] == 1
     assert "2 people answered in 8 assignments" in found.sentence
-    assert f"agree with alpha = {alpha:.2f}" in found.sentence
+    assert f"agree with ordinal alpha = {alpha:.2f}" in found.sentence
     assert {figure.name for figure in found.figures} == {"questions", "agents"}
     agents = lines(found.table("agents"))
     # elsewhere: 3, 2, 3, 3; otherwise: 4, 4, 2, 2.
