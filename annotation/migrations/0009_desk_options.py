@@ -19,6 +19,7 @@ def record_verdicts(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
+    tolerated_because = "only columns that the previous release does not know are filled"
 
     dependencies = [
         ('annotation', '0001_squashed_0008_live_sessions'),
@@ -28,27 +29,27 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='assignment',
             name='rotation',
-            field=models.PositiveSmallIntegerField(default=0),
+            field=models.PositiveSmallIntegerField(db_default=0, default=0),
         ),
         migrations.AddField(
             model_name='assignment',
             name='verdicts',
-            field=models.CharField(blank=True, max_length=8),
+            field=models.CharField(blank=True, db_default='', default='', max_length=8),
         ),
         migrations.AddField(
             model_name='study',
             name='gold_feedback',
-            field=models.BooleanField(default=False),
+            field=models.BooleanField(db_default=False, default=False),
         ),
         migrations.AddField(
             model_name='study',
             name='question_order',
-            field=models.CharField(choices=[('fixed', 'The same for every item'), ('rotated', 'Rotated within each section, from item to item')], default='fixed', max_length=8),
+            field=models.CharField(choices=[('fixed', 'The same for every item'), ('rotated', 'Rotated within each section, from item to item')], db_default='fixed', default='fixed', max_length=8),
         ),
         migrations.AddField(
             model_name='study',
             name='verdicts',
-            field=models.CharField(choices=[('earlier', 'All but the one on the final plan, which is being scored'), ('none', 'None'), ('all', 'All')], default='earlier', max_length=8),
+            field=models.CharField(choices=[('earlier', 'All but the one on the final plan, which is being scored'), ('none', 'None'), ('all', 'All')], db_default='earlier', default='earlier', max_length=8),
         ),
         migrations.RunPython(record_verdicts, migrations.RunPython.noop),
     ]

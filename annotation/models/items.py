@@ -188,8 +188,8 @@ class Assignment(models.Model):
     active_ms = models.PositiveBigIntegerField(default=0)
     opened_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
-    verdicts = models.CharField(max_length=8, blank=True)
-    rotation = models.PositiveSmallIntegerField(default=0)
+    verdicts = models.CharField(max_length=8, blank=True, default="", db_default="")
+    rotation = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["study", "annotator", "part", "position"]

@@ -64,11 +64,19 @@ class Study(models.Model):
     consent_version = models.PositiveSmallIntegerField(default=0)
     blinded = models.BooleanField(default=True)
     shows_hidden = models.BooleanField(default=True)
-    verdicts = models.CharField(max_length=8, choices=Verdicts.choices, default=Verdicts.EARLIER)
-    question_order = models.CharField(
-        max_length=8, choices=QuestionOrder.choices, default=QuestionOrder.FIXED
+    verdicts = models.CharField(
+        max_length=8,
+        choices=Verdicts.choices,
+        default=Verdicts.EARLIER,
+        db_default=Verdicts.EARLIER,
     )
-    gold_feedback = models.BooleanField(default=False)
+    question_order = models.CharField(
+        max_length=8,
+        choices=QuestionOrder.choices,
+        default=QuestionOrder.FIXED,
+        db_default=QuestionOrder.FIXED,
+    )
+    gold_feedback = models.BooleanField(default=False, db_default=False)
     seed = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     closes_at = models.DateTimeField(null=True, blank=True)

@@ -40,7 +40,7 @@ class Endpoint(models.Model):
     native_tools = models.BooleanField(default=False)
     simulated = models.BooleanField(default=False)
     retired = models.BooleanField(default=False)
-    delegated = models.BooleanField(default=False)
+    delegated = models.BooleanField(default=False, db_default=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )

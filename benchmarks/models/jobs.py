@@ -29,7 +29,8 @@ class Job(models.Model):
     cancel = models.BooleanField(default=False)
     lease_owner = models.CharField(max_length=80, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
-    woken_at = models.DateTimeField(null=True, blank=True)
+    # Named as in release 0.3, so that its servers go on beside newer ones during an upgrade.
+    woken_at = models.DateTimeField(null=True, blank=True, db_column="rung_at")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )

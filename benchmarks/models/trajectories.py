@@ -43,7 +43,8 @@ class Trajectory(models.Model):
     lease_owner = models.CharField(max_length=80, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     reserved = models.BooleanField(default=False)
-    role_changes = models.JSONField(default=dict, blank=True)
+    # Named as in release 0.3, so that its servers go on beside newer ones during an upgrade.
+    role_changes = models.JSONField(default=dict, blank=True, db_column="recast")
     judged = models.ForeignKey(
         "self",
         null=True,

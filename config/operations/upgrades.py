@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from django.db import connection, migrations, models
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
 from django.db.models import NOT_PROVIDED
 
 # What code that does not know of it need not notice.
@@ -33,29 +34,65 @@ class PlannedMigration:
 
 
 def planned_migrations() -> list[PlannedMigration]:
-    """Return the migrations that are not applied, in their order."""
+    """Return the migrations that are not applied, in their order.
+
+    A migration whose steps in Python do no harm to the previous release says so in
+    ``tolerated_because``.
+    """
     executor = MigrationExecutor(connection)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return [
-        PlannedMigration(str(migration), tuple(_hindrances(migration.operations)))
-        for migration, _ in plan
-    ]
+    graph = executor.loader.graph
+    plan = executor.migration_plan(graph.leaf_nodes())
+    state = graph.make_state([n for n in executor.loader.applied_migrations if n in graph.nodes])
+    found = []
+    for migration, _ in plan:
+        hindrances = tuple(_hindrances(migration, migration.operations, state))
+        found.append(PlannedMigration(str(migration), hindrances))
+        state = migration.mutate_state(state)
+    return found
 
 
-def _hindrances(operations: Sequence[Operation]) -> Iterator[str]:
+def _hindrances(
+    migration: migrations.Migration, operations: Sequence[Operation], state: ProjectState
+) -> Iterator[str]:
+    """What keeps the previous release from going on; ``state`` is what it was before."""
+    state = state.clone()
     for operation in operations:
+        before = state.clone()
+        operation.state_forwards(migration.app_label, state)
         if isinstance(operation, migrations.SeparateDatabaseAndState):
-            yield from _hindrances(operation.database_operations)
+            yield from _hindrances(migration, operation.database_operations, before)
+        elif isinstance(operation, migrations.RunPython):
+            if not getattr(migration, "tolerated_because", ""):
+                yield f"{operation.describe()}: not known to be harmless"
         elif isinstance(operation, migrations.AddField):
             if not _may_be_left_out(operation.field):
                 yield (
                     f"{operation.model_name}.{operation.name} is new and has no default in the "
                     "database, so the previous release cannot add rows"
                 )
+        elif isinstance(operation, migrations.AlterField):
+            model, name = (migration.app_label, operation.model_name_lower), operation.name
+            old, new = before.models[model].fields[name], state.models[model].fields[name]
+            if not _holds_as_much(old, new):
+                yield f"{operation.describe()}: the previous release may not be able to use it"
         elif not isinstance(operation, _UNNOTICED):
             yield f"{operation.describe()}: not known to be harmless"
 
 
 def _may_be_left_out(field: models.Field) -> bool:  # type: ignore[type-arg]
-    """Return whether an INSERT that does not name the column succeeds."""
+    """Whether an INSERT that does not name the column succeeds."""
     return field.null or field.many_to_many or field.db_default is not NOT_PROVIDED
+
+
+def _holds_as_much(old: models.Field, new: models.Field) -> bool:  # type: ignore[type-arg]
+    """Whether an altered column takes all values that it took, under the same name."""
+    if old.db_column != new.db_column or (new.unique and not old.unique):
+        return False
+    if old.null and not new.null:
+        return False
+    if type(old) is not type(new):
+        return False
+    if old.related_model != new.related_model:
+        return False
+    lengths = old.max_length, new.max_length
+    return lengths[0] == lengths[1] or bool(lengths[0] and lengths[1] and lengths[0] < lengths[1])

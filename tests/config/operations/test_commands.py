@@ -1,21 +1,24 @@
 """Commands for the first start of a server, for upgrades, and the samples in ``deploy/``."""
 
+import importlib
 import io
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings as project
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import migrations, models
+from django.db import connection, migrations, models
+from django.db.migrations.state import ModelState, ProjectState
 from django.test import Client
 from pytest_django import Settings
 
 from annotation.demo import services as demo
-from benchmarks.models import Endpoint
+from benchmarks.models import Endpoint, Job, Trajectory
 from config.operations import upgrades
 
 pytestmark = pytest.mark.django_db
@@ -93,28 +96,49 @@ def test_no_known_password_travels_with_a_move(
 @pytest.mark.either
 def test_which_migrations_the_previous_release_tolerates(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "No migration is missing" in run("check_upgrade")
-    plain = models.IntegerField()
-    found = list(
-        upgrades._hindrances(
-            [
-                migrations.CreateModel("New", [("n", plain)]),
-                migrations.AddField("Run", "a", models.IntegerField(null=True)),
-                migrations.AddField("Run", "b", models.IntegerField(db_default=0)),
-                migrations.AddField("Run", "c", models.IntegerField(default=0)),
-                migrations.SeparateDatabaseAndState([migrations.RemoveField("Run", "d")]),
-                migrations.RunPython(migrations.RunPython.noop),
-            ]
-        )
-    )
-    assert len(found) == 3
-    assert found[0].startswith("Run.c is new and has no default")
-    assert found[1].startswith("Remove field d")
+    words, state = models.CharField(max_length=10), ProjectState()
+    state.add_model(ModelState("x", "Run", [("id", models.AutoField()), ("words", words)]))
+    migration = migrations.Migration("0002", "x")
+    steps = [
+        migrations.CreateModel("New", [("id", models.AutoField())]),
+        migrations.AddField("Run", "a", models.IntegerField(null=True)),
+        migrations.AddField("Run", "b", models.IntegerField(db_default=0)),
+        migrations.AddField("Run", "c", models.IntegerField(default=0)),
+        migrations.AlterField("Run", "words", models.CharField(max_length=20, choices=["a"])),
+        migrations.AlterField("Run", "words", models.CharField(max_length=5)),
+        migrations.AlterField("Run", "a", models.IntegerField()),
+        migrations.SeparateDatabaseAndState([migrations.RemoveField("Run", "c")]),
+        migrations.RunPython(migrations.RunPython.noop),
+    ]
+    found = list(upgrades._hindrances(migration, steps, state))
+    assert [reason.partition(":")[0] for reason in found] == [
+        "Run.c is new and has no default in the database, so the previous release cannot add rows",
+        "Alter field words on Run",
+        "Alter field a on Run",
+        "Remove field c from Run",
+        "Raw Python operation",
+    ]
+    migration.tolerated_because = "it fills new columns only"
+    assert len(list(upgrades._hindrances(migration, steps, state))) == 4
     planned = [upgrades.PlannedMigration("x.0001", (found[0],))]
     monkeypatch.setattr(
         "config.management.commands.check_upgrade.planned_migrations", lambda: planned
     )
     with pytest.raises(SystemExit):
         run("check_upgrade")
+
+
+@pytest.mark.either
+def test_columns_that_a_version_in_development_renamed_get_their_names_back() -> None:
+    steps = importlib.import_module("benchmarks.migrations.0023_column_names_of_0_3")
+    with connection.cursor() as cursor:
+        for table, new, old in steps.RENAMED:
+            cursor.execute(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}")
+        editor = SimpleNamespace(connection=connection, execute=cursor.execute)
+        for _ in range(2):  # the second time there is nothing to do
+            steps.name_back(None, editor)
+            assert not Trajectory.objects.filter(role_changes={"a": 1}).exists()
+            assert not Job.objects.filter(woken_at=None).exists()
 
 
 def program(name: str) -> str:
