@@ -53,7 +53,7 @@ class RunFilter(AddressForm):
     status = _select("Status", "Any status", Run.Status.choices)
     condition = _select("Condition", "Any condition", ())
     experiment = forms.IntegerField(
-        label="Started together, group",
+        label="Experiment",
         required=False,
         min_value=1,
         max_value=LARGEST_ID,

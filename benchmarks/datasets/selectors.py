@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
 from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
@@ -33,6 +34,23 @@ def datasets(seen: Visibility = EVERYTHING) -> QuerySet[Dataset]:
         profile_count=counted(Profile.objects.all(), "task__dataset"),
         run_count=counted(seen.of(Run.objects.exclude(kind=Run.Kind.JUDGING)), "dataset"),
     )
+
+
+def usual_dataset(offered: Sequence[Dataset], person: User | None = None) -> Dataset | None:
+    """Return the dataset that somebody most likely means, of those offered.
+
+    It is the dataset of their newest run, else the newest that somebody added, else the demo's
+    first.
+    """
+    if not offered:
+        return None
+    by_id = {dataset.pk: dataset for dataset in offered}
+    if person is not None:
+        own = Run.objects.filter(created_by=person, dataset__in=by_id).order_by("-pk")
+        if newest := own.values_list("dataset", flat=True).first():
+            return by_id[newest]
+    added = [pk for pk, dataset in by_id.items() if not dataset.is_demo]
+    return by_id[max(added) if added else min(by_id)]
 
 
 def find_dataset(name: str) -> Dataset:

@@ -116,7 +116,10 @@ class EndpointForm(forms.Form):
     use_required_attribute = False
 
     title = forms.CharField(
-        label="Title", max_length=120, help_text="What pages call it, such as “Example 70B, mild”."
+        label="Title",
+        max_length=120,
+        required=False,
+        help_text="What pages call it, such as “Example 70B, mild”. Left empty, the model’s name.",
     )
     name = forms.SlugField(
         label="Name",
@@ -131,7 +134,7 @@ class EndpointForm(forms.Form):
         widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://host/v1"}),
     )
     model = forms.CharField(
-        label="Model", max_length=120, help_text="The model’s name as the endpoint knows it."
+        label="Model", max_length=120, help_text="The model’s name as the server knows it."
     )
     parameters = ParametersField(
         label="Parameters",
@@ -142,16 +145,17 @@ class EndpointForm(forms.Form):
         f"itself: {', '.join(sorted(RESERVED))}. No secrets: who sees results sees parameters.",
     )
     structured = forms.ChoiceField(
-        label="How it is held to JSON",
+        label="JSON mode",
         choices=Endpoint.Structured.choices,
         initial=Endpoint.Structured.NONE,
         help_text="Judges reply in JSON. “By a schema” needs an endpoint that takes "
         "<code>response_format: json_schema</code>; the trial shows whether yours does.",
     )
     native_tools = forms.BooleanField(
-        label="It takes tools as such",
+        label="Native tool calls",
         required=False,
-        help_text="Otherwise tools are described in the text, and calls are read from it.",
+        help_text="Sends tools in the request. Without it they are described in the prompt, and "
+        "calls are read from the reply.",
     )
     key_variable = forms.CharField(
         label="Variable with the key",
@@ -181,12 +185,12 @@ class EndpointForm(forms.Form):
         help_text="Three letters. All endpoints of a run share one.",
     )
     timeout = forms.FloatField(
-        label="Seconds for one try",
+        label="Timeout (seconds)",
         initial=120,
         min_value=0.1,
         max_value=3600,
-        help_text="From its start to the last byte. A try that takes longer may be billed, and "
-        "counts in full against a cap.",
+        help_text="For one try, from its start to the last byte. One that takes longer may be "
+        "billed, and counts in full against a cap.",
     )
     concurrency = forms.IntegerField(
         label="Calls at once",
@@ -300,6 +304,8 @@ class EndpointForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         found: dict[str, Any] = super().clean() or {}
+        if found.get("title") == "" and found.get("model"):
+            found["title"] = found["model"]
         if self.endpoint is None and "title" in found and "name" not in self.errors:
             found["name"] = found.get("name") or slugify(found["title"])[:60].strip("-")
             self._check_name(found["name"])

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from benchmarks.access import ENDPOINTS, OWN_ENDPOINTS, START, VIEW, allow, signed_in, visibility
 from benchmarks.core.registry import find_system
+from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.administration import set_variables
 from benchmarks.endpoints.presets import PRESETS, EndpointPreset
 from benchmarks.endpoints.rules import EndpointRules, may_add
@@ -78,7 +79,7 @@ def endpoint_guide(request: HttpRequest) -> HttpResponse:
         "may_start": user.has_perm(START),
         "sees_results": user.has_perm(VIEW),
         "tasks": FIRST_TASKS,
-        "run_url": _run_url(steps.endpoint, seen),
+        "run_url": first_run_url(steps.endpoint, user, seen),
     }
     return render(request, "benchmarks/endpoints/endpoint_guide.html", context)
 
@@ -126,7 +127,7 @@ def _first_steps(user: User, seen: Visibility) -> FirstSteps:
     )
 
 
-def _run_url(endpoint: Endpoint | None, seen: Visibility) -> str:
+def first_run_url(endpoint: Endpoint | None, user: User | None, seen: Visibility) -> str:
     """Return the form of a run of the first tasks, with an agent of this endpoint."""
     datasets = [
         row
@@ -134,8 +135,8 @@ def _run_url(endpoint: Endpoint | None, seen: Visibility) -> str:
         if system_of(row.system) and find_system(row.system).making is None
     ]
     agent = endpoint.agents.first() if endpoint is not None else None
-    if agent is None or not datasets:
+    dataset = usual_dataset(datasets, user)
+    if agent is None or dataset is None:
         return reverse("benchmarks:run_new")
-    shipped = [row for row in datasets if row.is_demo] or datasets
-    given = {"dataset": shipped[0].pk, "agent": agent.name, "first": FIRST_TASKS}
+    given = {"dataset": dataset.pk, "agent": agent.name, "first": FIRST_TASKS}
     return f"{reverse('benchmarks:run_new')}?{urlencode(given)}"

@@ -17,7 +17,7 @@ _TOKENS: Mapping[str, Any] = {"max_tokens": 1024}
 class EndpointPreset:
     """A kind of server: its usual base URL, how it is asked, and what to do first.
 
-    ``model`` is an example of how it names models; ``hosted`` servers need a key in ``variable``.
+    ``model`` is one that it serves, as it names it; ``hosted`` servers need a key in ``variable``.
     """
 
     key: str
@@ -28,6 +28,8 @@ class EndpointPreset:
     structured: str = "json_schema"
     variable: str = ""
     parameters: Mapping[str, Any] = field(default_factory=lambda: _TOKENS)
+    prices: tuple[float, float] = (0.0, 0.0)
+    simulated: bool = False
 
     @property
     def hosted(self) -> bool:
@@ -41,15 +43,19 @@ class EndpointPreset:
 
     @property
     def initial(self) -> dict[str, Any]:
-        """What the form starts with; a server on one's own machine costs nothing."""
-        price = None if self.hosted else 0.0
+        """What the form starts with; a server on one's own machine costs nothing, but the fake
+        endpoint has prices, so that costs and caps can be tried.
+        """
+        price_in, price_out = (None, None) if self.hosted else self.prices
         return {
+            "model": self.model,
             "base_url": self.base_url,
             "parameters": dict(self.parameters),
             "structured": self.structured,
             "key_variable": self.variable,
-            "price_in": price,
-            "price_out": price,
+            "price_in": price_in,
+            "price_out": price_out,
+            "simulated": self.simulated,
             "concurrency": 32 if self.hosted else 4,
         }
 
@@ -78,7 +84,7 @@ PRESETS = (
     EndpointPreset(
         "fake", "PlanJury’s fake endpoint", "http://127.0.0.1:8399/v1", "fake",
         "Start it: .venv/bin/python manage.py fake_endpoint. It makes its replies up.",
-        structured="none",
+        structured="none", prices=(1.0, 3.0), simulated=True,
     ),
     _hosted("openai", "OpenAI", "https://api.openai.com/v1", "gpt-4.1-mini",
             parameters={"max_completion_tokens": 2048}),

@@ -23,6 +23,7 @@ from benchmarks.access import (
 from benchmarks.core.errors import CoreError
 from benchmarks.endpoints import selectors as endpoints
 from benchmarks.endpoints.forms import EndpointForm, preset_of
+from benchmarks.endpoints.guide import FIRST_TASKS, first_run_url
 from benchmarks.endpoints.presets import PRESETS
 from benchmarks.endpoints.rules import may_add, may_change
 from benchmarks.endpoints.services import change_endpoint, create_endpoint
@@ -63,6 +64,8 @@ def endpoint(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         "may_change": changes,
         "may_start": request.user.has_perm(START),
         "agent": found.agents.first(),
+        "run_words": f"Run the first {FIRST_TASKS} tasks",
+        "run_url": first_run_url(found, _person(request), seen),
     }
     if changes:
         context |= _trials(found) | {"key_is_set": endpoints.key_is_set(found.key_variable)}

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -14,6 +14,7 @@ from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visi
 from benchmarks.asks import selectors as asks
 from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.registry import find_system
+from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
 from benchmarks.endpoints.services import CapError
 from benchmarks.filters import RunFilter
@@ -64,7 +65,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "order": order,
         "sorted_by": runs.ORDERS[order][0] if order else "newest first",
         "moving": any(row.is_moving for row in found),
-        "active": form.active(),
+        "active": _named_experiment(form.active(), found),
         "page": page,
         "rows": found,
         "matching": paging.count_up_to(rows, "run", "runs"),
@@ -76,6 +77,17 @@ def run_list(request: HttpRequest) -> HttpResponse:
     )
     response["HX-Push-Url"] = shown_url(request)
     return response
+
+
+def _named_experiment(
+    active: list[tuple[str, str, str]], rows: list[runs.RunRow]
+) -> list[tuple[str, str, str]]:
+    """Return the chosen filters, with the name of the experiment, which the runs show too."""
+    name = rows[0].run.experiment.name if rows and rows[0].run.experiment else ""
+    return [
+        (field, value, f"Experiment: {name}" if field == "experiment" and name else words)
+        for field, value, words in active
+    ]
 
 
 def _answers(request: HttpRequest) -> bool:
@@ -282,7 +294,8 @@ def run_new(request: HttpRequest) -> HttpResponse:
         if system_of(d.system) and find_system(d.system).making is None
     ]
     wanted = (request.POST or request.GET).get("dataset", "")
-    chosen = next((d for d in datasets if str(d.pk) == wanted), datasets[0] if datasets else None)
+    usual = usual_dataset(datasets, request.user if request.user.is_authenticated else None)
+    chosen = next((d for d in datasets if str(d.pk) == wanted), usual)
     if chosen is None:
         return render(request, "benchmarks/runs/run_new.html", {"datasets": []})
     system = system_of(chosen.system)
@@ -308,9 +321,9 @@ def run_new(request: HttpRequest) -> HttpResponse:
         return render(request, "benchmarks/runs/run_new.html", context, status=422)
     if form.is_valid() and (started := _start(request, chosen, form)):
         messages.success(request, _started(started))
-        url = reverse("benchmarks:run_list") + f"?experiment={started[0].experiment_id}"
-        alone = reverse("benchmarks:run", args=[started[0].pk])
-        return HttpResponseRedirect(alone if len(started) == 1 else url)
+        if len(started) == 1:
+            return redirect("benchmarks:run", started[0].pk)
+        return redirect("benchmarks:experiment", started[0].experiment_id)
     return render(request, "benchmarks/runs/run_new.html", context, status=422)
 
 
@@ -349,7 +362,7 @@ def _start(request: HttpRequest, dataset: Dataset, form: NewRunForm) -> list[Run
 def _started(started: list[Run]) -> str:
     n = Trajectory.objects.filter(run__in=started).count()
     runs_ = "1 run" if len(started) == 1 else f"{len(started)} runs"
-    return f"{runs_} with {n:,} trajectories began."
+    return f"Started {runs_} with {n:,} trajectories."
 
 
 def _size(form: NewRunForm) -> dict[str, Any] | None:

@@ -206,7 +206,7 @@ class TestForm:
     @pytest.mark.parametrize(
         ("field", "value", "words"),
         [
-            ("title", " ", "required"),
+            ("model", " ", "required"),
             ("name", "no spaces", "valid"),
             ("name", "taken", "is taken by another endpoint or agent"),
             ("base_url", "http://api.example.org/v1", "Plain http is for this machine alone"),
@@ -256,6 +256,16 @@ class TestForm:
         assert words in text(response)
         assert Endpoint.objects.count() == 1
 
+    def test_the_fake_endpoint_is_added_without_typing(self, admin: Client) -> None:
+        form = admin.get(NEW, {"preset": "fake"}).context["form"]
+        given = {name: form[name].value() for name in form.fields if form[name].value()}
+        admin.post(NEW, given)
+        made = Endpoint.objects.get()
+        assert (made.title, made.model, made.simulated) == ("fake", "fake", True)
+        assert made.price_in and made.price_out and made.parameters["max_tokens"]
+        page = admin.get(f"/endpoints/{made.pk}/").content.decode()
+        assert "Run the first 10 tasks" in page
+
     def test_hosts_and_keys_are_explained(
         self, admin: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -264,7 +274,7 @@ class TestForm:
         assert "Allowed hosts: api.example.org, localhost" in page
         assert "You can allow others under Hosts and keys" in page
         monkeypatch.setenv(VARIABLE, KEY)
-        wrong = GIVEN | {"key_variable": VARIABLE, "title": ""}
+        wrong = GIVEN | {"key_variable": VARIABLE, "model": ""}
         page = text(admin.post(NEW, wrong))
         assert f"{VARIABLE} is set on this machine" in page and KEY not in page
         monkeypatch.delenv(VARIABLE)

@@ -71,7 +71,20 @@ def test_one_run_opens_its_page(researcher: Client, answers: dict[str, Any]) -> 
     assert run.trajectories.count() == 3
 
 
-def test_several_runs_open_their_list(researcher: Client, answers: dict[str, Any]) -> None:
+def test_the_dataset_is_that_of_the_latest_run(
+    researcher: Client, answers: dict[str, Any], dataset: Dataset
+) -> None:
+    added = DatasetFactory(name="Added later", is_demo=False)
+    assert researcher.get(URL).context["dataset"] == added
+    Dataset.objects.update(is_demo=True)
+    assert researcher.get(URL).context["dataset"] == dataset, "the demo's first"
+    researcher.post(URL, answers | {"dataset": added.pk, "levels": []})
+    researcher.post(URL, answers)
+    DatasetFactory(name="A third", is_demo=False)
+    assert researcher.get(URL).context["dataset"] == dataset, "that of the latest run"
+
+
+def test_several_runs_open_their_experiment(researcher: Client, answers: dict[str, Any]) -> None:
     more: dict[str, Any] = {
         "agents": ["explorer", "forgetful"],
         "levels": ["low", "high"],
@@ -81,8 +94,11 @@ def test_several_runs_open_their_list(researcher: Client, answers: dict[str, Any
     more |= {"role_world_judge_1": "lexicon-world"}
     response = researcher.post(URL, answers | more, follow=True)
     experiment = Experiment.objects.get(name="A pair")
-    assert response.redirect_chain[-1][0] == f"/runs/?experiment={experiment.pk}"
-    assert "4 runs with 12 trajectories began" in response.content.decode()
+    assert response.redirect_chain[-1][0] == f"/experiments/{experiment.pk}/"
+    page = response.content.decode()
+    assert "Started 4 runs with 12 trajectories." in page
+    listed = researcher.get(f"/runs/?experiment={experiment.pk}").content.decode()
+    assert "Experiment: A pair" in listed
     for run in Run.objects.all():
         assert (run.seed, run.condition) == (9, "tracking=True, tau=4.0")
         assert [assignment["policy"] for assignment in run.roles["world_judge"]] == [
