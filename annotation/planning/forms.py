@@ -112,7 +112,10 @@ class ItemsForm(StepForm):
     lead = "Choose a source, then judge all of its items or a random sample."
     paths = {"name": "name"}
 
-    name = forms.CharField(max_length=160, help_text="Annotators see it above every item.")
+    name = forms.CharField(
+        max_length=160,
+        help_text="Annotators see it above every item; do not name the agent in it.",
+    )
     source = forms.ChoiceField(
         label="Source",
         help_text="Runs that were started together, at one level; runs imported into one dataset; "
@@ -139,7 +142,7 @@ class ItemsForm(StepForm):
     )  # fmt: skip
     strata = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, choices=list(STRATA.items()),
-        label="Strata", help_text="Stratified samples only.",
+        label="Strata",
     )  # fmt: skip
     allocation = SettledField(
         label="Shares of the strata",
@@ -295,7 +298,7 @@ class PeopleForm(StepForm):
     )  # fmt: skip
     annotators = PeopleField(
         required=False,
-        help_text="Required unless items come from a pool, where you can also invite people later.",
+        help_text="Optional only for a pool, where you can also invite people later.",
     )
     raters = forms.IntegerField(
         label="Annotators for each item",
@@ -307,7 +310,7 @@ class PeopleForm(StepForm):
     lease_minutes = forms.IntegerField(
         label="Return unanswered items after (minutes)", required=False, initial=120,
         min_value=BOUNDS["lease_minutes"][0], max_value=BOUNDS["lease_minutes"][1],
-        help_text="Pool only. After this time without an answer, somebody else gets the item.",
+        help_text="After this time without an answer, somebody else gets the item.",
     )  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
@@ -324,8 +327,8 @@ class PeopleForm(StepForm):
             if not names:
                 self.add_error("annotators", "Choose at least one annotator.")
             elif given.get("raters", 1) > len(names):
-                words = f"An item can have 1 to {len(names)} of the annotators named here, not "
-                self.add_error("raters", f"{words}{given['raters']}.")
+                some = f"Only {len(names)} annotator{'s are' if len(names) > 1 else ' is'} chosen"
+                self.add_error("raters", f"{some}, so an item cannot have {given['raters']}.")
         return given
 
     def clean_lease_minutes(self) -> int:
@@ -349,8 +352,7 @@ class DealingForm(StepForm):
     )
     queries_each = forms.IntegerField(
         label="Queries for each annotator", required=False, min_value=1, max_value=1000,
-        help_text="Only for the paper’s design: an annotator judges all agents’ trajectories of a "
-        "query.",
+        help_text="An annotator judges all agents’ trajectories of a query.",
     )  # fmt: skip
     whole_tasks = forms.BooleanField(
         label="Assign whole tasks", required=False,

@@ -25,7 +25,7 @@ ORDERS: Mapping[str, str] = {
     "random": "Random: everybody’s items in an order drawn by seed",
     "blocks": "Balanced blocks: each model once in a block, items of a task apart",
     "latin": "Latin square: task by task, models in the rows of a balanced square",
-    "queries": "As in the paper: so many whole queries for each annotator, in random order",
+    "queries": "As in the AdaPlanBench paper: whole queries for each annotator, in random order",
 }
 MOST_ANNOTATORS = 200
 # Least and most of wishes that are numbers; times are in the unit that they name.

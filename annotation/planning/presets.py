@@ -42,7 +42,7 @@ PRESETS: Mapping[str, StudyPreset] = {
     preset.key: preset
     for preset in (
         StudyPreset(
-            "paper", "Ten questions, as in the paper", "The paper’s design",
+            "paper", "Ten questions, as in the paper", "The AdaPlanBench paper’s human study",
             "Ten questions on 240 trajectories: eight annotators, three queries each with the "
             "trajectories of ten models, one rater for each.",
             paper_plan, 8, TEN_QUESTIONS,
@@ -103,10 +103,10 @@ def fill_in_filter_check(dataset: Dataset, sources: Mapping[str, SourceChoice]) 
 
 
 def _demo() -> Dataset | None:
-    """Return the demo's dataset with the level that is studied."""
+    """Return the demo's first dataset with the level that is studied: it has enough tasks."""
     runs = Run.objects.filter(level=LEVEL, is_demo=True, experiment__isnull=False)
     demo = Dataset.objects.filter(is_demo=True, made_by=None)
-    return demo.filter(pk__in=runs.values("dataset")).first()
+    return demo.filter(pk__in=runs.values("dataset")).order_by("pk").first()
 
 
 def _source(

@@ -95,12 +95,17 @@ class CarriedChoice:
             return
         systems: dict[str, list[int]] = {}
         agents: dict[str, set[int]] = {}
+        titles: dict[int, str] = {}
         rows = runs.filter(pk__in=self.runs).order_by("pk")
-        for pk, system, agent in rows.values_list("pk", "dataset__system", "agent"):
+        for pk, system, agent, title in rows.values_list(
+            "pk", "dataset__system", "agent", "agent__title"
+        ):
             systems.setdefault(system, []).append(pk)
             agents.setdefault(system, set()).add(agent)
+            titles[pk] = title
         for system, ids in systems.items():
-            words = f"Run {ids[0]}" if len(ids) == 1 else f"The {len(ids)} chosen runs"
+            alone = f"Run {ids[0]}: {titles[ids[0]]}"
+            words = alone if len(ids) == 1 else f"The {len(ids)} chosen runs"
             yield self._choice(
                 system, words, agents[system], ItemSource(runs=tuple(ids)), several=len(systems) > 1
             )

@@ -298,6 +298,14 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// --- The first error of a form that was refused: in sight, its field focused ---------------------
+const refused = document.querySelector("main form .errorlist:not(.nonfield)");
+if (refused) {
+  const field = refused.closest(".field")?.querySelector("input:not([type=hidden]), select, textarea");
+  field?.focus({ preventScroll: true });
+  refused.scrollIntoView({ block: "center" });
+}
+
 // --- Start, and again for content that htmx brings in ------------------------------------------
 document.addEventListener("htmx:load", (event) => showTimes(event.detail.elt.parentElement || document));
 showTheme();

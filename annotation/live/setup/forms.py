@@ -11,6 +11,7 @@ from annotation.live.setup.services import UNASKED, DesignRequest, SessionReques
 from annotation.models import LivePlan
 from annotation.people.forms import read_people
 from annotation.people.invitations import LONGEST_DAYS
+from annotation.people.picker import PeopleField
 from annotation.planning.plans import MOST_ANNOTATORS
 from annotation.questionnaires import questionnaires_for
 from annotation.texts.services import LONGEST_TEXT
@@ -321,21 +322,15 @@ class LiveStudyForm(LiveForm):
     players = forms.ChoiceField(
         label="Players",
         widget=forms.RadioSelect,
-        choices=[(NAMED, "People with accounts, named below"), (POOL, "Whoever joins by a link")],
+        choices=[(NAMED, "People with accounts, chosen below"), (POOL, "Whoever joins by a link")],
         initial=NAMED,
     )
-    names = forms.CharField(
-        label="User names",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocomplete": "off"}),
-        help_text="Separated by spaces, commas or lines.",
-    )
+    names = PeopleField(label="People", required=False)
     seats = forms.IntegerField(
         label="Number of players",
         required=False,
         min_value=1,
         max_value=MOST_ANNOTATORS,
-        help_text="Only if players join by link.",
     )
     each = forms.IntegerField(
         label="Sessions for each player", min_value=1, max_value=MOST_SESSIONS, initial=2
@@ -377,9 +372,9 @@ class LiveStudyForm(LiveForm):
                 self.add_error("seats", f"A session has {places} places: give a multiple of it.")
         elif "names" in given:
             if not given["names"]:
-                self.add_error("names", "Name at least one player.")
+                self.add_error("names", "Choose at least one player.")
             elif len(given["names"]) % places:
-                self.add_error("names", f"A session has {places} places: name a multiple of it.")
+                self.add_error("names", f"A session has {places} places: choose a multiple of it.")
         return given
 
     def design(self) -> DesignRequest:

@@ -60,7 +60,8 @@ def test_the_study_holds_what_was_chosen_and_nothing_else(
         "list": f"list={quote(f'run={run.pk}')}",
     }[by]
     planning = begin(maker, query)
-    words = {"run": f"Run {run.pk} (1 agent)", "id": "The 2 chosen trajectories (1 agent)",
+    words = {"run": f"Run {run.pk}: Quagga Small (1 agent)",
+             "id": "The 2 chosen trajectories (1 agent)",
              "list": "The 3 chosen trajectories (1 agent)"}[by]  # fmt: skip
     selection = Draft.read(planning.draft).selection
     assert [choice.title for choice in selection.choices(EVERYTHING)] == [words]

@@ -116,7 +116,11 @@ def test_every_step_keeps_what_was_given(maker: Client, ann: User, bob: User) ->
         ({"form": {"questionnaire": "tool_dialogues@1"}}, "form", "not one of the available"),
         ({"people": {"annotators": "ann zoe"}}, "people", "No account with this name: zoe"),
         ({"people": {"annotators": ""}}, "people", "at least one annotator"),
-        ({"people": {"raters": "3"}}, "people", "1 to 2 of the annotators named here, not 3"),
+        (
+            {"people": {"raters": "3"}},
+            "people",
+            "Only 2 annotators are chosen, so an item cannot have 3",
+        ),
         ({"dealing": {"order": "queries"}}, "dealing", "Say how many queries"),
         ({"dealing": {"seed": "-1"}}, "dealing", "greater than or equal to 0"),
         ({"before": {"gold_each": "2"}}, "before", "There are no gold items"),
