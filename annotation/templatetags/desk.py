@@ -3,12 +3,12 @@
 from typing import Any
 
 from django import template
+from django.utils.translation import get_language
 
 from annotation.desk.form import (
     NONE_KEY,
     RESPECTED_KEY,
     VIOLATED_KEY,
-    ConditionMark,
     DeskForm,
     FormRow,
     has_many,
@@ -27,14 +27,15 @@ def slot_fields(
     ``compact``: what it is asked of stands in for its title, and what stands beside it is left out.
     """
     question, scale, answer = row.question, row.question.scale, row.answer
-    # Values are strings: templates take long to localize numbers.
-    options: list[ConditionMark] = []
+    # Value, label, key and kind. Strings, because templates take long to localize numbers.
+    options: list[tuple[str, str, str, str]] = []
     if scale.kind == "points":
-        options = [ConditionMark(str(point), str(point), str(point)) for point in scale.values]
+        options = [(point, point, point, "") for point in map(str, scale.values)]
     elif scale.kind == "choice":
-        options = [ConditionMark(str(o.value), o.label, o.key) for o in scale.options]
+        options = [(str(o.value), o.label, o.key, "") for o in scale.options]
     elif scale.kind == "marks" and form is not None:
-        options = list(form.marks.get(question.key, ()))
+        marks = form.marks.get(question.key, ())
+        options = [(mark.value, mark.label, mark.key, mark.kind) for mark in marks]
     checked = {str(answer.value)} if answer.value is not None else set()
     checked |= {str(key) for key in answer.chosen or ()}
     return {
@@ -42,9 +43,10 @@ def slot_fields(
         "question": question,
         "scale": scale,
         "name": row.slot.name,
+        "number": str(row.number),
         "compact": compact,
         "disabled": row.locked,
-        "options": [(option, option.value in checked) for option in options],
+        "options": [(*option, option[0] in checked) for option in options],
         "stacked": is_stacked(scale),
         "many": scale.kind in ("points", "choice") and has_many(scale),
         "inline": row.is_inline and not compact,
@@ -53,6 +55,7 @@ def slot_fields(
         "none_key": NONE_KEY,
         "none_chosen": answer.chosen is not None and not answer.chosen,
         "remarks": row.remarks,
-        "anchors": () if compact else sorted(question.anchors.items()),
-        "examples": () if compact else sorted(question.examples.items()),
+        "anchors": sorted(question.anchors.items()),
+        "examples": sorted(question.examples.items()),
+        "language": get_language(),
     }
