@@ -186,7 +186,8 @@ def _show(
         "slot": slot,
         "candidate": texts.get(slot.part, "") if slot.question.about == "candidate" else "",
         "desk": page,
-        "reading": [
+        "reading": page.reading,
+        "reading_templates": [
             f"systems/{questionnaire.system}/_desk.html",
             "annotation/partials/_reading.html",
         ],

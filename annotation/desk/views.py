@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -90,7 +91,9 @@ def _show(
     context = {
         "desk": page,
         "folded": request.COOKIES.get(folds_cookie(access.user)) == "1",
-        "reading": [
+        "unit": page.questionnaire.unit,
+        "reading": page.reading,
+        "reading_templates": [
             f"systems/{page.questionnaire.system}/_desk.html",
             "annotation/partials/_reading.html",
         ],
@@ -121,7 +124,7 @@ def _show(
             "worked": minutes_without_break(access.study, page.participant, since=rested),
         }
     status = 200 if refused is None else STATUS[refused.code]
-    return render(request, "annotation/desk.html", context, status=status)
+    return TemplateResponse(request, "annotation/desk.html", context, status=status)
 
 
 def folds_cookie(user: User) -> str:

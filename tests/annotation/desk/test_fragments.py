@@ -1,4 +1,4 @@
-"""The fragment of the desk that is kept between requests: what it holds, and who gets it."""
+"""The fragments of the desk that are kept between requests: what they hold, and who gets them."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.desk.selectors import load_desk
 from annotation.models import Assignment, Study
+from annotation.questionnaires import load_questionnaire
 
 pytestmark = pytest.mark.django_db
 
@@ -53,3 +54,33 @@ def test_whoever_is_blind_never_gets_the_fragment_of_others(
     assert "kept for False" in show(client, item, blinded=False)
     blind = show(client, item, blinded=True)
     assert "kept for True" in blind and "kept for False" not in blind
+
+
+def test_of_a_question_its_words_are_kept_and_no_field(
+    client: Client, ann: User, item: Assignment
+) -> None:
+    client.force_login(ann)
+    page = show(client, item, blinded=True)
+    questionnaire = load_questionnaire(item.study.questionnaire)
+    asked = questionnaire.of_keys(item.item.asked)
+    assert asked
+    for question in asked:
+        name = make_template_fragment_key("desk-question", [question.digest, True, "en-gb"])
+        kept = caches["template_fragments"].get(name)
+        assert kept and kept in page and kept.count("score-definition") == 1
+        assert not any(field in kept for field in ("<form", "<input", "<textarea", "csrf"))
+        assert ann.username not in kept
+    assert len({question.digest for question in questionnaire.questions}) == len(
+        questionnaire.questions
+    )
+
+
+def test_the_kept_links_of_pages_are_the_same_for_everybody(
+    client: Client, ann: User, item: Assignment
+) -> None:
+    signed_out = client.get("/accounts/login/").text
+    kept = caches["template_fragments"].get(make_template_fragment_key("page-links"))
+    assert kept and kept in signed_out and "css/base" in kept
+    assert "csrf" not in kept and "hx-headers" not in kept
+    client.force_login(ann)
+    assert kept in show(client, item, blinded=False)
