@@ -110,7 +110,6 @@ class Hand:
         self.page.mouse.up()
         self.at = to
         self.cost.clicks += 1
-        settle(self.page)
         return went
 
     def press(self, key: str) -> None:
@@ -139,6 +138,7 @@ def answer_item(hand: Hand, way: Way, rng: random.Random) -> ItemCost:
             settle(page)
             continue
         went = hand.click(page.locator(f"[id='q-{name}'] .score-scale label").nth(score - 1))
+        settle(page)
         if place:
             cost.travel += went
             cost.longest = max(cost.longest, went)
@@ -270,7 +270,7 @@ def main() -> None:
     if options.json:
         found["items"] = [asdict(cost) for cost in costs]
         options.json.write_text(json.dumps(found, indent=2))
-    beyond = [way for way in ("seed", "equal") if found[way]["travel"] > BUDGETS[way]]
+    beyond = [way for way in ("seed", "equal") if found[way]["travel_most"] > BUDGETS[way]]
     beyond += ["shift"] * any(found[way]["shift"] > BUDGETS["shift"] for way in WAYS)
     beyond += ["next"] * any(found[way]["next"] > BUDGETS["next"] for way in WAYS)
     tell(beyond)

@@ -1,10 +1,11 @@
 """What keeps an annotator's hand and eye where they are: focus, search, folds, keys in two tabs."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotation.models import Assignment, Rating, Study
 from benchmarks.models import Turn
@@ -130,3 +131,44 @@ def test_a_key_in_one_tab_does_not_replace_what_another_answered(
     desk.keyboard.press("u")
     state(desk).to_have_text("saved")
     assert Rating.objects.get(assignment=item, question="feedback_reasonable").value == 2
+
+
+WIDTHS = "all => all.map(one => one.getBoundingClientRect().width)"
+
+
+def test_all_questions_and_submit_fit_a_low_screen(desk: Page) -> None:
+    desk.set_viewport_size({"width": 1280, "height": 720})
+    rows = desk.locator(".score, [data-submit]")
+    boxes = rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    assert len(boxes) == 11
+    assert all(box["height"] >= 44 for box in boxes)
+    tops = [box["top"] for box in boxes]
+    assert tops == sorted(tops)
+    assert all(above["bottom"] <= below["top"] for above, below in pairwise(boxes))
+    assert boxes[-1]["bottom"] <= 720
+    skip = desk.locator("#skip > summary")
+    skip.scroll_into_view_if_needed()
+    expect(skip).to_be_in_viewport()
+
+
+def test_toolbar_and_targets_fit_fingers(
+    desk: Page, browser: Browser, live_server: Any, study: Study
+) -> None:
+    kept = desk.context.storage_state()
+    for width, height in ((390, 844), (320, 640), (1280, 800)):
+        with browser.new_context(
+            storage_state=kept, viewport={"width": width, "height": height}, has_touch=True
+        ) as context:
+            page = context.new_page()
+            open_item(page, live_server.url, study)
+            tools = page.locator(".desk-tools")
+            assert tools.evaluate("one => one.scrollWidth <= one.clientWidth")
+            assert tools.evaluate("one => one.offsetHeight") < 60
+            if width < 1024:
+                page.get_by_label("Search everything shown").click()
+                page.keyboard.type("hammer")
+                expect(page.locator("[data-found]")).to_contain_text("2 found")
+                assert tools.evaluate("one => one.scrollWidth <= one.clientWidth")
+                page.get_by_role("button", name="Questions").click()
+            labels = page.locator(".score-scale > label")
+            assert min(labels.evaluate_all(WIDTHS)) >= 44
