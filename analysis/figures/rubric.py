@@ -1,6 +1,7 @@
 """Rubric scores: a table of means, the same with intervals, and people beside judges."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 from analysis.figures.elements import (
     Panels,
@@ -34,6 +35,8 @@ Links = Mapping[tuple[str, str], str]
 
 # Rows from which on a heat map has a bar that explains its colours.
 LEAST_SCALED = 6
+# In a line of a column's name.
+COLUMN_LETTERS = 12
 
 
 def rubric_heatmap(
@@ -76,7 +79,8 @@ def rubric_heatmap(
         "xgap": 1,
         "ygap": 1,
         "colorbar": {
-            "title": {"text": title},
+            # Beside the bar: above it, it would lie on the number of its upper end.
+            "title": {"text": title, "side": "right", "font": {"size": 12}},
             "thickness": 12,
             **({"tickformat": ".0%"} if unit == "share" else {}),
             # A low colour bar has room for its ends alone.
@@ -94,7 +98,7 @@ def rubric_heatmap(
             "side": "top",
             "tickmode": "array",
             "tickvals": columns,
-            "ticktext": [name.replace(" ", "<br>") for name in columns],
+            "ticktext": ["<br>".join(wrap(name, COLUMN_LETTERS)) for name in columns],
             "tickangle": 0,
         },
         "yaxis": {
@@ -104,7 +108,8 @@ def rubric_heatmap(
             "ticktext": names,
         },
         "annotations": dashes,
-        "height": 110 + (36 if any("<br>" in name for name in names) else 28) * len(rows),
+        "margin": {"b": 12},
+        "height": 90 + (36 if any("<br>" in name for name in names) else 28) * len(rows),
     }
     if links is not None:
         trace["customdata"] = [

@@ -59,9 +59,7 @@ def panel_dots(
     rows = -(-len(panels) // columns)
     height = 26 * len(names) + 18
     total = rows * height + (rows - 1) * GAP
-    grid = Panels(
-        len(panels), columns, list(panels), gap_x=0.045 * columns, gap_y=GAP / max(total, 1)
-    )
+    grid = Panels(len(panels), columns, list(panels), gap_x=0.07, gap_y=GAP / max(total, 1))
     traces: list[Trace] = []
     for i, marks in enumerate(panels.values()):
         x = share_axis() if unit == "share" else {"showgrid": True, "rangemode": "tozero"}
@@ -174,7 +172,8 @@ def share_cells(rows: Mapping[str, Sequence[SharePart]], titles: Sequence[str]) 
     layout = {
         "xaxis": {**categories(columns), "side": "top", "dtick": 1},
         "yaxis": {**categories(names, downwards=True), "dtick": 1},
-        "height": 100 + 32 * len(names),
+        "margin": {"b": 12},
+        "height": 64 + 32 * len(names),
     }
     return make_figure([trace], layout)
 

@@ -29,7 +29,7 @@ def rate_cell(rate: Rate) -> Cell:
     if drawn is not None:
         sub.append(ends(drawn, "share").removesuffix(" %"))
     elif wilson is not None:
-        sub.append(f"Wilson {ends(wilson, 'share')}".removesuffix(" %"))
+        sub.append(ends(wilson, "share").removesuffix(" %"))
     limits = [
         rounded(end)
         for interval in (drawn, wilson)

@@ -54,7 +54,9 @@ def test_mean_over_agents_of_the_population_sd() -> None:
         "8 dimensions (safety), where the paper's stay below 0.30; most on safety, 0.41"
     )
     # Over both agents and eight dimensions: even is 1 lower once in 16 cells, −0.0625.
-    assert made.sentence.endswith("even is the strictest (−0.06), mild the most lenient (+0.06).")
+    assert made.sentence.endswith(
+        "even is the strictest (−0.06 points), mild the most lenient (+0.06 points)."
+    )
 
 
 def test_below_the_published_bound() -> None:
