@@ -24,7 +24,7 @@ from analysis.browser.groups.failure_groups import (
     wanted_groups,
 )
 from analysis.exports.figure_pdf import answer_pdf
-from analysis.exports.views import about_selection, table_source
+from analysis.exports.views import table_source
 from analysis.filters import LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
@@ -36,7 +36,7 @@ from analysis.pages.reports import (
     report_key,
 )
 from analysis.pages.responses import answer_latex, answer_table
-from analysis.pages.views import holding, subject_of
+from analysis.pages.views import about_selection, holding, subject_of
 from analysis.reports.content import FigureSpec, Report, Table
 from analysis.reports.deferred import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence

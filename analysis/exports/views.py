@@ -5,7 +5,6 @@ from time import monotonic
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
-from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file, maker_name
@@ -20,7 +19,7 @@ from analysis.pages.catalogue import AnalysisPage, pages_of, select
 from analysis.pages.quality.views import BLIND, quality_section
 from analysis.pages.reports import deferred_request, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
-from analysis.pages.views import holding, open_page, subject_of
+from analysis.pages.views import about_selection, holding, open_page, subject_of
 from analysis.reports.content import Banner, Report
 from analysis.reports.deferred import kept_deferred
 from analysis.reports.run_marks import banners
@@ -179,13 +178,6 @@ def _section(
 def _page_url(request: HttpRequest, page: AnalysisPage, selection: Selection) -> str:
     url = with_query(reverse(f"analysis:{page.key}"), selection.filters.query())
     return request.build_absolute_uri(url)
-
-
-def about_selection(selection: Selection) -> list[str]:
-    """Return the filters of a selection, for the name of a file."""
-    chosen = selection.filters
-    about = slugify(str(selection.study or selection.dataset or ""))
-    return [about, chosen.level, chosen.condition, *chosen.agents]
 
 
 def _file(made: ReportFile, name: list[str]) -> HttpResponse:

@@ -149,9 +149,15 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = open_page(request, name)
-    about = slugify(str(selection.study or selection.dataset or ""))
     report = holding(found, selection, key, part, "table")
-    return answer_table(report, part, [name, part, about, selection.filters.level])
+    return answer_table(report, part, [name, part, *about_selection(selection)])
+
+
+def about_selection(selection: Selection) -> list[str]:
+    """Return the filters of a selection, for the name of a file."""
+    chosen = selection.filters
+    about = slugify(str(selection.study or selection.dataset or ""))
+    return [about, chosen.level, chosen.condition, *chosen.agents]
 
 
 def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection, str]:

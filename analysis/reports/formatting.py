@@ -6,7 +6,8 @@ from typing import Literal
 
 from analysis.stats.results import Estimate, Interval
 
-Unit = Literal["share", "points", "number", "amount"]
+# A "percent" is a number of a measure whose title says that it is in percent.
+Unit = Literal["share", "percent", "points", "number", "amount"]
 MINUS = "−"
 
 
@@ -32,10 +33,10 @@ def number(value: float, unit: Unit, *, signed: bool = False) -> str:
 
 
 def difference(value: float, unit: Unit) -> str:
-    """Return a difference of two values; of two shares in points: 8.1 points."""
-    if unit != "share":
+    """Return a difference of two values; of shares and percentages in points: 8.1 points."""
+    if unit not in ("share", "percent"):
         return number(value, unit)
-    text = number(100 * value, "number").removesuffix(".00")
+    text = number(100 * value if unit == "share" else value, "number").removesuffix(".00")
     return f"{text} point{'' if text.removeprefix(MINUS) == '1' else 's'}"
 
 

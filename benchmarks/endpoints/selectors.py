@@ -96,6 +96,12 @@ def _use(row: Mapping[str, Any], currency: str = "", **more: Any) -> EndpointUse
     return EndpointUse(**{name[:-1]: row[name] for name in _FIGURES}, currency=currency, **more)
 
 
+def use_of_calls(rows: QuerySet[Any], currency: str) -> EndpointUse | None:
+    """Return the use by calls that are stored as ``Exchange`` rows are; None without a call."""
+    row = rows.aggregate(**_FIGURES)
+    return _use(row, currency) if row["calls_"] else None
+
+
 def _calls(*names: str, seen: Visibility) -> QuerySet[Exchange]:
     rows = seen.of(Exchange.objects.filter(answerer__kind="endpoint")).order_by()
     return rows.filter(answerer__name__in=names) if names else rows
@@ -178,8 +184,7 @@ def use_by_day(endpoint: Endpoint, seen: Visibility = EVERYTHING) -> list[DayUse
 def run_use(run: Run) -> EndpointUse | None:
     """Return the use of all endpoints by a run; None if it asked none."""
     calls = Exchange.objects.filter(trajectory__run=run, answerer__kind="endpoint")
-    row = calls.aggregate(**_FIGURES)
-    return _use(row, run.currency) if row["calls_"] else None
+    return use_of_calls(calls, run.currency)
 
 
 # --- Whether it can be asked ----------------------------------------------------------------------

@@ -316,8 +316,8 @@ class PlanJury(Transport):
     def export_study(
         self, study: int, target: str | Path, *, format: str = "csv", **options: Any
     ) -> Path:
-        """Write a study to a file: ``csv``, ``json``, ``parquet``, ``huggingface``, ``history``,
-        ``questions`` or ``plan``."""
+        """Write a study to a file: ``archive`` (everything, as a ZIP), ``csv``, ``json``,
+        ``parquet``, ``huggingface``, ``codebook``, ``history``, ``questions`` or ``plan``."""
         query = {"format": format, **options}
         return self._download("/studies/{study_id}/export", target, query, study_id=study)
 

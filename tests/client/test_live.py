@@ -100,6 +100,8 @@ def import_and_make_a_study(jury: PlanJury, runs: list[int]) -> int:
 
 
 def why_an_agent_fails(jury: PlanJury) -> None:
+    page = jury.analysis("failures")
+    assert page.data["question"].startswith("Why does") and (page.answer or page.empty)
     run = next(run for run in jury.runs(status="done", limit=100) if run["kind"] == "made")
     groups = jury.failure_groups(f"dataset={run['dataset']['id']}", every=0.2)
     assert groups.data["failed"] > 0

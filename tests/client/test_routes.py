@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import planjury_client.client
+from annotation.exports.services import FORMATS
 from config.urls import api
+from planjury_client import PlanJury
 
 SOURCE = Path(planjury_client.client.__file__).read_text()
 SCHEMA: Any = api.get_openapi_schema()
@@ -32,3 +34,11 @@ def test_every_operation_has_its_method() -> None:
         for method in methods
     }
     assert called() == known
+
+
+def test_export_formats_are_named() -> None:
+    for method, formats in (
+        (PlanJury.export_study, FORMATS),
+        (PlanJury.export_run, {"openai-chat", "atif", "inspect", "huggingface"}),
+    ):
+        assert set(re.findall(r"``([a-z-]+)``", method.__doc__ or "")) == set(formats)

@@ -538,6 +538,7 @@ analysis:trajectory_groups        GET  login    403      403      403      403  
 analysis:clusters_new             POST login    403      403      403      403      403      403      403      403      moved
 analysis:clusters                 GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:clusters                 POST login    403      403      403      403      403      403      403      403      moved
+analysis:endpoint_clusters        GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:clusters_progress        GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_groups_later  GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:trajectory_groups_figure GET  login    403      403      403      403      403      403      404      403      404

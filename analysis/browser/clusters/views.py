@@ -22,10 +22,11 @@ from analysis.browser.clusters.edits import (
 from analysis.browser.clusters.log import cluster_use
 from analysis.browser.groups.failure_groups import choose, drawn_of, read_asked
 from analysis.filters import with_query
-from analysis.models import ClusterEdit, FailureClustering
+from analysis.models import ClusterCall, ClusterEdit, FailureClustering
 from annotation.access import person
-from benchmarks.access import START, VIEW, allow, signed_in, visibility
+from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
+from benchmarks.endpoints.selectors import use_of_calls
 from benchmarks.models import Endpoint, StoredMessage, Trajectory
 from benchmarks.paging import as_id
 from benchmarks.responses import add_error_message
@@ -298,3 +299,13 @@ def _detail(do: str, post: QueryDict) -> dict[str, Any]:
         case "move":
             return {"trajectories": ids, "to": post.get("to", "")[:20]}
     return {}
+
+
+@require_safe
+@signed_in
+def endpoint_clusters(request: HttpRequest, endpoint_id: int) -> HttpResponseBase:
+    """Show what naming clusters has used of an endpoint, as a part of the endpoint's page."""
+    endpoint = fetch(request, Endpoint.objects.all(), VIEW, pk=endpoint_id)
+    calls = ClusterCall.objects.filter(clustering__endpoint=endpoint)
+    context = {"use": use_of_calls(calls, endpoint.currency)}
+    return render(request, "analysis/_endpoint_clusters.html", context)

@@ -86,7 +86,9 @@ class ComparisonData:
 
     @property
     def unit(self) -> Unit:
-        return "share" if self.is_rate else "number"
+        if self.is_rate:
+            return "share"
+        return "percent" if self.measure.kind == "percent" else "number"
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,8 @@ class ComparisonResult:
 
     @property
     def to_read(self) -> RunPair | None:
-        """The first clear pair, or the first that was tested."""
-        return next(iter([*self.clear, *self.tested]), None)
+        """The pair that the answer names, to read its tasks; None where none was tested."""
+        return self.headline if self.tested else None
 
     @property
     def corrected(self) -> int:

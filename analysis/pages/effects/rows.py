@@ -146,7 +146,9 @@ class EffectsResult:
 
     @property
     def unit(self) -> Unit:
-        return "share" if self.is_rate else "number"
+        if self.is_rate:
+            return "share"
+        return "percent" if self.measure.kind == "percent" else "number"
 
     @property
     def titles(self) -> Mapping[Any, str]:

@@ -341,6 +341,16 @@ class TestPages:
         assert "<strong>2</strong> of 12" in listed
         assert "Reader 70B" in ana.get("/trajectories/groups/").content.decode()
 
+    def test_the_endpoints_page_has_the_cost(
+        self, ana: Client, failures: list[int], endpoint: Endpoint
+    ) -> None:
+        part = f"/endpoints/{endpoint.pk}/clusters/"
+        assert part in ana.get(f"/endpoints/{endpoint.pk}/").content.decode()
+        assert "naming clusters" not in ana.get(part).content.decode()
+        use = cluster_use(carry(begin(failures, endpoint)))
+        shown = ana.get(part).content.decode()
+        assert f">{use.calls}</strong> calls" in shown and "USD" in shown and use.cost
+
     def test_who_may_what(self, client: Client, failures: list[int], endpoint: Endpoint) -> None:
         row = carry(begin(failures, endpoint))
         page = f"/trajectories/clusters/{row.pk}/"

@@ -1,9 +1,11 @@
 """Numbers and intervals in words and cells."""
 
+from typing import Any
+
 import pytest
 
 from analysis.reports.content import estimate_cell, how_interval, number_cell
-from analysis.reports.formatting import counted, ends, listed, number, plural, stated
+from analysis.reports.formatting import counted, difference, ends, listed, number, plural, stated
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate, Interval
 from analysis.templatetags.prose import unbroken
@@ -79,3 +81,16 @@ def test_a_number_stays_in_one_line_with_its_letter() -> None:
         "\u00a0", "_"
     )
     assert shown == "With ε_=_0.1, n_=_32 of 80_% (p_<_0.001); rate = 3, 5 of 6"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [
+        (0.143, "share", "14.3 points"),
+        (14.3, "percent", "14.3 points"),
+        (1.0, "percent", "1 point"),
+        (0.14, "number", "0.14"),
+    ],
+)
+def test_differences_of_percentages_are_in_points(value: float, unit: Any, expected: str) -> None:
+    assert difference(value, unit) == expected
