@@ -214,15 +214,15 @@ def _forms() -> dict[str, DeskForm]:
     """Return scores with one that is missing, marks for two turns, and a
     decision about each candidate.
     """
-    asked = load_questionnaire("ten_questions@1").questions
+    asked = load_questionnaire("ten_questions@2").questions
     scores = zip(asked, (4, 5, None, 3), strict=False)
     return {
         "scores": _form(
-            "ten_questions@1", {}, {q.key: DeskAnswer(value) for q, value in scores},
+            "ten_questions@2", {}, {q.key: DeskAnswer(value) for q, value in scores},
             missing=["feasibility", "logical_ordering"],
         ),
         "marks": _form(
-            "violation_check@1", {"turn": ["1", "2"]},
+            "violation_check@2", {"turn": ["1", "2"]},
             {
                 "world_violated.turn-1": DeskAnswer(chosen=["w1"]),
                 "user_violated.turn-1": DeskAnswer(chosen=[]),
@@ -230,9 +230,9 @@ def _forms() -> dict[str, DeskForm]:
             },
         ),
         "decisions": _form(
-            "filter_check@1", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": DeskAnswer(1)}
+            "filter_check@2", {"candidate": ["w1", "u1"]}, {"keep.candidate-w1": DeskAnswer(1)}
         ),
-        "person": _form("about_annotators@1", {}, {"degree": DeskAnswer(2)}),
+        "person": _form("about_annotators@2", {}, {"degree": DeskAnswer(2)}),
     }  # fmt: skip
 
 

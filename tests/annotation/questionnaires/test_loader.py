@@ -23,11 +23,13 @@ TOOLS = "tool_dialogues@1"
 # Digests of what annotators read, by version; a new version adds a line and changes none.
 PUBLISHED = {
     "about_annotators@1": "4c52f5ddbb800503",
+    "about_annotators@2": "1bf919a034d139bc",
     "filter_check@1": "51a37f9155d4527c",
     "filter_check@2": "41c6621cceb2651d",
     "ten_questions@1": "c30ad5f9ac7fe14f",
     "ten_questions@2": "d5ea44b9512d4fda",
     "tool_dialogues@1": "bedf86da0bda9942",
+    "tool_dialogues@2": "32d89495ef34a825",
     "turn_scores@1": "af0afc34aaba8450",
     "turn_scores@2": "6993c6a46ece6868",
     "violation_check@1": "96a9706d92aae7a4",
@@ -51,6 +53,18 @@ def test_a_published_version_is_never_reworded() -> None:
         "studies pin these versions, and answers were given to their words: leave them as they "
         "are, rubric included, and write the next version"
     )
+
+
+def test_versions_reworded_in_plain_words_ask_the_same() -> None:
+    for name in ("tool_dialogues", "about_annotators"):
+        old, new = (load_questionnaire(f"{name}@{version}") for version in (1, 2))
+        for of in ("key", "section", "about", "needs", "required"):
+            assert [getattr(q, of) for q in old.questions] == [
+                getattr(q, of) for q in new.questions
+            ]
+        for before, after in zip(old.questions, new.questions, strict=True):
+            assert before.scale.kind == after.scale.kind
+            assert [o.value for o in before.scale.options] == [o.value for o in after.scale.options]
 
 
 def digest_of(id: str) -> str:
@@ -100,7 +114,7 @@ def test_a_dialogue_is_asked_only_what_it_has() -> None:
 
 @pytest.mark.django_db
 def test_the_questionnaires_of_a_system() -> None:
-    assert [q.id for q in questionnaires_for("external")] == [TOOLS]
+    assert [q.id for q in questionnaires_for("external")] == ["tool_dialogues@2"]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
         "ten_questions@2", "turn_scores@2", "violation_check@2", "filter_check@2",
     ]  # fmt: skip
