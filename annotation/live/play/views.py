@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import participant_of
+from annotation.access import LARGEST, participant_of, person
 from annotation.errors import Refused
 from annotation.json_bodies import read_json_body
 from annotation.live.access import SessionAccess, fetch_session
@@ -236,9 +236,12 @@ def _changed_parts(
 def session_away(request: HttpRequest, pk: int) -> HttpResponse:
     """Note that a player has closed the page. Another page of theirs says within two seconds
     that they are there.
+
+    Who has given up their place closes the page, too: then there is nothing to note.
     """
-    _, place = fetch_player(request, pk)
-    note_gone(place)
+    places = LivePlace.objects.filter(session=pk, player=person(request)) if pk <= LARGEST else ()
+    for place in places:
+        note_gone(place)
     return HttpResponse(status=204)
 
 
