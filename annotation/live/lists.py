@@ -220,5 +220,9 @@ def _words(
         case "gathering":
             free = all(p.player_id is None for p in places if p.number in numbers)
             return f"{'free' if free else 'waiting for'}: {others or 'nobody'}", "idle", False
+        case _ if mine:
+            return "your turn", "info", True
+        case _ if any(p.player_id is None and not p.stand_in for p in turn.places):
+            return f"nobody plays the {others}", "warn", False
         case _:
-            return ("your turn", "info", True) if mine else (f"{others}’s turn", "ok", False)
+            return f"{others}’s turn", "ok", False

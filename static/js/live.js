@@ -324,29 +324,36 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
   if (event.target.closest?.("[data-reply-sent]") && (status >= 500 || status === 429)) queueReply("The server can’t store your reply now. It is kept in this browser and sent again.");
-  const text = {
-    403: "You are signed out. Your text is kept. Sign in again in another tab, then reload this page.",
-    404: "You no longer play in this session. Your messages are stored.",
-  }[status];
-  if (event.target.id !== "session-poll" || !text) return;
+  if (event.target.id !== "session-poll" || (status !== 403 && status !== 404)) return;
+  event.stopPropagation();
   event.target.remove();
-  find("#session-turn").textContent = text;
-});
+  const badge = document.createElement("span");
+  badge.className = "badge warn";
+  badge.textContent = status === 403 ? "Signed out" : "Session not found";
+  find("#session-turn").replaceChildren(badge);
+  notice(status === 403 ? "You are signed out. Your text is kept. Sign in again in another tab, then reload this page." : "This session no longer exists.", { kind: "warning", key: "session" });
+}, true);
 let typed = null, stored = false;
 function typedNow() {
   const form = find("#session-desk form[data-typed]");
   return form && Object.entries(read(form)).filter(([name, value]) => form.elements[name]?.type !== "hidden" && value).map(([, value]) => value).join("\n");
 }
+document.addEventListener("htmx:beforeSwap", (event) => {
+  // Another person has the place: what was typed is shown on the page that says so.
+  if (event.detail.serverResponse.includes("data-left")) typed = typedNow();
+});
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   if (event.detail.target.id === "session-desk") typed = stored ? null : typedNow();
 });
-document.addEventListener("htmx:oobAfterSwap", () => {
-  const place = find("[data-rescued]");
-  if (!typed || !place) return;
-  place.hidden = false;
-  find("textarea", place).value = typed;
-  typed = null;
-});
+for (const name of ["htmx:oobAfterSwap", "htmx:afterSettle"]) {
+  document.addEventListener(name, () => {
+    const place = find("[data-rescued]");
+    if (!typed || !place) return;
+    place.hidden = false;
+    find("textarea", place).value = typed;
+    typed = null;
+  });
+}
 
 // --- Scrolling: the end follows new messages only for a reader who is there ---------------------
 const talk = () => find("#room-talk");
@@ -438,7 +445,7 @@ function focusOn(sent) {
   const at = document.activeElement;
   const idle = !at || at === document.body || at.id === "session-desk";
   if (result && !find("[aria-invalid=true]")) result.focus();
-  else if (idle) (find(FIELD) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
+  else if (idle) (all(FIELD).find((one) => one.checkVisibility()) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
 }
 document.addEventListener("htmx:afterSettle", (event) => {
   if (!find("[data-session]")) return;

@@ -32,6 +32,27 @@ document.addEventListener("htmx:load", keepDrafts);
 const prepared = new WeakSet();
 const firstNew = (selector) => all(selector).find((element) => !prepared.has(element) && prepared.add(element));
 
+// Tabs over several forms show one of them: the last that the person chose, or one that was refused.
+let tab = "";
+function showTab(tabs, chosen) {
+  for (const link of all("a", tabs)) {
+    const form = document.querySelector(link.getAttribute("href"))?.closest("form");
+    if (form) form.hidden = link !== chosen;
+    if (link === chosen) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}
+function showTabs() {
+  for (const tabs of all("[data-tabs]")) {
+    const links = all("a[data-key]", tabs);
+    const refused = document.querySelector("#" + tabs.dataset.tabs + " form:has(.errorlist)");
+    const chosen = links.find((link) => refused?.contains(document.querySelector(link.getAttribute("href"))));
+    if (!links.some((link) => link.hasAttribute("aria-current"))) showTab(tabs, chosen || links.find((link) => link.dataset.key === tab) || links[0]);
+  }
+}
+showTabs();
+document.addEventListener("htmx:load", showTabs);
+
 function goTo(element) {
   element.scrollIntoView({ block: "center" });
   element.focus({ preventScroll: true });
@@ -42,6 +63,9 @@ document.addEventListener("click", (event) => {
   const target = link && document.querySelector(link.getAttribute("href"));
   if (!target) return;
   event.preventDefault();
+  const tabs = link.closest("[data-tabs]");
+  if (tabs) showTab(tabs, link);
+  tab = link.dataset.key;
   goTo(target);
 });
 document.addEventListener("keydown", (event) => {

@@ -55,5 +55,6 @@ def violations(page: Page, *, serious: bool = False) -> list[str]:
 def check_looks(page: Page) -> None:
     """Find no violation in any look; the window is of a laptop's size afterwards."""
     for look in looks(page):
-        assert violations(page) == [], look
+        found = violations(page)
+        assert not found, (look, found)
     page.set_viewport_size({"width": 1280, "height": 900})

@@ -125,26 +125,29 @@ def test_a_person_makes_cereal_with_menus(
     expect(page.get_by_text("furniture not searched yet: 37")).to_be_visible()
     check_looks(page)
 
-    def act(key: str, button: str, **fields: str) -> None:
+    def act(key: str, tab: str, button: str, **fields: str) -> None:
+        page.get_by_role("link", name=tab, exact=False).click()
         form = page.locator(f"form:has(input[name=group][value={key}])")
         for name, value in fields.items():
             form.locator(f"[name={name}]").fill(value)
         form.get_by_role("button", name=button, exact=True).click()
 
-    act("look", "Search", x="pantry_shelf_0")
+    act("look", "Look around", "Search", x="pantry_shelf_0")
     expect(page.get_by_text("furniture not searched yet: 36")).to_be_visible()
-    act("ask", "Ask", x="What would you like on your cereal?")
-    expect(page.locator("#came")).to_contain_text("The person says:")
+    act("ask", "Ask", "Ask", x="What would you like on your cereal?")
+    expect(page.locator(".talk-line").last.locator("strong")).to_have_text("Person")
     expect(page.get_by_text("1 question asked")).to_be_visible()
+    # The tab that was used last stays; a key opens another one.
+    expect(page.get_by_label("Your question to the person")).to_be_visible()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("m")
     expect(page.get_by_label("What", exact=True).first).to_be_focused()
-    act("move", "Move", x="corn_flakes_0", z="bowl_0")
-    expect(page.locator("#came")).to_contain_text("You add corn_flakes")
+    act("move", "Move", "Move", x="corn_flakes_0", z="bowl_0")
+    expect(page.locator(".talk-line").last).to_contain_text("You add corn_flakes")
     check_looks(page)
-    act("move", "Move", x="bowl_0", z="kitchen_island_0")
-    expect(page.locator("#came")).to_contain_text("You move bowl_0")
-    act("done", "Declare the task done")
+    act("move", "Move", "Move", x="bowl_0", z="kitchen_island_0")
+    expect(page.locator(".talk-line").last).to_contain_text("You move bowl_0")
+    act("done", "Finish", "Declare the task done")
     expect(page.get_by_role("heading", name="Why it ended")).to_be_visible()
     session.refresh_from_db()
     assert session.trajectory.metrics["completed"] == 1

@@ -449,7 +449,9 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
     turn(carl, "Your turn")
     manager.get_by_role("button", name="Take over").last.click()
     expect(manager.get_by_text("You now play the user.")).to_be_visible()
-    turn(carl, "You no longer play in this session")
+    turn(carl, "Not playing")
+    expect(carl.get_by_role("heading", name="You no longer play")).to_be_focused()
+    check(carl)
     manager.goto(f"{url}/sessions/{session.pk}/")
     for left in (1, 0):
         judge(manager)

@@ -40,14 +40,18 @@ from annotation.live.play.services import note_end, pause_session, resume_sessio
 from annotation.live.play.session_state import SessionState, read_session_state
 from annotation.live.play.status import headline, session_deadlines
 from annotation.live.play.views import STOP_POLLING
+from annotation.live.setup.forms import meetable_agents
 from annotation.live.turns import SessionTurn, whose_turn
 from annotation.models import LivePlace, LiveSession, Membership
 from benchmarks.access import VIEW, signed_in, visibility
-from benchmarks.models import Agent, Exchange, Trajectory
+from benchmarks.endpoints.selectors import agent_title
+from benchmarks.filters import set_choices
+from benchmarks.models import Agent, Endpoint, Exchange, Trajectory
 from benchmarks.responses import own_template, wants_fragment
-from benchmarks.roles.selectors import agents_for
+from benchmarks.roles.services import AT
 from benchmarks.runs.cautions import run_caution
 from benchmarks.trajectories.selectors import is_scored
+from benchmarks.visibility import Visibility
 
 DEEDS = (
     "pause", "resume", "end", "retry", "agent", "free", "stand_in", "take_over",
@@ -55,7 +59,9 @@ DEEDS = (
 
 
 class ControlForm(forms.Form):
-    """One deed, with what it needs: a place by its number, an agent, a reason."""
+    """One deed, with what it needs: a place by its number, an agent, a reason, and which script or
+    model stands in.
+    """
 
     use_required_attribute = False
 
@@ -67,11 +73,15 @@ class ControlForm(forms.Form):
         empty_label=None,
         error_messages={"required": "choose an agent"},
     )
+    stand_in = forms.ChoiceField(label="Who continues", required=False)
     reason = forms.CharField(label="Why", required=False, max_length=500)
 
-    def __init__(self, *args: Any, system: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, system: str, seen: Visibility, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = [agent.pk for agent in agents_for(system) if agent.kind != Agent.Kind.HUMAN]
+        known = [agent.pk for agent in meetable_agents(system, seen)]
+        models = seen.of(Endpoint.objects.filter(retired=False)).order_by("title")
+        choices = [("", "The benchmark’s script"), *((AT + m.name, agent_title(m)) for m in models)]
+        set_choices(self, "stand_in", choices)
         field = self.fields["agent"]
         field.required = not self.is_bound or self.data.get("do") == "agent"
         assert isinstance(field, forms.ModelChoiceField)
@@ -121,7 +131,8 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
         pk=session.trajectory_id
     )
     system = trajectory.run.dataset.system
-    form = ControlForm(request.POST if request.method == "POST" else None, system=system)
+    data = request.POST if request.method == "POST" else None
+    form = ControlForm(data, system=system, seen=visibility(request))
     status = 200
     if request.method == "POST":
         try:
@@ -150,6 +161,7 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
         "over": session.state in LiveSession.OVER,
         "seats": seats,
         "rests": _rests(turn),
+        "meets_agent": not any("agent" in seat.place.roles for seat in seats),
         "form": form,
         "reveals": not access.study.blind,
     }
@@ -191,12 +203,12 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
     match given["do"]:
         case "free":
             free_place(place=place, by=user, reason=reason)
-            return f"The place {place.title} is free. Make a link on the study’s page Sessions."
+            return f"The place {place.title} is free. Make a link for a replacement."
         case "take_over":
             take_over(place=place, user=user, reason=reason)
             return f"You now play the {place.title.lower()}."
         case _:
-            let_stand_in(place=place, by=user, reason=reason)
+            let_stand_in(place=place, by=user, stand_in=given["stand_in"], reason=reason)
             return f"A script or model now plays the {place.title.lower()}."
 
 

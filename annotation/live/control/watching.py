@@ -127,7 +127,10 @@ def _words(event: LiveEvent) -> str:
         case Kind.RETURNED:
             return f"{about} ({place}) is back."
         case Kind.LEFT:
-            return f"{about} left the place {place}."
+            removed = event.by is not None and event.by_id != event.about_id
+            return f"{by} removed {about} from the place {place}." if removed else (
+                f"{about} left the place {place}."
+            )  # fmt: skip
         case Kind.STAND_IN:
             return f"{detail.get('stand_in', 'A script or model')} now plays {place}."
         case Kind.TAKEN_OVER:

@@ -141,7 +141,9 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
     """Yield what an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
     kind = ask.expect.get("kind", "")
     tell = _teller(ask, system)
+    last = 0
     for line in tell(ask.context) if tell else ():
+        last = max(last, line.turn)
         own = line.speaker in place.title
         yield Utterance(YOU if own else line.speaker, line.text, line.turn, line.plan)
     if ask.answered_at is None or kind in find_system(system).reply_schemas:
@@ -154,7 +156,8 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
     )
     reply = replies.order_by("-attempt").values_list("text", flat=True).first()
     if reply is not None:
-        yield Utterance(YOU, reply, int(ask.context.get("turn", 0)), plan=kind == "plan")
+        turn = ask.context.get("turn") or ask.context.get("step") or last
+        yield Utterance(YOU, reply, int(turn), plan=kind == "plan")
 
 
 def _told(place: LivePlace) -> Iterator[Utterance]:

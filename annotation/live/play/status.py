@@ -62,9 +62,10 @@ def headline(table: SessionState) -> Headline:
         title = "Your turn" if many == 1 else f"Your turn: {many} replies"
         return Headline(title, "", min(ask.opened_at for ask in table.own), "ok")
     titles = " and ".join(each.title for each in turn.places if each is not place)
-    away = f"{titles} has left the page. The session waits." if table.away else ""
     if any(each.player_id is None and not each.stand_in for each in turn.places):
-        away = f"Nobody plays the {titles.lower()} right now. The session waits for a replacement."
+        waits = f"Nobody plays the {titles.lower()} right now. The session waits for a replacement."
+        return Headline(f"No {titles.lower()}", waits, turn.since, "warn")
+    away = f"{titles} has left the page. The session waits." if table.away else ""
     return Headline(f"{titles}’s turn", away, turn.since, waits=True)
 
 
@@ -203,10 +204,11 @@ def _presence(table: SessionState, place: LivePlace) -> tuple[str, str]:
     """Return whether somebody is there, in words, and the tone of the badge."""
     if place.stand_in:
         return "script or model", "aside"
+    begins = table.turn.standing == "gathering"
     if place.player_id is None:
-        return "nobody yet", "idle"
+        return "nobody yet" if begins else "nobody", "idle"
     here = place.pk in table.present
-    if table.turn.standing != "gathering":
+    if not begins:
         return ("here", "ok") if here else ("away", "idle")
     if not here:
         return ("ready, but away" if place.ready_at is not None else "not here"), "warn"

@@ -69,11 +69,29 @@ def fetch_player(request: HttpRequest, pk: int) -> tuple[SessionAccess, LivePlac
     return access, access.place
 
 
+def _player_left(request: HttpRequest, pk: int, *, status: int = 200) -> HttpResponse:
+    """Return the whole page of a player who has given up or lost their place; for whoever never
+    had one the session does not exist.
+    """
+    rows = LiveSession.objects.filter(pk=pk, events__about=person(request)) if pk <= LARGEST else ()
+    if not rows:
+        raise Http404
+    context = {"session": rows[0]}
+    response = render(request, "annotation/partials/_session_left.html", context, status=status)
+    response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
+    return response
+
+
 @require_safe
 @signed_in
 def session(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show the page of a player. Whoever only oversees the study looks on elsewhere."""
-    access = fetch_session(request, pk)
+    try:
+        access = fetch_session(request, pk)
+    except Http404:
+        _player_left(request, pk)
+        messages.info(request, "You no longer play in this session. Your messages are stored.")
+        return redirect("annotation:home")
     if access.place is None:
         return redirect("annotation:session_watch", pk=pk)
     if _has_to_read_first(access):
@@ -180,7 +198,10 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what has changed since ``v``; the desk ``d`` that the page shows
     stays while it belongs.
     """
-    access, place = fetch_player(request, pk)
+    try:
+        access, place = fetch_player(request, pk)
+    except Http404:
+        return _player_left(request, pk)
     if access.session.state not in LiveSession.OVER:
         note_here(place, timezone.now())
         note_player(place=place)
@@ -312,9 +333,12 @@ GONE = "this reply is no longer needed"
 @signed_in
 def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     """Store a reply; whatever keeps it from being stored, what was typed stays on the page."""
-    access, place = fetch_player(request, pk)
     if request.method == "GET":
         return redirect("annotation:session", pk=pk)
+    try:
+        access, place = fetch_player(request, pk)
+    except Http404:
+        return _player_left(request, pk, status=409)
     table = read_session_state(access)
     found = fetch_ask(table, ask)
     if found is None:

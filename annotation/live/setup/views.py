@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import select_template
@@ -178,8 +179,12 @@ def _made(request: HttpRequest, session: LiveSession, links: list[PlayerLink]) -
 @signed_in
 def session_links(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show a new link to a free place, or the place itself for the manager who wants to play."""
-    session = get_object_or_404(LiveSession.objects.select_related("study"), pk=pk)
-    fetch_managed_study(request, session.study_id)
+    access = fetch_session(request, pk)
+    if not access.manages:
+        raise PermissionDenied(
+            "Only a manager of the study, or who made the session, may make links."
+        )
+    session = access.session
     number = request.POST.get("place", "")
     number = number if number.isdecimal() and len(number) < 4 else "0"
     place = get_object_or_404(

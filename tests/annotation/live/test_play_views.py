@@ -22,6 +22,7 @@ from tests.annotation.live_sessions import (
     make_live_study,
     say,
 )
+from tests.annotation.rows import make_person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
@@ -296,7 +297,11 @@ def test_a_stand_in_leaves_nothing_to_answer(session: LiveSession, ann: User) ->
     begin(session)
     client = enter(ann)
     let_stand_in(place=session.places.get(), by=None)
-    assert client.get(at(session, "state/")).status_code == 404
+    shown = client.get(at(session, "state/")).content.decode()
+    assert "You no longer play in this session" in shown and "<form" not in shown
+    assert client.get(at(session)).status_code == 302
+    assert client.post(at(session, "away/")).status_code == 204
+    assert enter(make_person("stranger")).get(at(session, "state/")).status_code == 404
 
 
 def test_whoever_oversees_watches(session: LiveSession, ann: User) -> None:
