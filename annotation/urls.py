@@ -13,6 +13,7 @@ from annotation.live.play import views as live_play
 from annotation.live.setup import views as live_setup
 from annotation.models import Assignment
 from annotation.people import join_views, leaving_views
+from annotation.people import payment_views as payment
 from annotation.people import views as people
 from annotation.planning import views as planning
 from annotation.questionnaires import views as questionnaires
@@ -55,6 +56,8 @@ _study: list[URLPattern | URLResolver] = [
     path("settings/", studies.settings, name="study_settings"),
     path("delete/", studies.delete, name="study_delete"),
     path("people/", people.people, name="study_people"),
+    path("payment/", payment.payment, name="study_payment"),
+    path("payment.csv", payment.payment_file, name="study_payment_file"),
     path("people/remove/", people.member_remove, name="member_remove"),
     path("people/<int:number>/", people.annotator, name="annotator"),
     path(

@@ -32,6 +32,7 @@ from annotation.planning.services import (
 from annotation.planning.views import MOST_ITEMS
 from annotation.studies.progress import study_progress
 from annotation.studies.services import set_study_status
+from annotation.studies.views import blind_reader
 from benchmarks.access import allow, visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
@@ -106,10 +107,12 @@ class AnnotatorOut(Schema):
     username: str
     simulated: bool
     state: str
-    stage: str
+    stage: str = Field(description="Where they stand, in the words of the pages.")
     assigned: int
     submitted: int
     skipped: int
+    gold: int = Field(description="Gold items submitted; the other numbers are without them.")
+    active_minutes: float = Field(description="Active time at all submitted items.")
     median_seconds: float | None = Field(description="Median active time of their latest items.")
     per_hour: float | None = Field(description="Items in an hour of active time.")
     last_seen: datetime | None
@@ -126,6 +129,7 @@ class StudyProgressOut(Schema):
     free: int = Field(description="Judgements that nobody makes yet.")
     skipped: int
     gone: int = Field(description="Submitted by people who have left since.")
+    gold: int = Field(description="Gold items submitted; the other numbers are without them.")
     annotators: list[AnnotatorOut]
 
 
@@ -245,7 +249,8 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
     """Return how far a study and its annotators are; for its managers,
     researchers and observers.
     """
-    found = study_progress(fetch_overseen_study(request, study_id).study)
+    access = fetch_overseen_study(request, study_id)
+    found = study_progress(access.study, blind=blind_reader(access))
     return {
         "items": found.items,
         "wanted": found.wanted,
@@ -254,6 +259,7 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
         "free": found.free,
         "skipped": found.skipped,
         "gone": found.gone,
+        "gold": found.gold,
         "annotators": [
             {
                 "number": row.number,
@@ -264,6 +270,8 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
                 "assigned": row.counts.total,
                 "submitted": row.counts.submitted,
                 "skipped": row.counts.skipped,
+                "gold": row.counts.gold,
+                "active_minutes": round(row.active_seconds / 60, 1),
                 "median_seconds": row.seconds,
                 "per_hour": row.pace,
                 "last_seen": row.last_seen,

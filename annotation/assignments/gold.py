@@ -5,19 +5,21 @@ when most items around them are taken, would meet several gold items in a row an
 gold items are drawn for each annotator, item by item.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Q, Sum
+from django.db.models import Count, Q
 
 from annotation.assignments.selectors import free_items, played_trajectory_ids
 from annotation.designs.placement import is_gold_next
 from annotation.models import Assignment, Item, Participant, Study
 from benchmarks.core.digests import derive_seed
 
+State = Assignment.State
 # The key of a study's settings with the ranks of its gold items; no index finds them.
 GOLD = "gold"
 
@@ -31,13 +33,35 @@ def gold_ranks(study: Study) -> list[int]:
     return kept
 
 
-def count_gold_assignments(studies: Iterable[Study]) -> Counter[int]:
-    """Count the assignments of gold items in each study; no query if there is no gold."""
+class GoldCounts(NamedTuple):
+    """How many gold items somebody holds or held to the end, and how these ended."""
+
+    total: int = 0
+    submitted: int = 0
+    skipped: int = 0
+
+
+def gold_counts(studies: Iterable[Study]) -> defaultdict[int, dict[int, GoldCounts]]:
+    """Return the gold items of everybody, by study and user; no query if there is no gold.
+
+    Counters of participants hold gold items too; what is told of judgements is without them.
+    """
+    found: defaultdict[int, dict[int, GoldCounts]] = defaultdict(dict)
     gold = [Q(study=study, rank__in=ranks) for study in studies if (ranks := gold_ranks(study))]
     if not gold:
-        return Counter()
-    rows = Item.objects.filter(reduce(or_, gold)).order_by().values_list("study")
-    return Counter(dict(rows.annotate(given=Sum("given"))))
+        return found
+    seats = Assignment.objects.filter(
+        item__in=Item.objects.filter(reduce(or_, gold)).order_by(), part=Assignment.Part.MAIN,
+        state__in=(State.OPEN, State.SUBMITTED, State.SKIPPED),
+    )  # fmt: skip
+    rows = seats.order_by().values_list("study", "annotator")
+    for study, user, *counts in rows.annotate(
+        total=Count("pk"),
+        submitted=Count("pk", filter=Q(state=State.SUBMITTED)),
+        skipped=Count("pk", filter=Q(state=State.SKIPPED)),
+    ):
+        found[study][user] = GoldCounts(*counts)
+    return found
 
 
 def draw_gold(study: Study, user: User, participant: Participant) -> Item | None:

@@ -78,9 +78,10 @@ def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -
         if item.state != State.OPEN:
             change_assignment_state(item, State.OPEN, by=by)
         note_active(assignment=item, active_ms=active_ms)
-        # By the names of their places: the order of the questions may differ from item to item.
-        values = [value for _, value in sorted(answered.items()) if value is not None]
-        item.pattern = answer_pattern(values)
+        # In the order of the questionnaire, although a page may rotate its questions.
+        places = questionnaire_of(item).slots(item.item.asked, item.item.subjects, 0)
+        values = [answered.get((place.question.key, place.subject)) for place in places]
+        item.pattern = answer_pattern(value for value in values if value is not None)
         change_assignment_state(item, State.SUBMITTED, by=by)
         if item.part == Part.BACKGROUND:
             Participant.objects.filter(pk=participant.pk).update(told_background=True)

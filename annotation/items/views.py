@@ -31,7 +31,13 @@ from annotation.models import Assignment, Item, Study
 from annotation.people.selectors import active_annotators
 from annotation.planning.source_choices import agents_of, source_of
 from annotation.studies.progress import count_unassigned, study_progress
-from annotation.studies.views import attempt, live, stop_polling, study_context
+from annotation.studies.views import (
+    attempt,
+    blind_reader,
+    live,
+    stop_polling,
+    study_context,
+)
 from benchmarks.access import signed_in, visibility
 from benchmarks.paging import as_id
 
@@ -43,7 +49,10 @@ def items(request: HttpRequest, pk: int) -> HttpResponseBase:
     the list would tell them which of their items are there to check them.
     """
     access = fetch_overseen_study(request, pk)
-    context = {**study_context(access, "items"), "progress": study_progress(access.study)}
+    context = {
+        **study_context(access, "items"),
+        "progress": study_progress(access.study, blind=blind_reader(access)),
+    }
     if not access.blind:
         wanted = as_id(request.GET.get("item", ""))
         if wanted is not None and counted_items(access.study).filter(rank=wanted).exists():

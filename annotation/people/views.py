@@ -42,7 +42,7 @@ from annotation.quality.services import act_on_work
 from annotation.steps.training import release_training
 from annotation.studies.progress import annotator_progress, count_unassigned, study_progress
 from annotation.studies.setup import add_member
-from annotation.studies.views import attempt, study_context
+from annotation.studies.views import attempt, blind_reader, study_context
 from annotation.submissions.selectors import submissions_of
 from annotation.submissions.services import refill_seats, submitted_seats
 from benchmarks.access import signed_in
@@ -97,7 +97,7 @@ def _people(
     context = {
         **study_context(access, "people"),
         "live": is_live(access.study),
-        "progress": study_progress(access.study),
+        "progress": study_progress(access.study, blind=blind_reader(access)),
         "overseers": overseers_of(access.study),
     }
     if access.manages:
@@ -199,7 +199,7 @@ def _annotator(
     message: MessageForm | None = None,
 ) -> HttpResponse:
     seats = _open_seats(access, found)
-    row = annotator_progress(access.study, found)
+    row = annotator_progress(access.study, found, blind=access.blind)
     if found.user_id == access.user.pk and access.blind:
         row = replace(row, signs=())
     context = {

@@ -7,6 +7,7 @@ other; the thresholds for equal answers are the same there.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from itertools import groupby
 from statistics import median
@@ -21,10 +22,13 @@ LONGEST_PATTERN = 80
 
 @dataclass(frozen=True)
 class SubmittedWork:
-    """One submitted item: the active time (0 where it is not known), and its answers in short."""
+    """One submitted item: the active time (0 where it is not known), its answers in short, and
+    when it was submitted.
+    """
 
     active_ms: int
     pattern: str
+    at: datetime | None = None
 
 
 def answer_pattern(values: Iterable[int]) -> str:
@@ -36,8 +40,8 @@ def answer_pattern(values: Iterable[int]) -> str:
     text = ",".join(map(str, said))
     if len(text) <= LONGEST_PATTERN:
         return text
-    if len(set(said)) == 1:
-        return ",".join([str(said[0])] * ENOUGH_ANSWERS)
+    if _repeats(said, 1) or _repeats(said, 2):
+        return ",".join(map(str, said[:ENOUGH_ANSWERS]))
     return sha256(text.encode()).hexdigest()
 
 
@@ -71,11 +75,19 @@ def gold_words(right: int, asked: int, rule: GoldRule) -> str:
     return f"{right} of {asked} known answers right; {100 * rule.share:.0f} % are asked for"
 
 
+def _repeats(answers: Sequence[object], period: int) -> bool:
+    """Say whether each answer is the same as the one ``period`` places before it."""
+    return all(now == before for before, now in zip(answers, answers[period:], strict=False))
+
+
 def _equal_answers(patterns: Sequence[str]) -> list[str]:
     found = []
-    flat = sum(len(set(pattern.split(","))) == 1 for pattern in patterns if "," in pattern)
-    if flat > MOST_EQUAL * len(patterns):
-        found.append(f"one answer to all questions in {flat} of {len(patterns)} items")
+    forms = [pattern.split(",") for pattern in patterns]
+    flat = sum(_repeats(form, 1) for form in forms)
+    turns = sum(_repeats(form, 2) for form in forms) - flat
+    for count, words in ((flat, "one answer to all questions"), (turns, "two answers in turn")):
+        if count > MOST_EQUAL * len(forms):
+            found.append(f"{words} in {count} of {len(forms)} items")
     run = max(len(list(group)) for _, group in groupby(patterns))
     _, same = Counter(patterns).most_common(1)[0]
     if run >= LONGEST_RUN:

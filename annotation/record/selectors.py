@@ -10,15 +10,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField
-from django.db.models.functions import Cast
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models.functions import Cast, Coalesce
 
-from annotation.models import Aspect, Participant, RatingEdit, Study, StudyEvent
+from annotation.models import Aspect, Item, Participant, RatingEdit, Study, StudyEvent
 from benchmarks.core.ports.labels import plain
 
 ANSWER = "answer"
@@ -30,7 +30,8 @@ CURSOR = re.compile(r"e(\d{1,18})-a(\d{1,18})")
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """What of the record is asked for. ``item`` is a position.
+    """What of the record is asked for. ``item`` is a position among somebody's items, ``rank`` the
+    number of an item in the study.
 
     Of the studies in ``blind_in`` there is what concerns ``reader`` alone, who annotates in them.
     """
@@ -38,6 +39,7 @@ class RecordSelection:
     who: int | None = None
     kind: str = ""
     item: int | None = None
+    rank: int | None = None
     since: datetime | None = None
     until: datetime | None = None
     words: str = ""
@@ -89,6 +91,19 @@ class RecordPage:
     next: str
 
 
+@dataclass(frozen=True)
+class RecordGroup:
+    """What the record holds of one person or one item; ``key`` narrows the record to it."""
+
+    key: int
+    title: str
+    answers: int
+    events: int
+    last: datetime
+
+
+PERSON, ITEM = "person", "item"
+MOST_GROUPS = 500
 COLUMNS = tuple(field.name for field in fields(RecordEntry))
 
 
@@ -120,6 +135,57 @@ def record_page(
         seen[entry.id[0]] = int(entry.id[1:])
     top = 10**18 - 1  # of a table that this page showed nothing of, all is still to come
     return RecordPage(shown, f"e{seen['e'] or top}-a{seen['a'] or top}")
+
+
+def record_groups(study: Study, asked: RecordSelection, by: str) -> tuple[list[RecordGroup], int]:
+    """Return how much of the record is about each person or item, the latest changed first, at
+    most `MOST_GROUPS`, and how many groups there are.
+    """
+    events, edits = _event_rows(study, asked), _edit_rows(study, asked)
+    if by == ITEM:
+        events = events.filter(assignment__isnull=False).annotate(group=F("assignment__item"))
+        edits = edits.annotate(group=F("assignment__item"))
+    else:
+        events = events.annotate(group=Coalesce("about", "by")).exclude(group=None)
+        edits = edits.annotate(group=F("assignment__annotator"))
+    answers = _count_groups(edits, "edited_at")
+    others = _count_groups(events, "at")
+    keys = answers.keys() | others.keys()
+    none = (0, datetime.min.replace(tzinfo=UTC))
+    last = {key: max(answers.get(key, none)[1], others.get(key, none)[1]) for key in keys}
+    shown = sorted(keys, key=lambda key: last[key], reverse=True)[:MOST_GROUPS]
+    titles = _item_titles(shown) if by == ITEM else _person_titles(study, shown)
+    return [
+        RecordGroup(
+            titles[key][0], titles[key][1], answers.get(key, none)[0], others.get(key, none)[0],
+            last[key],
+        )
+        for key in shown
+    ], len(keys)  # fmt: skip
+
+
+def _count_groups(rows: QuerySet[Any], moment: str) -> dict[int, tuple[int, datetime]]:
+    found = rows.order_by().values_list("group")
+    counts = found.annotate(count=Count("pk"), last=Max(moment))
+    return {group: (count, last) for group, count, last in counts}
+
+
+def _item_titles(keys: Sequence[int]) -> dict[int, tuple[int, str]]:
+    rows = Item.objects.filter(pk__in=keys).values_list("pk", "rank", "use", "task__prompt")
+    return {
+        pk: (
+            rank,
+            f"Item {rank}{'' if use == Item.Use.MAIN else f' ({use})'}: {prompt or ''}"[:120],
+        )
+        for pk, rank, use, prompt in rows
+    }
+
+
+def _person_titles(study: Study, keys: Sequence[int]) -> dict[int, tuple[int, str]]:
+    people = Participant.objects.filter(study=study, user__in=keys)
+    numbers = dict(people.values_list("user", "number"))
+    names = User.objects.filter(pk__in=keys).values_list("pk", "username")
+    return {pk: (pk, f"{numbers[pk]} {name}" if pk in numbers else name) for pk, name in names}
 
 
 def record_entries(study: Study | None, asked: RecordSelection) -> Iterator[RecordEntry]:
@@ -172,7 +238,7 @@ def _number(user: str, study: str) -> Subquery:
     return Subquery(people.values("number")[:1])
 
 
-def _events(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEvent]:
+def _event_rows(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEvent]:
     rows = StudyEvent.objects.all() if study is None else StudyEvent.objects.filter(study=study)
     if asked.kind:
         rows = rows.filter(kind=asked.kind) if asked.kind != ANSWER else rows.none()
@@ -183,6 +249,8 @@ def _events(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEvent]
         rows = rows.filter(~Q(study__in=asked.blind_in) | own)
     if asked.item is not None:
         rows = rows.filter(assignment__position=asked.item)
+    if asked.rank is not None:
+        rows = rows.filter(assignment__item__rank=asked.rank)
     if asked.since is not None:
         rows = rows.filter(at__gte=asked.since)
     if asked.until is not None:
@@ -191,8 +259,14 @@ def _events(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEvent]
         said = rows.alias(told=Cast("detail", TextField())).order_by()
         told = said.filter(told__icontains=asked.words).values("pk")
         rows = rows.filter(Q(reason__icontains=asked.words) | Q(pk__in=told))
-    return rows.select_related("study", "by", "about__annotator", "assignment").annotate(
-        number=_number("about", "study")
+    return rows
+
+
+def _events(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEvent]:
+    return (
+        _event_rows(study, asked)
+        .select_related("study", "by", "about__annotator", "assignment")
+        .annotate(number=_number("about", "study"))
     )
 
 
@@ -227,7 +301,7 @@ def _event_entry(row: StudyEvent) -> RecordEntry:
 # --- Answers --------------------------------------------------------------------------------------
 
 
-def _edits(study: Study | None, asked: RecordSelection) -> QuerySet[RatingEdit]:
+def _edit_rows(study: Study | None, asked: RecordSelection) -> QuerySet[RatingEdit]:
     rows = RatingEdit.objects.all()
     if study is not None:
         rows = rows.filter(assignment__study=study)
@@ -240,12 +314,19 @@ def _edits(study: Study | None, asked: RecordSelection) -> QuerySet[RatingEdit]:
         rows = rows.filter(~Q(assignment__study__in=asked.blind_in) | own)
     if asked.item is not None:
         rows = rows.filter(assignment__position=asked.item)
+    if asked.rank is not None:
+        rows = rows.filter(assignment__item__rank=asked.rank)
     if asked.since is not None:
         rows = rows.filter(edited_at__gte=asked.since)
     if asked.until is not None:
         rows = rows.filter(edited_at__lte=asked.until)
     if asked.words:
         rows = rows.filter(Q(text__icontains=asked.words) | Q(question__icontains=asked.words))
+    return rows
+
+
+def _edits(study: Study | None, asked: RecordSelection) -> QuerySet[RatingEdit]:
+    rows = _edit_rows(study, asked)
     rows = rows.select_related("assignment__study", "assignment__annotator__annotator", "by")
     return rows.annotate(
         number=_number("assignment__annotator", "assignment__study"),

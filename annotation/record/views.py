@@ -12,15 +12,18 @@ from django.shortcuts import render
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
-from annotation.access import StudyAccess, fetch_managed_study, person
+from annotation.access import LARGEST, StudyAccess, fetch_managed_study, person
 from annotation.blinding import blind_studies
 from annotation.models import Study
 from annotation.record.selectors import (
+    ITEM,
     KINDS,
+    PERSON,
     RecordSelection,
     people_of_record,
     record_cells,
     record_entries,
+    record_groups,
     record_lines,
     record_page,
 )
@@ -35,9 +38,16 @@ MOMENTS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
 class RecordFilter(AddressForm):
     """What the record can be narrowed to."""
 
+    group = forms.ChoiceField(
+        label="Show as", required=False,
+        choices=[("", "One list, newest first"), (PERSON, "By person"), (ITEM, "By item")],
+    )  # fmt: skip
     who = forms.ChoiceField(label="Who", required=False)
     kind = forms.ChoiceField(label="Action", required=False, choices=[("", "All actions"), *KINDS])
-    item = forms.IntegerField(label="Item (position)", required=False, min_value=1)
+    rank = forms.IntegerField(label="Item (number)", required=False, min_value=1, max_value=LARGEST)
+    item = forms.IntegerField(
+        label="Item (position)", required=False, min_value=1, max_value=LARGEST
+    )
     since = forms.DateTimeField(
         label="From",
         required=False,
@@ -52,8 +62,11 @@ class RecordFilter(AddressForm):
     )
     words = forms.CharField(label="Words", required=False, max_length=100)
 
-    def __init__(self, data: Any, *, study: Study | None) -> None:
+    def __init__(self, data: Any, *, study: Study | None, blind: bool) -> None:
         super().__init__(data)
+        if study is None or blind:
+            # Which item of the study a position is, is not told to who annotates blind.
+            del self.fields["group"], self.fields["rank"]
         field = self.fields["who"]
         assert isinstance(field, forms.ChoiceField)
         people = [(str(pk), name) for pk, name in people_of_record(study)]
@@ -67,6 +80,7 @@ class RecordFilter(AddressForm):
             who=int(chosen["who"]) if "who" in chosen else None,
             kind=chosen.get("kind", ""),
             item=chosen.get("item"),
+            rank=chosen.get("rank"),
             since=since if isinstance(since, datetime) else None,
             until=until if isinstance(until, datetime) else None,
             words=chosen.get("words", ""),
@@ -125,8 +139,11 @@ def _study(access: StudyAccess | None) -> Study | None:
 
 def _page(request: HttpRequest, access: StudyAccess | None) -> HttpResponseBase:
     study = _study(access)
-    form = RecordFilter(request.GET, study=study)
+    form = _form(request, access)
     asked = _asked(request, form, access)
+    by = form.chosen().get("group", "")
+    if study is not None and by:
+        return _groups(request, access, form, asked, by)
     after = request.GET.get("after", "")
     page = record_page(study, asked, after=after)
     query = request.GET.copy()
@@ -148,11 +165,46 @@ def _page(request: HttpRequest, access: StudyAccess | None) -> HttpResponseBase:
     return render(request, f"annotation/{page_of}.html", context)
 
 
+def _form(request: HttpRequest, access: StudyAccess | None) -> RecordFilter:
+    blind = access is not None and access.study.pk in blind_studies(person(request))
+    return RecordFilter(request.GET, study=_study(access), blind=blind)
+
+
+def _groups(
+    request: HttpRequest,
+    access: StudyAccess | None,
+    form: RecordFilter,
+    asked: RecordSelection,
+    by: str,
+) -> HttpResponseBase:
+    """Show how much of the record is about each person or item, with links to it."""
+    assert access is not None  # the record of all studies has no groups
+    groups, total = record_groups(access.study, asked, by)
+    query = request.GET.copy()
+    query.pop("group", None)
+    narrowed = query.urlencode()
+    key = "rank" if by == ITEM else "who"
+    rows = []
+    for group in groups:
+        query[key] = str(group.key)
+        rows.append((group, f"?{query.urlencode()}"))
+    context = {
+        **study_context(access, "record"),
+        "form": form,
+        "active": form.active(),
+        "groups": rows,
+        "head": "Item" if by == ITEM else "Person",
+        "total": total,
+        "narrowed": f"?{narrowed}" if narrowed else "",
+    }
+    return render(request, "annotation/record.html", context)
+
+
 def _file(request: HttpRequest, access: StudyAccess | None, ending: str) -> HttpResponseBase:
     if ending not in ("csv", "jsonl"):
         raise Http404
     study = _study(access)
-    asked = _asked(request, RecordFilter(request.GET, study=study), access)
+    asked = _asked(request, _form(request, access), access)
     entries = record_entries(study, asked)
     lines: Iterator[str]
     if ending == "csv":

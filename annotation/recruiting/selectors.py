@@ -8,6 +8,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Participant, Recruit, RecruitingLink, Study
+from annotation.studies.progress import AnnotatorProgress, study_progress
+from annotation.studies.selectors import ItemCounts
 
 
 @dataclass(frozen=True)
@@ -31,31 +33,30 @@ class LinkRow:
 
 @dataclass(frozen=True)
 class RecruitRow:
-    """Somebody who came by a link, and how far they are. ``shared``: others used their browser."""
+    """Somebody who came by a link, and how far they are (None for who was screened out).
+    ``shared``: others used their browser.
+    """
 
     recruit: Recruit
     participant: Participant | None
+    progress: AnnotatorProgress | None
     shared: bool = False
 
     @property
-    def state(self) -> str:
-        if self.participant is None:
-            return "screened out"
-        if self.participant.state in Participant.GONE:
-            return str(self.participant.state)
-        return "finished" if self.recruit.finished_at else "working"
+    def stage(self) -> str:
+        return self.progress.stage if self.progress else "screened out"
 
     @property
     def tone(self) -> str:
-        return {"finished": "ok", "working": "info"}.get(self.state, "idle")
+        return self.progress.tone if self.progress else "idle"
 
     @property
-    def submitted(self) -> int:
-        return self.participant.submitted if self.participant else 0
+    def takes_part(self) -> bool:
+        return self.progress is not None and not self.progress.gone
 
     @property
-    def skipped(self) -> int:
-        return self.participant.skipped if self.participant else 0
+    def counts(self) -> ItemCounts:
+        return self.progress.counts if self.progress else ItemCounts()
 
     @property
     def minutes(self) -> float | None:
@@ -78,14 +79,18 @@ def recruit_of(study: Study, user: User) -> Recruit | None:
 
 
 def recruit_rows(study: Study) -> list[RecruitRow]:
-    """Return who came by recruiting links, the newest first; three queries."""
+    """Return who came by recruiting links, the newest first."""
     rows = Recruit.objects.filter(study=study).select_related("link", "user")
     recruits = list(rows.order_by("-pk"))
     people = {person.user_id: person for person in Participant.objects.filter(study=study)}
+    progress = {row.number: row for row in study_progress(study).people} if recruits else {}
     browsers = Counter(row.browser for row in recruits if row.browser)
-    return [
-        RecruitRow(row, people.get(row.user_id or 0), browsers[row.browser] > 1) for row in recruits
-    ]
+    found = []
+    for row in recruits:
+        person = people.get(row.user_id or 0)
+        far = progress.get(person.number) if person is not None else None
+        found.append(RecruitRow(row, person, far, browsers[row.browser] > 1))
+    return found
 
 
 def link_rows(study: Study, people: Sequence[RecruitRow]) -> list[LinkRow]:
@@ -113,9 +118,9 @@ def link_rows(study: Study, people: Sequence[RecruitRow]) -> list[LinkRow]:
 # --- Payment --------------------------------------------------------------------------------------
 
 PAYMENT_COLUMNS = (
-    "participant_id", "platform", "platform_study", "platform_session", "annotator", "state",
+    "participant_id", "platform", "platform_study", "platform_session", "annotator", "stage",
     "completion_code", "joined_at", "finished_at", "active_minutes", "items_submitted",
-    "items_skipped", "bonus",
+    "gold_submitted", "items_skipped", "bonus",
 )  # fmt: skip
 
 
@@ -126,9 +131,9 @@ def payment_rows(people: Sequence[RecruitRow]) -> Iterator[Sequence[Any]]:
         one, person = row.recruit, row.participant
         yield (
             one.external_id, one.link.platform, one.platform_study, one.platform_session,
-            person.number if person else None, row.state, one.code, one.at, one.finished_at,
+            person.number if person else None, row.stage, one.code, one.at, one.finished_at,
             round(row.minutes, 1) if row.minutes is not None else None,
-            row.submitted, row.skipped, one.bonus,
+            row.counts.submitted, row.counts.gold, row.counts.skipped, one.bonus,
         )  # fmt: skip
 
 

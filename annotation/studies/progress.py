@@ -12,10 +12,10 @@ from math import ceil
 from operator import or_
 
 from django.contrib.auth.models import User
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import Count, F, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotation.assignments.gold import count_gold_assignments
+from annotation.assignments.gold import GoldCounts, gold_counts
 from annotation.assignments.selectors import has_free_item
 from annotation.live.next_session import is_live
 from annotation.models import Assignment, Item, Participant, Study
@@ -37,17 +37,34 @@ PACE_DAYS = 7
 LONG_BREAK = timedelta(hours=2)
 MANY_SKIPS = 0.25
 ENOUGH = 8
+# Where somebody stands, in the same words wherever a person is listed.
 STAGES = {
     "consent": "consent",
     "background": "about themselves",
     "training": "training",
     "waiting": "training not passed",
+    "none": "no items yet",
+    "before": "not started",
+    "items": "judging items",
+    "sessions": "playing sessions",
+    "done": "finished",
+    Standing.PAUSED: "paused",
+    Standing.WITHDRAWN: "withdrawn",
+    Standing.ERASED: "erased",
+}
+TONES = {
+    STAGES["done"]: "ok",
+    STAGES["waiting"]: "warn",
+    STAGES[Standing.PAUSED]: "warn",
+    STAGES["items"]: "info",
+    STAGES["sessions"]: "info",
 }
 
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """Where one annotator stands. ``seconds`` is the median active time of their latest items,
+    """Where one annotator stands. ``stage`` is one of `STAGES`. ``counts`` are of judgements, with
+    gold items apart. ``seconds`` is the median active time of their latest items,
     ``pace`` items per hour of active time; None where nothing was submitted from the desk.
     ``warnings`` say what hinders them, ``signs`` what is striking about their work.
     """
@@ -73,15 +90,16 @@ class AnnotatorProgress:
 
     @property
     def tone(self) -> str:
-        """The tone of the badge of their state."""
-        return {Standing.ACTIVE: "ok", Standing.PAUSED: "warn"}.get(Standing(self.state), "idle")
+        """The tone of the badge of their stage."""
+        return TONES.get(self.stage, "idle")
 
 
 @dataclass(frozen=True)
 class StudyProgress:
     """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's hands,
     ``free`` in nobody's; ``gone`` were submitted by people who have left since. ``recent`` were
-    submitted in the last `PACE_DAYS` days.
+    submitted in the last ``recent_days``, `PACE_DAYS` at most. Gold items are counted apart:
+    ``gold_items`` there are, ``gold`` were submitted.
     """
 
     people: Sequence[AnnotatorProgress]
@@ -93,6 +111,9 @@ class StudyProgress:
     gone: int
     mark: str
     recent: int = 0
+    recent_days: int = PACE_DAYS
+    gold: int = 0
+    gold_items: int = 0
 
     @property
     def wanted(self) -> int:
@@ -107,7 +128,7 @@ class StudyProgress:
     def days_left(self) -> int | None:
         """In how many days all is submitted at the recent pace; None without one, or at the end."""
         left = self.open + self.free
-        return ceil(left * PACE_DAYS / self.recent) if left and self.recent else None
+        return ceil(left * self.recent_days / self.recent) if left and self.recent else None
 
     @property
     def simulated(self) -> int:
@@ -143,53 +164,77 @@ def study_mark(study: Study) -> str:
 
 
 def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
-    """Return how far everybody is, people before simulated ones; seven queries at any size.
+    """Return how far everybody is, people before simulated ones; eight queries at any size.
 
-    A ``blind`` reader is not told about their own known answers, speed and equal answers.
+    A ``blind`` reader is not told about their own known answers, speed and equal answers. Gold is
+    not told apart to them either: they could watch which of their items do not count.
     """
     now = timezone.now()
     people = list(_participants(study).select_related("user__annotator"))
     size = study_sizes([study])[study.pk]
     pool = study.dealing == Study.Dealing.POOL
+    gold = gold_counts([study])[study.pk]
     taken = sum(p.assigned - p.returned - p.skipped for p in people)
-    gold = count_gold_assignments([study])[study.pk] if pool else 0
-    free = max(0, size.wanted + gold - taken) if pool else count_unassigned(study)
+    taken -= sum(counts.total - counts.skipped for counts in gold.values())
+    free = max(0, size.wanted - taken) if pool else count_unassigned(study)
     work, begun = _latest_work(study, people), _begun(study, people)
+    told = gold if blind is None else {}
     rows = [
-        _row(study, person, work.get(person.user_id, ()), pool and free > 0, begun, now)
+        _row(
+            study, person, work.get(person.user_id, ()), pool and free > 0, begun, now,
+            told.get(person.user_id),
+        )
         for person in people
-    ]
+    ]  # fmt: skip
     if blind is not None:
         rows = [
             replace(row, signs=()) if row.username == blind.get_username() else row for row in rows
         ]
     counted = [row.counts for row in rows]
+    recent, recent_days = _pace(study, now)
     return StudyProgress(
         people=sorted(rows, key=lambda row: (row.gone, row.is_simulated, row.number)),
-        items=size.items + size.gold,
+        items=size.items + (size.gold if blind is not None else 0),
         free=free,
         submitted=sum(counts.submitted for counts in counted),
         open=sum(counts.open for counts in counted),
         skipped=sum(counts.skipped for counts in counted),
         gone=sum(row.counts.submitted for row in rows if row.gone),
         mark=study_mark(study),
-        recent=Assignment.objects.filter(
-            study=study, part=Part.MAIN, state=State.SUBMITTED,
-            submitted_at__gte=now - timedelta(days=PACE_DAYS),
-        ).order_by().count(),
-    )  # fmt: skip
+        recent=recent,
+        recent_days=recent_days,
+        gold=sum(counts.gold for counts in counted),
+        gold_items=size.gold if blind is None else 0,
+    )
+
+
+def _pace(study: Study, now: datetime) -> tuple[int, int]:
+    """Return how many judgements were submitted lately, and in how many days, which are begun ones:
+    a study that began this morning has one.
+    """
+    rows = Assignment.objects.filter(
+        study=study, part=Part.MAIN, state=State.SUBMITTED, item__use=Use.MAIN,
+        submitted_at__gte=now - timedelta(days=PACE_DAYS),
+    ).order_by()  # fmt: skip
+    found = rows.aggregate(count=Count("pk"), first=Min("submitted_at"))
+    if not found["count"]:
+        return 0, PACE_DAYS
+    return found["count"], max(1, ceil((now - found["first"]) / timedelta(days=1)))
 
 
 def _participants(study: Study) -> QuerySet[Participant]:
     return Participant.objects.filter(study=study).order_by("number")
 
 
-def annotator_progress(study: Study, person: Participant) -> AnnotatorProgress:
-    """Return how far one annotator is."""
+def annotator_progress(
+    study: Study, person: Participant, *, blind: bool = False
+) -> AnnotatorProgress:
+    """Return how far one annotator is; a ``blind`` reader is not told gold items apart."""
     pool = study.dealing == Study.Dealing.POOL
     free = pool and has_free_item(study, person.user)
     work = _latest_work(study, [person]).get(person.user_id, ())
-    return _row(study, person, work, free, _begun(study, [person]), timezone.now())
+    gold = None if blind else gold_counts([study])[study.pk].get(person.user_id)
+    return _row(study, person, work, free, _begun(study, [person]), timezone.now(), gold)
 
 
 def count_unassigned(study: Study) -> int:
@@ -213,10 +258,10 @@ def _latest_work(study: Study, people: Sequence[Participant]) -> dict[int, list[
             for person in people[start : start + PEOPLE]
         ]  # fmt: skip
         rows = Assignment.objects.filter(reduce(or_, latest)).order_by()
-        fields = ("annotator", "position", "state", "active_ms", "pattern")
-        for user, _, state, active_ms, pattern in sorted(rows.values_list(*fields)):
+        fields = ("annotator", "position", "state", "active_ms", "pattern", "submitted_at")
+        for user, _, state, active_ms, pattern, at in sorted(rows.values_list(*fields)):
             if state == State.SUBMITTED:
-                found.setdefault(user, []).append(SubmittedWork(active_ms, pattern))
+                found.setdefault(user, []).append(SubmittedWork(active_ms, pattern, at))
     return found
 
 
@@ -227,6 +272,7 @@ def _row(
     free: bool,
     begun: set[int],
     now: datetime,
+    gold: GoldCounts | None,
 ) -> AnnotatorProgress:
     counts = ItemCounts(person.assigned - person.returned, person.submitted, person.skipped)
     hours = person.active_ms / 3_600_000
@@ -237,7 +283,7 @@ def _row(
         is_simulated=simulated is not None and simulated.is_simulated,
         state=person.state,
         stage=_stage(study, person, counts, free and not person.has_enough, begun),
-        counts=counts,
+        counts=counts.without(gold) if gold is not None else counts,
         pace=person.submitted / hours if hours else None,
         last_seen=person.last_seen_at,
         break_since=person.break_since,
@@ -266,23 +312,25 @@ def _begun(study: Study, people: Sequence[Participant]) -> set[int]:
 def _stage(
     study: Study, person: Participant, counts: ItemCounts, free: bool, begun: set[int]
 ) -> str:
-    """Return where somebody stands on the way through the study."""
-    if person.state in Participant.GONE:
-        return "has left"
+    """Return where somebody stands on the way through the study: one of `STAGES`."""
+    if person.state != Standing.ACTIVE:
+        return STAGES[Standing(person.state)]
     step = step_before(study, person, Part.MAIN)
     if step is not None:
         return STAGES[step.name]
     if counts.open or free:
-        judges = counts.ended or person.user_id in begun
-        return "judging items" if judges else "not started"
+        return STAGES["items" if counts.ended or person.user_id in begun else "before"]
     if counts.total:
-        return "finished"
-    return "playing sessions" if is_live(study) else "no items yet"
+        return STAGES["done"]
+    return STAGES["sessions" if is_live(study) else "none"]
 
 
 def _signs(study: Study, person: Participant, work: Sequence[SubmittedWork]) -> list[str]:
     if person.state in Participant.GONE:
         return []
+    since = person.gold_since
+    if since is not None:  # somebody has acted on what was before
+        work = [one for one in work if one.at is not None and one.at > since]
     return work_signs(
         work, right=person.gold_right, asked=person.gold_asked, rule=gold_rule(study),
         least_seconds=least_seconds(study),
@@ -290,7 +338,7 @@ def _signs(study: Study, person: Participant, work: Sequence[SubmittedWork]) -> 
 
 
 def _warnings(study: Study, person: Participant, counts: ItemCounts, now: datetime) -> list[str]:
-    if person.state in Participant.GONE or study.status not in (
+    if person.state != Standing.ACTIVE or study.status not in (
         Study.Status.OPEN, Study.Status.PAUSED,
     ):  # fmt: skip
         return []

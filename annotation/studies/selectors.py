@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 from django.http import QueryDict
 
-from annotation.assignments.gold import count_gold_assignments
+from annotation.assignments.gold import GoldCounts, gold_counts
 from annotation.models import Item, Membership, Participant, Study, StudyEvent
 from annotation.questionnaires import Questionnaire
 from annotation.questionnaires.requirements import QuestionUse, asked_counts, asked_questions
@@ -21,11 +21,21 @@ SIZE = 30
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """How many items are in which state."""
+    """How many items are in which state. Where gold items are told apart, ``gold`` of them were
+    submitted, and the other numbers are without them.
+    """
 
     total: int = 0
     submitted: int = 0
     skipped: int = 0
+    gold: int = 0
+
+    def without(self, gold: GoldCounts) -> "ItemCounts":
+        """Return these counts with gold items apart."""
+        return ItemCounts(
+            self.total - gold.total, self.submitted - gold.submitted, self.skipped - gold.skipped,
+            gold.submitted,
+        )  # fmt: skip
 
     @property
     def open(self) -> int:
@@ -132,10 +142,10 @@ def study_rows(user: User, studies: Sequence[Study]) -> list[StudyRow]:
 
 def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
     """Return how many judgements were made of those that are wanted, as the study's own page counts
-    them.
+    them, with gold items apart.
 
-    Of a pool by what it wants and the gold that was given out, otherwise by what is dealt and what
-    is free still: an item that somebody skipped or gave back waits for somebody else.
+    Of a pool by what it wants, otherwise by what is dealt and what is free still: an item that
+    somebody skipped or gave back waits for somebody else.
     """
     people = Participant.objects.filter(study__in=studies).order_by().values("study")
     sums = {
@@ -149,16 +159,20 @@ def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
     pools = [study for study in studies if study.dealing == Study.Dealing.POOL]
     free = _free_seats([study for study in studies if study.dealing == Study.Dealing.NAMED])
     sizes = study_sizes(pools) if pools else {}
-    gold = count_gold_assignments(pools)
+    gold = gold_counts(studies)
     found = {}
     for study in studies:
         row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0})
+        apart = gold[study.pk].values()
+        hidden = sum(counts.submitted for counts in apart)
+        done = row["done"] - hidden
         if study.pk in sizes:
-            wanted = max(row["done"], sizes[study.pk].wanted + gold[study.pk])
-            found[study.pk] = ItemCounts(wanted, row["done"])
+            total = max(done, sizes[study.pk].wanted)
         else:
             held = row["held"] - row["left_out"]
-            found[study.pk] = ItemCounts(held + free.get(study.pk, 0), row["done"])
+            held -= sum(counts.total - counts.skipped for counts in apart)
+            total = held + free.get(study.pk, 0)
+        found[study.pk] = ItemCounts(total, done, gold=hidden)
     return found
 
 

@@ -25,6 +25,7 @@ TABS = (
     Tab("overview", "Overview", "annotation:study", "takes_part"),
     Tab("people", "People", "annotation:study_people", "oversees"),
     Tab("recruiting", "Recruiting", "annotation:study_recruiting", "manages"),
+    Tab("payment", "Payment", "annotation:study_payment", "manages"),
     Tab("sessions", "Sessions", "annotation:study_sessions", "oversees"),
     Tab("items", "Items", "annotation:study_items", "oversees"),
     Tab("quality", "Quality", "analysis:study_quality", "reads_answers"),
@@ -47,7 +48,7 @@ def study_tabs(access: StudyAccess) -> Iterator[tuple[Tab, str]]:
     for tab in TABS:
         if not getattr(access, tab.may) or tab.key == ("design" if live else "sessions"):
             continue
-        if live and tab.key == "recruiting":
+        if live and tab.key in ("recruiting", "payment"):  # sessions count no active time
             continue
         try:
             yield tab, reverse(tab.name, args=[access.study.pk])

@@ -135,7 +135,7 @@ def test_two_participants_join_finish_and_are_paid(
         page.get_by_role("link", name="Download CSV").click()
     with open(file.value.path(), newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
-    assert [(row["participant_id"], row["state"], row["bonus"]) for row in rows] == [
+    assert [(row["participant_id"], row["stage"], row["bonus"]) for row in rows] == [
         ("pid0", "finished", ""), ("pid1", "finished", "0.50"),
     ]  # fmt: skip
     assert Recruit.objects.filter(finished_at__isnull=False).count() == 2

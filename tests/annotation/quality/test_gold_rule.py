@@ -151,6 +151,8 @@ def test_speed_and_equal_answers_need_nobody_else() -> None:
     assert signs([SubmittedWork(60_000, pattern) for pattern in varied]) == []
     # Two answers an item are alike too often by chance.
     assert signs([SubmittedWork(0, answer_pattern([1, 1]))] * 12) == []
+    turns = [SubmittedWork(0, answer_pattern([5, 2] * n)) for n in (4, 5, 100)] * 4
+    assert signs(turns) == ["two answers in turn in 12 of 12 items"]
     zigzag = [SubmittedWork(0, answer_pattern([1, 2, 1, 2]))] * 6
     others = [SubmittedWork(0, pattern) for pattern in varied]
     assert signs([*zigzag, *others]) == ["the same answers to 6 items in a row, 6 items in all"]

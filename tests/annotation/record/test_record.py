@@ -24,6 +24,7 @@ from annotation.record.selectors import (
     RecordEntry,
     RecordSelection,
     record_entries,
+    record_groups,
     record_page,
 )
 from tests.annotation.judged import make_judged, say
@@ -189,3 +190,20 @@ def test_all_studies_are_for_administrators(
         assert f'href="{found}"' in admin_client.get(address).content.decode()
         assert found not in client.get(address).content.decode()
     assert admin_client.get("/admin/annotation/annotator/add/").status_code == 403
+
+
+def test_the_record_is_grouped_by_person_and_by_item(study: Study, manager: User) -> None:
+    boss, at = Client(), reverse("annotation:study_record", args=[study.pk])
+    boss.force_login(manager)
+    people, count = record_groups(study, RecordSelection(), "person")
+    entries = everything(study)
+    assert count == len(people) and people[0].title == "2 bob"
+    assert sum(g.answers for g in people) == sum(e.kind == "answer" for e in entries)
+    assert sum(g.events for g in people) == sum(e.kind != "answer" for e in entries)
+    items, _ = record_groups(study, RecordSelection(), "item")
+    first = next(group for group in items if group.answers)
+    narrowed = everything(study, RecordSelection(rank=first.key))
+    assert len(narrowed) == first.answers + first.events
+    page = boss.get(at, {"group": "item", "kind": "answer"}).content.decode()
+    assert f"?kind=answer&amp;rank={first.key}" in page and "Other actions" in page
+    assert boss.get(at, {"rank": str(2**80), "group": "person"}).status_code == 200

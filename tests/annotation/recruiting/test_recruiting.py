@@ -315,11 +315,11 @@ def test_payment_lists_and_file(pool: Study, manager: User) -> None:
     answer = boss.get(f"/studies/{pool.pk}/recruiting/payment.csv")
     lines = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
     rows = list(csv.DictReader(lines))
-    keys = ("participant_id", "state", "completion_code", "active_minutes", "items_submitted",
+    keys = ("participant_id", "stage", "completion_code", "active_minutes", "items_submitted",
             "bonus")  # fmt: skip
     assert [[row[key] for key in keys] for row in rows] == [
         ["p1", "finished", "C0DE", "3.0", "2", "1.50"],
-        ["p2", "working", "", "", "0", ""],
+        ["p2", "not started", "", "", "0", ""],
         ["p3", "screened out", "", "", "0", ""],
     ]
 

@@ -57,7 +57,11 @@ def test_the_end_is_forecast_from_the_pace_of_a_week(study: Study) -> None:
     Assignment.objects.filter(pk=seat.pk).update(state="submitted", submitted_at=now)
     study.participants.filter(user__username="ann").update(submitted=1, active_ms=90_000)
     found = study_progress(study)
-    assert (found.recent, found.open, found.days_left) == (1, 3, 21)
+    assert (found.recent, found.recent_days, found.open, found.days_left) == (1, 1, 3, 3)
+    a_week_ago = now - timedelta(days=6.5)
+    Assignment.objects.filter(pk=seat.pk).update(submitted_at=a_week_ago)
+    found = study_progress(study)
+    assert (found.recent_days, found.days_left) == (7, 21)
     assert found.active_seconds == 90
     long_ago = now - timedelta(days=8)
     Assignment.objects.filter(pk=seat.pk).update(submitted_at=long_ago)
