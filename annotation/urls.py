@@ -13,6 +13,7 @@ from annotation.live.play import views as live_play
 from annotation.live.setup import views as live_setup
 from annotation.models import Assignment
 from annotation.people import join_views, leaving_views
+from annotation.people import mail_views as mail
 from annotation.people import payment_views as payment
 from annotation.people import views as people
 from annotation.planning import views as planning
@@ -70,6 +71,8 @@ _study: list[URLPattern | URLResolver] = [
         people.annotator_change,
         name="annotator_change",
     ),
+    path("invites/mail/", mail.invite_mail, name="invite_mail"),
+    path("people/remind/", mail.reminders, name="study_reminders"),
     path("invites/", people.invite_make, name="invite_make"),
     path(
         "invites/<int:invite_id>/revoke/",

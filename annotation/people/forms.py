@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.models import Membership, Participant
 from annotation.people.invitations import LONGEST_DAYS, LONGEST_LABEL
+from annotation.people.mail import LINK, LONGEST_SUBJECT, LONGEST_TEXT
 from annotation.people.messages import LONGEST_MESSAGE
 from annotation.people.picker import PeopleField, split_names
 from annotation.planning.plans import MOST_ANNOTATORS
@@ -104,6 +105,26 @@ class MessageForm(forms.Form):
     def recipient(self) -> User | None:
         """Nobody in particular where all are meant."""
         return self.people.get(self.cleaned_data["to"])
+
+
+class MailForm(forms.Form):
+    """What a mail says."""
+
+    subject = forms.CharField(max_length=LONGEST_SUBJECT)
+    text = forms.CharField(
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 9}),
+        help_text=f"{LINK} stands for the link of each person.",
+    )
+
+    def clean_subject(self) -> str:
+        return " ".join(str(self.cleaned_data["subject"]).split())
+
+    def clean_text(self) -> str:
+        text: str = self.cleaned_data["text"]
+        if LINK not in text:
+            raise forms.ValidationError(f"Leave {LINK} in the text: everybody’s link goes there.")
+        return text.replace("\r\n", "\n")
 
 
 class ReasonForm(forms.Form):

@@ -5,11 +5,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.timesince import timesince, timeuntil
 
-from annotation.models import Invite, Membership, Message, MessageRead, Participant, Study
+from annotation.models import (
+    Invite,
+    Membership,
+    Message,
+    MessageRead,
+    Participant,
+    Study,
+    StudyEvent,
+)
 from benchmarks.paging import RowPage, page_by_id
 
 MESSAGES = 30
@@ -19,11 +28,13 @@ Role = Membership.Role
 
 @dataclass(frozen=True)
 class InviteRow:
-    """An invite and what became of it."""
+    """An invite and what became of it. ``expiry`` says in words how long it is good, or was."""
 
     invite: Invite
     state: str
     tone: str
+    expiry: str = ""
+    mailed_at: datetime | None = None
 
     @property
     def open(self) -> bool:
@@ -70,8 +81,24 @@ def active_annotators(study: Study) -> list[Participant]:
 def invite_rows(study: Study) -> list[InviteRow]:
     """Return the newest invites of a study and their states."""
     now = timezone.now()
-    rows = study.invites.select_related("by", "used_by").order_by("-pk")[:INVITES]
-    return [InviteRow(row, *_state(row, now)) for row in rows]
+    rows = list(study.invites.select_related("by", "used_by").order_by("-pk")[:INVITES])
+    if not rows:
+        return []
+    mails = StudyEvent.objects.filter(
+        study=study, kind=StudyEvent.Kind.INVITED, detail__what="mailed"
+    ).order_by()
+    mailed = dict(mails.values_list("detail__invite").annotate(last=Max("at")))
+    return [
+        InviteRow(row, *_state(row, now), _expiry(row, now), mailed.get(row.pk)) for row in rows
+    ]
+
+
+def _expiry(invite: Invite, now: datetime) -> str:
+    if invite.used_at is not None or invite.revoked_at is not None:
+        return ""
+    if invite.expires_at <= now:
+        return f"expired {timesince(invite.expires_at, now, depth=1)} ago"
+    return f"{timeuntil(invite.expires_at, now, depth=1)} left"
 
 
 def _state(invite: Invite, now: datetime) -> tuple[str, str]:

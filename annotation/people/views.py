@@ -20,8 +20,9 @@ from annotation.errors import Refused
 from annotation.items.forms import ReassignForm
 from annotation.live.next_session import is_live
 from annotation.models import Assignment, Membership, Participant, Study
-from annotation.people.forms import InviteForm, MemberForm, MessageForm
+from annotation.people.forms import InviteForm, MailForm, MemberForm, MessageForm
 from annotation.people.invitations import make_invite, revoke_invite
+from annotation.people.mail import NewLink, invitation_subject, invitation_text, sends_mail
 from annotation.people.messages import send_message
 from annotation.people.selectors import (
     active_annotators,
@@ -37,7 +38,7 @@ from annotation.people.services import (
     return_open_items,
 )
 from annotation.people.withdrawal import remove_member
-from annotation.quality.rule import TRAIN, WARN
+from annotation.quality.rule import PAUSE, TRAIN, WARN
 from annotation.quality.services import act_on_work
 from annotation.steps.training import release_training
 from annotation.studies.progress import annotator_progress, count_unassigned, study_progress
@@ -60,7 +61,7 @@ def people(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show everybody with their roles; a POST adds people who have accounts."""
     access = fetch_overseen_study(request, pk)
     if request.method == "GET":
-        return _people(request, access)
+        return show_people(request, access)
     access = fetch_managed_study(request, pk)
     form = MemberForm(request.POST)
     if form.is_valid():
@@ -74,7 +75,7 @@ def people(request: HttpRequest, pk: int) -> HttpResponseBase:
             told = f"{name_some(added)} {f'is {an} {role}' if len(added) == 1 else f'are {role}s'}"
             messages.success(request, f"{told} now." if added else f"They are {role}s already.")
             return redirect("annotation:study_people", pk=pk)
-    return _people(request, access, members=form)
+    return show_people(request, access, members=form)
 
 
 def _add(access: StudyAccess, users: list[User], role: str) -> list[str]:
@@ -86,14 +87,16 @@ def _add(access: StudyAccess, users: list[User], role: str) -> list[str]:
     return [user.get_username() for user in users if user.pk not in before]
 
 
-def _people(
+def show_people(
     request: HttpRequest,
     access: StudyAccess,
     *,
     members: MemberForm | None = None,
     invites: InviteForm | None = None,
-    links: Sequence[tuple[str, str]] = (),
+    links: Sequence[NewLink] = (),
+    mail: MailForm | None = None,
 ) -> HttpResponse:
+    """Show the page of a study's people, with links that were made a moment ago."""
     context = {
         **study_context(access, "people"),
         "live": is_live(access.study),
@@ -106,9 +109,12 @@ def _people(
             "invite_form": invites or InviteForm(auto_id="id_invite_%s"),
             "invites": invite_rows(access.study),
             "links": links,
+            "mail": mail,
+            "mailed_to": [link for link in links if link.address],
+            "sends_mail": sends_mail(),
             "free": count_unassigned(access.study) if _fixed(access) else None,
         }
-    failed = any(form is not None and form.errors for form in (members, invites))
+    failed = any(form is not None and form.errors for form in (members, invites, mail))
     return render(request, "annotation/study_people.html", context, status=422 if failed else 200)
 
 
@@ -146,7 +152,7 @@ def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Make links, all or none; they are in the answer to the form and nowhere after that."""
     access = fetch_managed_study(request, pk)
     form = InviteForm(request.POST, auto_id="id_invite_%s")
-    links: list[tuple[str, str]] = []
+    links: list[NewLink] = []
     if form.is_valid():
         given = form.cleaned_data
         try:
@@ -157,11 +163,16 @@ def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
                         days=given["days"],
                     )  # fmt: skip
                     url = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
-                    links.append((label, url))
+                    links.append(NewLink(label, token, url))
         except Refused as refused:
             links = []
             form.add_error(None, f"No link was made: {refused.reason}.")
-    return _people(request, access, invites=None if links else form, links=links)
+    mail = None
+    if sends_mail() and any(link.address for link in links):
+        text = invitation_text(access.study, access.user, form.cleaned_data["days"])
+        proposed = {"subject": invitation_subject(access.study), "text": text}
+        mail = MailForm(initial=proposed, auto_id="id_mail_%s")
+    return show_people(request, access, invites=None if links else form, links=links, mail=mail)
 
 
 @require_POST
@@ -278,6 +289,9 @@ def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> s
         case "train":
             act_on_work(study=study, user=user, action=TRAIN, by=by, reason=reason)
             return f"{name} goes through the training again before they continue."
+        case "stop":
+            act_on_work(study=study, user=user, action=PAUSE, by=by, reason=reason)
+            return f"{name} is paused, and told why by a message."
         case "refill":
             count = refill_seats(study=study, user=user, by=by, reason=reason)
             return f"{count} item{'s' if count > 1 else ''} can be judged by others."

@@ -253,6 +253,9 @@ annotation:join_link              GET  moved    moved    moved    moved    moved
 annotation:finished               GET  login    404      404      404      404      404      404      404      404      404
 annotation:study_recruiting       GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:study_recruiting       POST login    404      403      404      403      422      403      404      404      422
+annotation:study_reminders        GET  login    404      403      404      403      ok       403      404      404      ok
+annotation:study_reminders        POST login    404      403      404      403      422      403      404      404      422
+annotation:invite_mail            POST login    404      403      404      403      422      403      404      404      422
 annotation:study_payment          GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:study_payment_file     GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:recruiting_payment     GET  login    404      403      404      403      ok       403      404      404      ok

@@ -54,7 +54,9 @@ def test_home_costs_few_queries_however_much_there_is(
     root = browser_of(make_person("root", superuser=True))
     for number in range(5):
         Membership.objects.create(
-            study=Study.objects.create(name=f"S{number}", questionnaire="ten_questions@1"),
+            study=Study.objects.create(
+                name=f"S{number}", questionnaire="ten_questions@1", settings={"gold": []}
+            ),
             user=manager, role="manager",
         )  # fmt: skip
     for client, path, most in ((root, "/", 17), (browser_of(manager), "/studies/", 9)):

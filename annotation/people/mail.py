@@ -1,0 +1,258 @@
+"""Mail to people of a study: invitations with their links, and reminders."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import parseaddr
+from smtplib import SMTPRecipientsRefused, SMTPResponseException
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage, get_connection
+from django.core.validators import validate_email
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.encoding import force_str
+
+from annotation.errors import Refused
+from annotation.models import Invite, Membership, Study, StudyEvent
+from annotation.people.invitations import digest_of, make_invite, revoke_invite
+from annotation.record.events import record_event
+from annotation.studies.progress import AWAY, STAGES, study_progress
+
+Kind = StudyEvent.Kind
+# Stands in a text where each person's own link goes.
+LINK = "{link}"
+LONGEST_SUBJECT, LONGEST_TEXT = 200, 4_000
+# A new link that comes with a reminder is good for so long.
+RENEWED_DAYS = 7
+NOT_JOINED, NOT_BEGUN, STOPPED = "not joined", "not begun", "stopped"
+BEFORE = {STAGES[name] for name in ("consent", "background", "training", "before")}
+
+
+def sends_mail() -> bool:
+    """Say whether a mail server is configured."""
+    return bool(settings.SENDS_MAIL)
+
+
+def address_in(label: str) -> str:
+    """Return the e-mail address in what an invite says about its person; empty where it has none.
+
+    ``Ada <ada@example.org>`` is understood, too.
+    """
+    _, address = parseaddr(label)
+    try:
+        validate_email(address)
+    except ValidationError:
+        return ""
+    return address
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One mail to one person. ``link`` gives its link when it is sent; what that changes is taken
+    back where the mail cannot be sent.
+    """
+
+    to: str
+    link: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class NewLink:
+    """A link that was made a moment ago, with what is said about its person."""
+
+    label: str
+    token: str
+    url: str
+
+    @property
+    def address(self) -> str:
+        return address_in(self.label)
+
+
+@dataclass
+class SentMail:
+    """To which addresses mail was sent, and to which not and why."""
+
+    sent: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def send_letters(letters: Sequence[Letter], *, subject: str, text: str, by: User) -> SentMail:
+    """Send a text to each person with their own link; one connection, one mail each.
+
+    Where the server cannot be reached, nothing is changed.
+    """
+    found = SentMail()
+    connection = get_connection()
+    try:
+        connection.open()
+        for letter in letters:
+            try:
+                with transaction.atomic():
+                    EmailMessage(
+                        subject, text.replace(LINK, letter.link()), to=[letter.to],
+                        reply_to=[by.email] if by.email else None, connection=connection,
+                    ).send()  # fmt: skip
+            except (OSError, ValueError, Refused) as error:
+                found.failed[letter.to] = _reason(error)
+            else:
+                found.sent.append(letter.to)
+    except OSError as error:  # the server cannot be reached; smtplib's errors are OSErrors, too
+        found.failed |= {letter.to: _reason(error) for letter in letters}
+    finally:
+        connection.close()
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """Return why a mail was not sent, as the server said it where it did."""
+    words = str(error)
+    if isinstance(error, SMTPRecipientsRefused) and error.recipients:
+        code, said = next(iter(error.recipients.values()))
+        words = f"{code} {force_str(said, errors='replace')}"
+    elif isinstance(error, SMTPResponseException):
+        words = f"{error.smtp_code} {force_str(error.smtp_error, errors='replace')}"
+    elif isinstance(error, Refused):
+        words = error.reason
+    return (words.strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")
+
+
+# --- Invitations ----------------------------------------------------------------------------------
+
+
+def invitation_subject(study: Study) -> str:
+    """Return the subject that is proposed for an invitation."""
+    return f"Invitation to the study “{study.name}”"[:LONGEST_SUBJECT]
+
+
+def invitation_text(study: Study, by: User, days: int) -> str:
+    """Return the text that is proposed for an invitation."""
+    return (
+        f"{by.get_full_name() or by.get_username()} invites you to the study “{study.name}”.\n\n"
+        f"Open this link to join:\n{LINK}\n\n"
+        f"It works once, for one person, for {days} day{'s' * (days != 1)}. You choose a name and "
+        "a password, and read what the study is about before you agree to anything.\n"
+    )
+
+
+def open_invites(study: Study, tokens: Sequence[str]) -> dict[str, Invite]:
+    """Return the invites of a study that these tokens open and whose label has an address, by
+    token.
+    """
+    digests = {digest_of(token): token for token in tokens}
+    rows = study.invites.filter(
+        digest__in=digests, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
+    ).order_by("pk")
+    return {digests[row.digest]: row for row in rows if address_in(row.label)}
+
+
+def note_mailed(*, invite: Invite, by: User) -> None:
+    """Put on record that an invitation was sent by mail."""
+    record_event(
+        study=invite.study_id, kind=Kind.INVITED, by=by,
+        detail={"invite": invite.pk, "what": "mailed", "role": invite.role, "label": invite.label},
+    )  # fmt: skip
+
+
+# --- Reminders ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReminderRow:
+    """Somebody who has not begun or has stopped. ``key`` names them in a form; ``address`` is empty
+    where none is known; ``since``: when they were invited, joined or seen last.
+    """
+
+    key: str
+    name: str
+    address: str
+    why: str
+    since: datetime | None
+    reminded_at: datetime | None
+    user: User | None = None
+    invite: Invite | None = None
+
+    @property
+    def proposed(self) -> bool:
+        """Whether a reminder is proposed: there is an address, and none was sent lately."""
+        lately = self.reminded_at is not None and timezone.now() - self.reminded_at < AWAY
+        return bool(self.address) and not lately
+
+
+def reminder_rows(study: Study) -> list[ReminderRow]:
+    """Return the annotators who were invited and did not join, who joined and did not begin, and
+    who have items left and were not seen for `AWAY`.
+    """
+    used = study.invites.filter(used_by__isnull=False).order_by("pk")
+    labels = dict(used.values_list("used_by", "label"))
+    events = StudyEvent.objects.filter(
+        study=study, kind=Kind.MESSAGE, detail__reminder=True, about__isnull=False
+    ).order_by()
+    reminded = dict(events.values_list("about").annotate(last=Max("at")))
+    people = study.participants.select_related("user").order_by("number")
+    by_number = {person.number: person for person in people}
+    found = [_invited(invite) for invite in _not_joined(study)]
+    for row in study_progress(study).people:
+        person = by_number[row.number]
+        if row.is_simulated and not person.user.has_usable_password():
+            continue  # a program of the product, which reads no mail
+        begun = row.stage not in BEFORE
+        if begun and not (row.stage == STAGES["items"] and _is_away(row.last_seen)):
+            continue
+        found.append(
+            ReminderRow(
+                f"person-{row.number}", f"{row.number} {row.username}",
+                person.user.email or address_in(labels.get(person.user_id, "")),
+                STOPPED if begun else NOT_BEGUN,
+                row.last_seen if begun else person.joined_at,
+                reminded.get(person.user_id), user=person.user,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _is_away(seen: datetime | None) -> bool:
+    return seen is None or timezone.now() - seen > AWAY
+
+
+def _not_joined(study: Study) -> Sequence[Invite]:
+    return list(
+        study.invites.filter(
+            used_at=None, revoked_at=None, place=None, role=Membership.Role.ANNOTATOR
+        ).exclude(label="").order_by("pk")
+    )  # fmt: skip
+
+
+def _invited(invite: Invite) -> ReminderRow:
+    return ReminderRow(
+        f"invite-{invite.pk}", invite.label, address_in(invite.label), NOT_JOINED, invite.at, None,
+        invite=invite,
+    )  # fmt: skip
+
+
+def renew_invite(*, invite: Invite, by: User) -> str:
+    """Replace a link, whose token is not stored, by a new one; return the new token."""
+    with transaction.atomic():
+        revoke_invite(invite=invite, by=by)
+        return make_invite(
+            study=invite.study, role=invite.role, label=invite.label, days=RENEWED_DAYS, by=by
+        )
+
+
+def note_reminded(*, study: Study, row: ReminderRow, by: User) -> None:
+    """Put on record that somebody who takes part was reminded."""
+    record_event(study=study, kind=Kind.MESSAGE, by=by, about=row.user, detail={"reminder": True})
+
+
+def reminder_text(study: Study) -> str:
+    """Return the text that is proposed for a reminder."""
+    return (
+        f"You were invited to the study “{study.name}”, and there is something left for you to "
+        f"do. Open this link to go on:\n{LINK}\n\n"
+        "If you do not want to take part any more, you can ignore this mail, or withdraw on the "
+        "page of the study without giving a reason.\n"
+    )
