@@ -123,16 +123,19 @@ def _gone(study: str, user: str) -> QuerySet[Participant]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What analyses leave out of a study: submissions of people who left, and voided ones.
+    """What analyses leave out of a study: submissions of people who left, voided ones, and those
+    that were sent back and not submitted again.
 
     ``items`` and ``answers`` are those of ``people`` who left; answers are scores and marks of
-    submitted items that would count otherwise. ``voided`` are submissions of those who stay.
+    submitted items that would count otherwise. ``voided`` and ``sent_back`` are submissions of
+    those who stay.
     """
 
     people: int = 0
     items: int = 0
     answers: int = 0
     voided: int = 0
+    sent_back: int = 0
 
     @property
     def words(self) -> str:
@@ -143,7 +146,9 @@ class LeftOut:
             said.append(f"{_submissions(self.items)} of {self.people} {people} who left")
         if self.voided:
             said.append(f"{_submissions(self.voided)} that a manager voided")
-        return " and ".join(said)
+        if self.sent_back:
+            said.append(f"{_submissions(self.sent_back)} sent back to the annotator")
+        return ", ".join(said[:-1]) + " and " + said[-1] if len(said) > 1 else "".join(said)
 
 
 def _submissions(count: int) -> str:
@@ -153,9 +158,9 @@ def _submissions(count: int) -> str:
 def left_out(study: Study) -> LeftOut:
     """Return how much of a study does not count, in three queries."""
     people = count_gone(study).total()
-    voided = _voided(study)
+    voided, sent_back = _voided(study)
     if not people:
-        return LeftOut(voided=voided)
+        return LeftOut(voided=voided, sent_back=sent_back)
     rows = Rating.objects.filter(
         Exists(_gone("assignment__study", "assignment__annotator")),
         assignment__study=study,
@@ -164,14 +169,18 @@ def left_out(study: Study) -> LeftOut:
         aspect=Aspect.ANSWER,
     ).order_by()
     found = rows.aggregate(items=Count("assignment", distinct=True), answers=Count("pk"))
-    return LeftOut(people, found["items"], found["answers"], voided)
+    return LeftOut(people, found["items"], found["answers"], voided, sent_back)
 
 
-def _voided(study: Study) -> int:
+def _voided(study: Study) -> tuple[int, int]:
+    """Return how many submissions were voided, and how many are sent back and open."""
+    State = Assignment.State
     rows = Assignment.objects.filter(
-        study=study, state=Assignment.State.VOIDED, item__use=Item.Use.MAIN
-    )
-    return rows.exclude(Exists(_gone("study", "annotator"))).order_by().count()
+        study=study, state__in=(State.VOIDED, State.OPEN), item__use=Item.Use.MAIN
+    ).exclude(state=State.OPEN, note="")
+    rows = rows.exclude(Exists(_gone("study", "annotator"))).order_by()
+    counts = dict(rows.values_list("state").annotate(count=Count("pk")))
+    return counts.get(State.VOIDED, 0), counts.get(State.OPEN, 0)
 
 
 def _dimensions() -> dict[tuple[int, str], str]:

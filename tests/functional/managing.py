@@ -310,7 +310,8 @@ def open_submission(mia: Manager, name: str) -> None:
     """From the overview to the first submission of somebody."""
     mia.tab("Overview")
     mia.click(mia.page.locator("#study-progress tbody").get_by_role("link", name=re.compile(name)))
-    mia.click(mia.page.get_by_role("link", name=re.compile(r"^Item \d+$")).first)
+    rows = mia.page.get_by_role("row").filter(has_not_text="gold")
+    mia.click(rows.get_by_role("link", name=re.compile(r"^Item \d+$")).first)
 
 
 def first_look(mia: Manager) -> None:

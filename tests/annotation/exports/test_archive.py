@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from annotation.errors import Refused
@@ -16,9 +17,12 @@ from annotation.exports.services import ExportRequest, unavailable, write_study
 from annotation.exports.sources import SOURCES
 from annotation.imports.services import import_study
 from annotation.models import Study
-from annotation.submissions.services import void_submission
+from annotation.quality.rule import GoldRule
+from annotation.studies.services import change_study
+from annotation.submissions.services import send_back, void_submission
 from benchmarks.models import Dataset, Run, Task, Trajectory, Violation
 from tests.annotation.exports.worlds import World, make_world
+from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
 NOTEBOOK = Path(__file__).parents[3] / "docs" / "examples" / "study-export.ipynb"
@@ -75,6 +79,21 @@ def test_into_an_empty_instance_and_out_again_is_the_same(world: World, tmp_path
     assert run.created_trajectories == run.trajectories.count()
     assert Violation.objects.count() <= 2 * violations
     assert import_study(path=path).created is False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_instance_may_be_empty(world: World, tmp_path: Path) -> None:
+    seat = world.study.assignments.filter(part="main", state="submitted").get()
+    send_back(assignment=seat, by=world.mia, note="Look again.")
+    change_study(study=world.study, by=world.mia, gold_rule=GoldRule("warn", 3).stored)
+    before = portable(members(archived(world.study, tmp_path / "a")))
+    call_command("flush", interactive=False, verbosity=0)
+    assert not Study.objects.exists() and not User.objects.exists()
+    made = import_study(path=tmp_path / "a" / "study.zip", by=make_person("max"))
+    assert made.study is not None
+    after = portable(members(archived(made.study, tmp_path / "b")))
+    assert {name for name in before if before[name] != after.get(name)} == set()
+    assert made.study.assignments.filter(note="Look again.").count() == 1
 
 
 def test_what_is_here_already_is_used(world: World, tmp_path: Path) -> None:
