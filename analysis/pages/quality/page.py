@@ -1,5 +1,6 @@
 """How carefully each annotator of a study works, and how far they agree so far."""
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -84,7 +85,7 @@ def rater_columns(_: QualityResult) -> Sequence[ColumnOf[RaterSigns]]:
     """Give every sign of every annotator, crossed or not."""
     return (
         ColumnOf(text_column("Annotator"), lambda row: row.cell),
-        count_of("Items", lambda row: row.items),
+        count_of("Items", lambda row: row.items, help="Gold items are counted apart"),
         estimate_of(
             "Gold",
             lambda row: row.gold,
@@ -242,7 +243,7 @@ def compute(study: Study, data: SubmittedAnswers) -> QualityResult:
     found = _signs(study, data)
     agreed = [row for q in data.questionnaire.questions if (row := _agreed(q, data)) is not None]
     raters = tuple(
-        RaterSigns(rater, study, found) for rater in data.raters if found.items.get(rater.user)
+        RaterSigns(rater, study, found) for rater in data.raters if rater.user in found.times
     )
     return QualityResult(data, found, raters, tuple(agreed))
 
@@ -272,7 +273,7 @@ def _signs(study: Study, data: SubmittedAnswers) -> SignsByRater:
         straight=straight,
         speeds=speeds,
         times={user: middle(seconds) for user, seconds in own.items()},
-        items={user: len(seconds) for user, seconds in own.items()},
+        items=Counter(submission.user for submission in data.main),
         warnings=quality_warnings(gold=gold, drifts=drifts, straight=straight, speeds=speeds),
     )
 

@@ -108,10 +108,6 @@ class QualityResult:
     agreed: tuple[QuestionAgreement, ...]
 
     @property
-    def submitted(self) -> int:
-        return sum(self.signs.items.values())
-
-    @property
     def warnings(self) -> list[RaterWarning]:
         """What crossed a threshold, annotator by annotator."""
         return [
