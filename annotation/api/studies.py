@@ -128,7 +128,9 @@ class StudyProgressOut(Schema):
     open: int
     free: int = Field(description="Judgements that nobody makes yet.")
     skipped: int
-    gone: int = Field(description="Submitted by people who have left since.")
+    gone: int = Field(
+        description="Submitted by people who have left since; in none of the other numbers."
+    )
     gold: int = Field(description="Gold items submitted; the other numbers are without them.")
     annotators: list[AnnotatorOut]
 

@@ -97,7 +97,8 @@ class AnnotatorProgress:
 @dataclass(frozen=True)
 class StudyProgress:
     """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's hands,
-    ``free`` in nobody's; ``gone`` were submitted by people who have left since. ``recent`` were
+    ``free`` in nobody's. ``gone`` were submitted by people who have left since; they count no more
+    and are in none of the other numbers. ``recent`` were
     submitted in the last ``recent_days``, `PACE_DAYS` at most. Gold items are counted apart:
     ``gold_items`` there are, ``gold`` were submitted.
     """
@@ -196,14 +197,14 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
         people=sorted(rows, key=lambda row: (row.gone, row.is_simulated, row.number)),
         items=size.items + (size.gold if blind is not None else 0),
         free=free,
-        submitted=sum(counts.submitted for counts in counted),
+        submitted=sum(row.counts.submitted for row in rows if not row.gone),
         open=sum(counts.open for counts in counted),
         skipped=sum(counts.skipped for counts in counted),
         gone=sum(row.counts.submitted for row in rows if row.gone),
         mark=study_mark(study),
         recent=recent,
         recent_days=recent_days,
-        gold=sum(counts.gold for counts in counted),
+        gold=sum(row.counts.gold for row in rows if not row.gone),
         gold_items=size.gold if blind is None else 0,
     )
 

@@ -145,29 +145,38 @@ def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
     them, with gold items apart.
 
     Of a pool by what it wants, otherwise by what is dealt and what is free still: an item that
-    somebody skipped or gave back waits for somebody else.
+    somebody skipped or gave back waits for somebody else. What people submitted who have left
+    counts no more.
     """
+    gone = Q(state__in=Participant.GONE)
     people = Participant.objects.filter(study__in=studies).order_by().values("study")
     sums = {
         row["study"]: row
         for row in people.annotate(
-            held=Sum("assigned") - Sum("returned"),
-            done=Sum("submitted"),
-            left_out=Sum("skipped"),
+            held=Sum(F("assigned") - F("returned"), filter=~gone, default=0),
+            done=Sum("submitted", filter=~gone, default=0),
+            left_out=Sum("skipped", filter=~gone, default=0),
+            gone=Sum("submitted", filter=gone, default=0),
         )
     }
     pools = [study for study in studies if study.dealing == Study.Dealing.POOL]
     free = _free_seats([study for study in studies if study.dealing == Study.Dealing.NAMED])
     sizes = study_sizes(pools) if pools else {}
     gold = gold_counts(studies)
+    left: set[tuple[int, int]] = set()
+    if any(gold.values()):
+        rows = Participant.objects.filter(gone, study__in=gold.keys()).order_by()
+        left = set(rows.values_list("study", "user"))
     found = {}
     for study in studies:
-        row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0})
-        apart = gold[study.pk].values()
+        row = sums.get(study.pk, {"held": 0, "done": 0, "left_out": 0, "gone": 0})
+        apart = [n for user, n in gold[study.pk].items() if (study.pk, user) not in left]
         hidden = sum(counts.submitted for counts in apart)
         done = row["done"] - hidden
         if study.pk in sizes:
-            total = max(done, sizes[study.pk].wanted)
+            away = [n for user, n in gold[study.pk].items() if (study.pk, user) in left]
+            uncounted = row["gone"] - sum(counts.submitted for counts in away)
+            total = max(done, sizes[study.pk].wanted - uncounted)
         else:
             held = row["held"] - row["left_out"]
             held -= sum(counts.total - counts.skipped for counts in apart)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from annotation.models import Study
 from annotation.people.services import pause_annotator
+from annotation.people.withdrawal import withdraw_annotator
 from annotation.studies.selectors import study_rows
 from annotation.studies.setup import NewItem, store_study
 from benchmarks.models import Trajectory
@@ -95,3 +96,16 @@ def test_minutes_and_pay_need_no_platform(gold: Study, manager: User) -> None:
     assert (ann["items_submitted"], ann["gold_submitted"], ann["pay"]) == ("1", "1", "1.30")
     assert (bob["stage"], bob["active_minutes"], bob["pay"]) == ("paused", "", "0.00")
     assert "Enter a number" in boss.get(f"{at}/?per_hour=x").content.decode()
+
+
+@pytest.mark.parametrize("refill", [False, True])
+def test_who_left_counts_no_more(gold: Study, ann: User, manager: User, refill: bool) -> None:
+    withdraw_annotator(study=gold, user=ann, by=manager, reason="Careless.", refill=refill)
+    told = Caller(bearer(manager)).get(f"/studies/{gold.pk}/progress").json()
+    assert (told["submitted"], told["gone"], told["gold"]) == (0, 1, 0)
+    # Bob has one; the seats that ann left open, and the one she judged where others take it again.
+    assert (told["open"], told["free"], told["wanted"]) == (1, 2 + refill, 3 + refill)
+    (row,) = study_rows(manager, [gold])
+    assert row.everybody is not None
+    assert (row.everybody.submitted, row.everybody.total) == (0, told["wanted"])
+    assert told["annotators"][-1]["stage"] == "withdrawn"
