@@ -24,7 +24,7 @@ class PayRateForm(AddressForm):
     )  # fmt: skip
     per_item = forms.DecimalField(
         label="Pay for an item", required=False, min_value=0, max_value=10_000,
-        max_digits=8, decimal_places=2, help_text="Gold items are paid too.",
+        max_digits=8, decimal_places=2,
     )  # fmt: skip
 
     @property
