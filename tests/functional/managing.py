@@ -268,7 +268,7 @@ def make_study(mia: Manager) -> int:
                 mia.click(places.nth(place).locator(f'input[value="{value}"]'))
         mia.press("Save answers")
     mia.choose("Gold rule: when known answers are missed", "Send the person back to the training")
-    mia.type("Known answers to wait for", "6")
+    mia.type("Known answers to wait for", "3")
     mia.press("Preview")
     mia.says("Training and gold items")
     mia.press(re.compile("^Create and open"))  # type: ignore[arg-type]
@@ -315,7 +315,7 @@ def open_submission(mia: Manager, name: str) -> None:
 
 
 def first_look(mia: Manager) -> None:
-    """After eleven items each: the rule has acted on one; the other is warned."""
+    """After twelve items each: the gold rule sent one back to the training; the other is warned."""
     found = alerts(mia)
     assert set(found) == {HASTY, SAME}, found
     act(mia, HASTY, "Pause")
