@@ -177,7 +177,10 @@ def test_page_and_csv_show_the_hand_computed_figures(client: Client, study: Stud
     make_member(study, manager, Membership.Role.MANAGER)
     client.force_login(manager)
     page = client.get(url(study)).content.decode()
-    assert "3 annotators submitted 6 items, and 3 gold items besides" in page and 'aria-current="page">Quality' in page
+    assert (
+        "3 annotators submitted 6 items, and 3 gold items besides" in page
+        and 'aria-current="page">Quality' in page
+    )
     assert ">0.88<" in page  # alpha of safety, 0.875
     rows = client.get(reverse("analysis:study_quality_table", args=[study.pk, "annotators"]))
     shown = {row["annotator"]: row for row in csv.DictReader(io.StringIO(rows.content.decode()))}
