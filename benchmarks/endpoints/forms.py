@@ -336,7 +336,9 @@ class EndpointForm(forms.Form):
         elif (
             Endpoint.objects.filter(name=name).exists() or Agent.objects.filter(name=name).exists()
         ):
-            self.add_error("name", f"The name {name!r} is taken by another endpoint or agent.")
+            # A name that was made of the title is changed there.
+            field = "name" if self.data.get("name") else "title"
+            self.add_error(field, f"The name {name!r} is taken by another endpoint or agent.")
 
 
 _NOT_ASKED = ("title", "simulated")

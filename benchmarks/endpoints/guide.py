@@ -79,7 +79,7 @@ def endpoint_guide(request: HttpRequest) -> HttpResponse:
         "may_start": user.has_perm(START),
         "sees_results": user.has_perm(VIEW),
         "tasks": FIRST_TASKS,
-        "run_url": first_run_url(steps.endpoint, user, seen),
+        "run_url": first_run_url(steps.endpoint, seen),
     }
     return render(request, "benchmarks/endpoints/endpoint_guide.html", context)
 
@@ -127,7 +127,7 @@ def _first_steps(user: User, seen: Visibility) -> FirstSteps:
     )
 
 
-def first_run_url(endpoint: Endpoint | None, user: User | None, seen: Visibility) -> str:
+def first_run_url(endpoint: Endpoint | None, seen: Visibility) -> str:
     """Return the form of a run of the first tasks, with an agent of this endpoint."""
     datasets = [
         row
@@ -135,7 +135,7 @@ def first_run_url(endpoint: Endpoint | None, user: User | None, seen: Visibility
         if system_of(row.system) and find_system(row.system).making is None
     ]
     agent = endpoint.agents.first() if endpoint is not None else None
-    dataset = usual_dataset(datasets, user)
+    dataset = usual_dataset(datasets)
     if agent is None or dataset is None:
         return reverse("benchmarks:run_new")
     given = {"dataset": dataset.pk, "agent": agent.name, "first": FIRST_TASKS}
