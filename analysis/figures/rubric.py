@@ -98,7 +98,9 @@ def rubric_heatmap(
             "side": "top",
             "tickmode": "array",
             "tickvals": columns,
-            "ticktext": ["<br>".join(wrap(name, COLUMN_LETTERS)) for name in columns],
+            "ticktext": [
+                "<br>".join(wrap(name, COLUMN_LETTERS, break_long_words=False)) for name in columns
+            ],
             "tickangle": 0,
         },
         "yaxis": {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.figures.elements import label as escaped
-from analysis.figures.narrow import narrow_layout
+from analysis.figures.narrow import column_layout, narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.reports.content import FigureSpec
 from benchmarks.models import Agent
@@ -28,7 +28,7 @@ def figure_spec(
     least_width: int = 0,
     table: str = "",
 ) -> FigureSpec:
-    """Return a figure ready to be served, with its layout for narrow screens.
+    """Return a figure ready to be served, with its layouts for narrow screens and for paper.
 
     Under ``least_width`` pixels it scrolls inside its frame instead. ``table`` names the table
     that holds its numbers, where that has another name than the figure.
@@ -39,6 +39,8 @@ def figure_spec(
     legend = sum(1 + name.count("<br>") for name in names) if len(names) > 1 else 0
     narrow = narrow_layout(layout, names_inside=not least_width, legend=legend)
     drawn = {"data": figure["data"], "layout": layout, "narrow": narrow}
+    if not least_width:
+        drawn["column"] = column_layout(layout, legend=legend)
     return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"], table)
 
 

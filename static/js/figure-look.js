@@ -127,7 +127,7 @@ export function fitToPaper(spec, name, box) {
     const width = box ? box.clientWidth : 900;
     return { ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false };
   }
-  const chosen = (name === "column" && spec.narrow) || spec.layout || {};
+  const chosen = (name === "column" && (spec.column || spec.narrow)) || spec.layout || {};
   const wanted = Math.round(mm * PIXELS);
   // A figure that needs more room is drawn larger and scaled down.
   const width = Math.max(wanted, (chosen.meta && chosen.meta.minWidth) || 0);

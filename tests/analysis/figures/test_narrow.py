@@ -1,10 +1,13 @@
 """Layouts for narrow screens: panels stacked, names above their rows."""
 
+from typing import Any
+
 from analysis.figures.agreement import agreement_bars
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.leaderboard import leaderboard_figure
-from analysis.figures.narrow import ABOVE, UPRIGHT_ROOM, narrow_layout
+from analysis.figures.narrow import ABOVE, UPRIGHT_ROOM, column_layout, narrow_layout
 from analysis.figures.rubric import rubric_heatmap
+from analysis.figures.tool_use import PointRow, panel_dots
 from tests.analysis.figures.results import AGREEMENTS, AXES, ROWS, TABLE
 
 
@@ -56,3 +59,38 @@ def test_full_cells_keep_their_names_beside() -> None:
 def test_a_legend_takes_its_lines() -> None:
     layout = leaderboard_figure(ROWS, AXES)["layout"]
     assert narrow_layout(layout, legend=3)["height"] == narrow_layout(layout)["height"] + 60
+
+
+def two_panels() -> dict[str, Any]:
+    marks = [PointRow(name, AGREEMENTS[0].bias, name) for name in ("ada", "bob", "cyd")]
+    return panel_dots({"One": marks, "Other": marks}, unit="points")["layout"]
+
+
+def test_a_column_of_a_paper_is_low() -> None:
+    layout = two_panels()
+    column, slim = column_layout(layout), narrow_layout(layout)
+    assert column["height"] < slim["height"]
+    # Two panels in a line share the names, which stand beside the first.
+    sides = [column[f"xaxis{n}"]["domain"] for n in ("", "2")]
+    assert sides[0][0] == 0 and sides[0][1] < sides[1][0] and sides[1][1] == 1
+    assert [column[f"yaxis{n}"]["showticklabels"] for n in ("", "2")] == [True, False]
+    titles = [note for note in column["annotations"] if note.get("xref") == "paper"]
+    assert [note["x"] for note in titles] == [side[0] for side in sides]
+    assert layout["xaxis2"]["domain"] != column["xaxis2"]["domain"]
+
+
+def test_long_names_stand_above_their_rows_in_a_column() -> None:
+    rows = [(name, AGREEMENTS[0].bias) for name in ("a" * 40, "b")]
+    layout = forest([ForestRows("one", rows)], title="points")["layout"]
+    column = column_layout(layout)
+    names = [n["text"] for n in column["annotations"] if str(n.get("xref")).endswith("domain")]
+    assert len(names) == 2 and not column["yaxis"]["showticklabels"]
+
+
+def test_ticks_of_half_a_column_do_not_touch() -> None:
+    layout = two_panels()
+    layout["xaxis"] |= {"range": [-0.49, 0.28]}
+    assert column_layout(layout)["xaxis"]["dtick"] == 0.25
+    layout["xaxis"] |= {"tickvals": [0, 1, 2, 3], "ticktext": ["0", "+20 pt", "+40 pt", "+60 pt"]}
+    column = column_layout(layout)
+    assert column["xaxis"]["ticktext"] == ["0", "+40 pt"] and column["xaxis"]["tickvals"] == [0, 2]
