@@ -448,8 +448,8 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
             ColumnOf(
                 number_column(
                     "Readings differ",
-                    help="Trajectories that the two readings of the early stop end at different "
-                    "turns",
+                    help="Trajectories that would end at another turn under the other early-stop "
+                    "rule",
                 ),
                 _differ,
             )

@@ -346,10 +346,10 @@ class TestPages:
     ) -> None:
         part = f"/endpoints/{endpoint.pk}/clusters/"
         assert part in ana.get(f"/endpoints/{endpoint.pk}/").content.decode()
-        assert "naming clusters" not in ana.get(part).content.decode()
+        assert "in no run" not in ana.get(part).content.decode()
         use = cluster_use(carry(begin(failures, endpoint)))
         shown = ana.get(part).content.decode()
-        assert f">{use.calls}</strong> calls" in shown and "USD" in shown and use.cost
+        assert f"<dd>{use.calls}, in no run" in shown and "USD" in shown and use.cost
 
     def test_who_may_what(self, client: Client, failures: list[int], endpoint: Endpoint) -> None:
         row = carry(begin(failures, endpoint))
