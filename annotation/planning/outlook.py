@@ -17,7 +17,7 @@ from annotation.designs.outlook import (
     outlook_of_lists,
     outlook_of_pool,
 )
-from annotation.models import Assignment
+from annotation.models import Annotator, Assignment
 from annotation.planning.planned_study import PlannedStudy
 from annotation.planning.special_items import item_shapes
 from annotation.questionnaires import Questionnaire
@@ -60,11 +60,24 @@ def outlook_lines(planned: PlannedStudy) -> list[OutlookLine]:
         found = outlook_of_lists(planned.orders, models)
     return [
         _raters(found),
+        *_simulated(planned.plan.annotators),
         _agreement(found),
         _judge_test(found, planned),
         _precision(found, planned),
         _time(planned, item_time(planned)),
     ]
+
+
+def _simulated(names: Sequence[str]) -> Iterator[OutlookLine]:
+    """Yield a line if annotators are simulated: their scripts ended with the demo's own studies."""
+    rows = Annotator.objects.filter(user__username__in=names, is_simulated=True)
+    if count := rows.count():
+        are = f"{count} of {len(names)} annotators {'is' if count == 1 else 'are'} simulated"
+        yield OutlookLine(
+            "Who will judge",
+            f"{are}: these accounts of the demo will judge nothing. Choose people instead.",
+            good=False,
+        )
 
 
 def _raters(found: DesignOutlook) -> OutlookLine:

@@ -36,6 +36,14 @@ def test_one_rater_each_is_told_before_the_study_is_made(ann: User, bob: User) -
     )
 
 
+def test_simulated_annotators_are_told_apart(ann: User, bob: User) -> None:
+    runs = make_runs(tasks=3)
+    assert "Who will judge" not in lines(planned(runs, [ann, bob]))
+    Annotator.objects.update_or_create(user=bob, defaults={"is_simulated": True})
+    told = lines(planned(runs, [ann, bob]))["Who will judge"]
+    assert not told.good and told.text.startswith("1 of 2 annotators is simulated")
+
+
 def test_three_raters_of_thirty_items_make_judges_testable(ann: User, bob: User) -> None:
     runs, people = make_runs(tasks=15), [ann, bob, make_person("cleo")]
     plan = planned(runs, people, raters=3)
