@@ -11,6 +11,21 @@ from annotation.models import LivePlace, LiveSession
 
 # What pages of sessions do not need of a trajectory.
 _LONG = ("metrics", "undefined", "payload")
+# What polls and replies of players need, by relation; composing SQL for all columns of five tables
+# takes more time than any of their queries. What else is asked for is read then.
+_PLAYED = tuple(
+    f"{relation}{name}"
+    for relation, names in {
+        "": "number title roles player order stand_in joined_at ready_at last_seen_at",
+        "session__": "number practice state created_at started_at paused_at ends_by ended_at "
+        "created_by study trajectory",
+        "session__study__": "name",
+        "session__study__live__": "system mode leaving away_seconds reply_seconds settings "
+        "shows_suggestions",
+        "session__trajectory__": "status termination problem reserved started_at turn_count",
+    }.items()
+    for name in names.split()
+)
 
 
 @dataclass(frozen=True)
@@ -47,14 +62,20 @@ class SessionAccess:
         return self.study.manages or made
 
 
-def fetch_session(request: HttpRequest, pk: int) -> SessionAccess:
+def fetch_session(request: HttpRequest, pk: int, *, played: bool = False) -> SessionAccess:
     """Return a session for whoever plays in it or oversees its study;
     for others it does not exist.
+
+    ``played``: only what polls and replies need is read at once.
     """
     user = person(request)
     # One query for all of it, since every open page asks about once a second.
     rows = LivePlace.objects.select_related("session__study__live", "session__trajectory")
-    rows = rows.defer(*(f"session__trajectory__{name}" for name in _LONG)).filter(session=pk)
+    if played:
+        rows = rows.only("session", *_PLAYED)
+    else:
+        rows = rows.defer(*(f"session__trajectory__{name}" for name in _LONG))
+    rows = rows.filter(session=pk)
     places = tuple(rows.order_by("number")) if pk <= LARGEST else ()
     if not places:
         raise Http404

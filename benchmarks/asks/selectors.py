@@ -7,6 +7,7 @@ the run.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -82,12 +83,16 @@ class AskView:
 
     row: OpenAsk
     role: str
-    messages: Sequence[Message]
     tools: Sequence["ToolView"]
     reply: ReplyFormat
     waits: bool
     answered: bool
     paused: bool
+
+    @cached_property
+    def messages(self) -> Sequence[Message]:
+        """The whole prompt, read when it is shown: a system's own form does not show it."""
+        return core_messages(self.row.messages)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,6 @@ def ask_view(ask: OpenAsk) -> AskView:
     return AskView(
         ask,
         _role(ask),
-        core_messages(ask.messages),
         [_tool(tool) for tool in ask.tools],
         reply_form(run.dataset.system, ask.expect, bool(ask.tools)),
         waits and not answered,

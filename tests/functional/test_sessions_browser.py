@@ -301,7 +301,8 @@ def test_an_agent_that_fails_stalls_and_recovers(
         session = make_live_session(study, [ann], agent="unauthorized")
         begin(session)
         page = sit(context, live_server.url, session, "ann", complaints)
-        turn(page, "The agent did not respond")
+        turn(page, "No response")
+        expect(page.locator("#session-strip")).to_contain_text("The agent did not respond")
         assert "nauthorized" not in page.content()
         check(page)
         give_to_agent(
@@ -466,3 +467,75 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
     expect(desk.get_by_role("link", name="Rate this session")).to_be_visible()
     check(agent)
     turn(watcher, "Session over")
+
+
+def test_whoever_made_a_session_controls_it_to_the_end(
+    live_server: Any, entered: Any, ann: User
+) -> None:
+    """A researcher replaces agent and player, lets a script continue, and ends the session."""
+    dataset, url = sample_dataset(), live_server.url
+    make_person("rae", "view_results", "start_runs")
+    make_person("bob")
+    maker = entered().new_page()
+    sign_in(maker, url, "rae")
+    maker.goto(f"{url}/sessions/new/?dataset={dataset.pk}&mode=simulator")
+    maker.get_by_label("Name", exact=True).fill("Controlled")
+    maker.get_by_label("Agent", exact=True).select_option(label="Coin flipper")
+    maker.get_by_label("Level").select_option("high")
+    maker.get_by_role("button", name="Make the session").click()
+    dark = entered(color_scheme="dark", viewport={"width": 390, "height": 800})
+    player = follow(dark.new_page(), url, "ann", maker)
+    session = LiveSession.objects.get()
+    player.locator("#session-ready").click()
+    turn(player, "is writing")
+    carry(session)
+    turn(player, "Your turn")
+    # Another agent replies from here on, and its failures are named to whoever runs it alone.
+    control = f"{url}/sessions/{session.pk}/control/"
+    maker.goto(control)
+    check(maker)
+    maker.get_by_label("Another agent").select_option(label="Explorer")
+    maker.get_by_role("button", name="Replace agent").click()
+    expect(maker.get_by_role("heading", name="Agent: Explorer")).to_be_visible()
+    # Somebody else gets the place; what was typed is not lost with it.
+    field = player.locator("#session-desk textarea[name=text]")
+    field.fill("Typed, not sent.")
+    maker.get_by_role("button", name="Remove player").click()
+    turn(player, "Not playing")
+    expect(player.get_by_label("Your unsent text")).to_have_value("Typed, not sent.")
+    check(player)
+    maker.get_by_role("button", name="Make a link for a replacement").click()
+    replacement = follow(entered().new_page(), url, "bob", maker)
+    turn(replacement, "Your turn")
+    expect(replacement.locator(".talk-line")).to_have_count(2)
+    replacement.get_by_role("button", name="Send message").click()
+    turn(replacement, "is writing")
+    carry(session)
+    agents = session.trajectory.exchanges.filter(role="agent").order_by("step")
+    assert agents[1].answerer.name == "explorer"
+    # A script continues, and the session is ended while it does.
+    turn(replacement, "Your turn")
+    maker.goto(control)
+    maker.get_by_role("button", name="Let a script or model continue").click()
+    expect(maker.get_by_text("A script or model now plays the user.")).to_be_visible()
+    turn(replacement, "Not playing")
+    maker.goto(control)
+    maker.get_by_label("Reason (kept in the record)").last.fill("enough seen")
+    maker.get_by_role("button", name="End session").click()
+    expect(maker.get_by_text("This session is over")).to_be_visible()
+    assert session.events.get(kind="cancelled").reason == "enough seen"
+    maker.goto(f"{url}/sessions/{session.pk}/watch/")
+    expect(maker.locator("#watch-side")).to_contain_text("rae removed ann from the place User.")
+
+
+def follow(page: Page, url: str, name: str, maker: Page) -> Page:
+    """Take the place whose link the maker's page shows, up to the lobby or the dialogue."""
+    link = maker.locator("code[id^=link-]").inner_text()
+    sign_in(page, url, name)
+    page.goto(link)
+    page.get_by_role("button", name=f"Accept as {name}").click()
+    page.get_by_role("link", name="Start session").or_(
+        page.get_by_role("button", name="Start session")
+    ).click()
+    page.locator("#session-ready").or_(page.locator(".room-talk")).first.wait_for()
+    return page

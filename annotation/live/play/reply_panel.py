@@ -13,6 +13,13 @@ from benchmarks.asks.suggestion_selectors import suggestion_on
 from benchmarks.core.ports.people import Fields
 from benchmarks.models import Exchange, OpenAsk
 
+# What forms and replies need of an ask.
+_ASKED = (
+    "trajectory", "step", "slot", "role", "seat", "messages", "expect", "tools", "context",
+    "opened_at", "answered_at", "ask_digest", "seed", "trajectory__status", "trajectory__reserved",
+    "trajectory__run__status", "trajectory__run__roles", "trajectory__run__dataset__system",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class ReplyPanel:
@@ -50,7 +57,7 @@ def fetch_ask(table: SessionState, pk: int) -> OpenAsk | None:
     """
     if table.place is None or pk > 2**62:
         return None
-    asks = OpenAsk.objects.select_related("trajectory__run__dataset", "trajectory__task")
+    asks = OpenAsk.objects.select_related("trajectory__run__dataset").only(*_ASKED)
     ask = asks.filter(pk=pk, trajectory=table.session.trajectory_id).first()
     return ask if ask is not None and ask.role in table.place.roles else None
 

@@ -47,9 +47,10 @@ def headline(table: SessionState) -> Headline:
             return Headline("Paused", _paused_by(table), turn.since, "warn")
         case "stuck":
             return Headline(
-                f"{_at_work(table)[0]} did not respond",
-                "The study’s manager can see this and continue the session. Your messages are "
-                "stored; you don’t need to send anything again.",
+                "No response",
+                f"{_at_work(table)[0]} did not respond. The study’s manager can see this and "
+                "continue the session. Your messages are stored; you don’t need to send anything "
+                "again.",
                 turn.since,
                 "bad",
             )

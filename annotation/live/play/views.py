@@ -63,20 +63,25 @@ STOP_POLLING = 286
 
 def fetch_player(request: HttpRequest, pk: int) -> tuple[SessionAccess, LivePlace]:
     """Return a session for whoever has a place in it; for others it does not exist."""
-    access = fetch_session(request, pk)
+    access = fetch_session(request, pk, played=True)
     if access.place is None:
         raise Http404
     return access, access.place
 
 
-def _player_left(request: HttpRequest, pk: int, *, status: int = 200) -> HttpResponse:
-    """Return the whole page of a player who has given up or lost their place; for whoever never
-    had one the session does not exist.
+def _left_session(request: HttpRequest, pk: int) -> LiveSession:
+    """Return a session for a player who has given up or lost their place; for whoever never had
+    one the session does not exist.
     """
     rows = LiveSession.objects.filter(pk=pk, events__about=person(request)) if pk <= LARGEST else ()
     if not rows:
         raise Http404
-    context = {"session": rows[0]}
+    return rows[0]
+
+
+def _player_left(request: HttpRequest, pk: int, *, status: int = 200) -> HttpResponse:
+    """Return the whole page of a player who has no place any more."""
+    context = {"session": _left_session(request, pk)}
     response = render(request, "annotation/partials/_session_left.html", context, status=status)
     response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     return response
@@ -89,7 +94,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
     try:
         access = fetch_session(request, pk)
     except Http404:
-        _player_left(request, pk)
+        _left_session(request, pk)
         messages.info(request, "You no longer play in this session. Your messages are stored.")
         return redirect("annotation:home")
     if access.place is None:
@@ -374,7 +379,7 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     if SHOWN not in request.headers:
         return redirect("annotation:session", pk=pk)
     page = QueryDict(request.headers[SHOWN][:500]).dict()
-    table = read_session_state(fetch_session(request, pk))
+    table = read_session_state(fetch_session(request, pk, played=True))
     response = _changed_parts(request, table, page, sent=True)
     if "HX-Retarget" not in response:
         response["HX-Retarget"] = response["HX-Reselect"] = "#session-poll"
@@ -413,7 +418,11 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
     ``version`` is the one that it was typed on; the answer holds the new one. 409 where another
     tab has kept something since, which the answer holds with its version.
     """
-    access, place = fetch_player(request, pk)
+    try:
+        access, place = fetch_player(request, pk)
+    except Http404:
+        _left_session(request, pk)
+        return JsonResponse({"reason": "you no longer play in this session"}, status=409)
     found = fetch_ask(read_session_state(access), ask)
     if found is None:
         raise Http404

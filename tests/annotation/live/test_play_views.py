@@ -301,6 +301,11 @@ def test_a_stand_in_leaves_nothing_to_answer(session: LiveSession, ann: User) ->
     assert "You no longer play in this session" in shown and "<form" not in shown
     assert client.get(at(session)).status_code == 302
     assert client.post(at(session, "away/")).status_code == 204
+    ask = session.trajectory.exchanges.count()  # of no one's: the place is what counts
+    assert client.post(at(session, f"reply/{ask}/"), {"text": "Late."}).status_code == 409
+    draft = {"fields": {"text": "Late."}, "version": 0}
+    kept = client.post(at(session, f"draft/{ask}/"), draft, content_type="application/json")
+    assert kept.status_code == 409 and "no longer play" in kept.json()["reason"]
     assert enter(make_person("stranger")).get(at(session, "state/")).status_code == 404
 
 
