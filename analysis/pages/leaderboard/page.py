@@ -539,7 +539,8 @@ def _published_cell(row: AgentResult) -> Cell:
 def _left_out(row: AgentResult, excluded: Mapping[str, int]) -> Cell:
     total = sum(excluded.values())
     if not total:
-        return Cell("0" if row.run is not None else "", ("",))
+        none = "0" if row.run is not None else ""
+        return Cell(none, (none,))
     words = counted(excluded)
     known = {"accurate": "undefined"} if row.headline[0] == ACCURATE else {}
     return Cell(f"{total:,}", (words,), tip=words, url=_link(row, **known))
