@@ -24,7 +24,7 @@ def test_a_ready_design_becomes_an_open_study(live_server: Any, page: Page) -> N
     # What was filled in can be changed step by step, and is kept.
     page.get_by_role("button", name="Annotators").click()
     page.get_by_label("Annotators for each item").fill("2")
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Skip to the preview").click()
     page.get_by_role("button", name="Create and open: 12 assignments").click()
     expect(page).to_have_url(re.compile(r"/studies/\d+/$"))
     study = Study.objects.get()
