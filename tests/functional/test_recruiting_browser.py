@@ -46,7 +46,7 @@ def test_from_a_run_to_an_open_study_with_people_from_a_list(live_server: Any, q
     expect(page.get_by_text("2 chosen")).to_be_visible()
     check_looks(page)
     page.get_by_label("Annotators for each item").fill("2")
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Skip to the preview").click()
     outlook = page.get_by_role("region", name="What this design can and cannot answer")
     expect(outlook).to_contain_text("2 people judge each item")
     expect(outlook).to_contain_text("the alternative annotator test needs 3 people")
