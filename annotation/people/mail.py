@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parseaddr
-from smtplib import SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -14,13 +13,13 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
-from django.utils.encoding import force_str
 
 from annotation.errors import Refused
 from annotation.models import Invite, Membership, Study, StudyEvent
 from annotation.people.invitations import digest_of, make_invite, revoke_invite
 from annotation.record.events import record_event
 from annotation.studies.progress import AWAY, STAGES, study_progress
+from benchmarks.mail import mail_problem
 
 Kind = StudyEvent.Kind
 # Stands in a text where each person's own link goes.
@@ -109,16 +108,8 @@ def send_letters(letters: Sequence[Letter], *, subject: str, text: str, by: User
 
 
 def _reason(error: Exception) -> str:
-    """Return why a mail was not sent, as the server said it where it did."""
-    words = str(error)
-    if isinstance(error, SMTPRecipientsRefused) and error.recipients:
-        code, said = next(iter(error.recipients.values()))
-        words = f"{code} {force_str(said, errors='replace')}"
-    elif isinstance(error, SMTPResponseException):
-        words = f"{error.smtp_code} {force_str(error.smtp_error, errors='replace')}"
-    elif isinstance(error, Refused):
-        words = error.reason
-    return (words.strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")
+    """Return why a mail was not sent."""
+    return error.reason if isinstance(error, Refused) else mail_problem(error)
 
 
 # --- Invitations ----------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from django.views.decorators.http import require_POST, require_safe
 from benchmarks.access import signed_in
 from benchmarks.jobs.services import retry_job
 from benchmarks.jobs.workers import worker_states
+from benchmarks.mail import mail_problem
 from benchmarks.models import Job, Run, Trajectory
 from config.operations.forms import MailForm
-from config.operations.probes import first_line, readiness
+from config.operations.probes import readiness
 
 FAILED_SHOWN = 50
 
@@ -97,7 +98,7 @@ def mail_try(request: HttpRequest) -> HttpResponse:
         )
     except (OSError, ValueError) as error:
         # smtplib's errors are OSErrors, too.
-        form.add_error("to", f"The message was not sent: {first_line(error)}")
+        form.add_error("to", f"The message was not sent: {mail_problem(error)}.")
         return _page(request, form, status=422)
     if settings.SENDS_MAIL:
         messages.success(request, f"The mail server accepted the message to {to}.")

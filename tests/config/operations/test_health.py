@@ -145,5 +145,5 @@ def test_mail_settings_are_tried(
     monkeypatch.setattr("config.operations.views.send_mail", refuse)
     answer = client.post("/server/mail", {"to": "you@example.org"})
     assert answer.status_code == 422
-    assert "wrong password" in answer.text
+    assert "does not accept the user name and password" in answer.text
     assert connection.in_atomic_block
