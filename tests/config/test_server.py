@@ -1,11 +1,16 @@
 """Bringing database and static files up to date, and compiling templates."""
 
+import io
 import os
+import threading
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.core.management.commands.migrate import Command as DjangosMigrate
+from django.db import connection, transaction
 
+from benchmarks.models import Run
 from config import server
 
 
@@ -51,6 +56,44 @@ def test_an_interrupted_collection_is_done_again(sources: Path, monkeypatch) -> 
 
 def test_a_migrated_database_is_left_alone(db: None) -> None:
     assert server.migrate_if_needed() is False
+
+
+@pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite changes tables in no other's way"
+)
+@pytest.mark.django_db(transaction=True)
+def test_a_migration_begins_again_while_a_table_is_in_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tries: list[int] = []
+    in_use, free = threading.Event(), threading.Event()
+
+    def use() -> None:
+        with transaction.atomic():
+            Run.objects.exists()
+            in_use.set()
+            free.wait(20)
+        connection.close()
+
+    def change_the_table(*args: object, **options: object) -> None:
+        tries.append(1)
+        if len(tries) == 2:
+            free.set()
+            user.join()
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE benchmarks_run IN ACCESS EXCLUSIVE MODE")
+
+    monkeypatch.setattr(DjangosMigrate, "handle", change_the_table)
+    monkeypatch.setattr("config.management.commands.migrate.PAUSE_SECONDS", 0)
+    user = threading.Thread(target=use)
+    user.start()
+    assert in_use.wait(20)
+    said = io.StringIO()
+    call_command("migrate", stderr=said)
+    assert len(tries) == 2 and said.getvalue().startswith("A table is in use")
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone() == ("0",)
 
 
 def test_every_template_compiles() -> None:
