@@ -16,7 +16,6 @@ from benchmarks.imports import uploads  # noqa: F401
 from benchmarks.jobs import services as jobs  # noqa: F401
 from benchmarks.jobs import workers
 from benchmarks.judging import trials as trying  # noqa: F401
-from benchmarks.outages import BROKER, note_recovery
 from benchmarks.runs import drain, worker
 from benchmarks.runs.threads import ProcessEnds, Threads, end_work, owner_name
 from benchmarks.verification import services as background  # noqa: F401
@@ -26,8 +25,7 @@ logger = logging.getLogger(__name__)
 
 @worker_ready.connect
 def report_alive(**about: object) -> None:
-    """Have this worker report that it lives; called again whenever the broker is back."""
-    note_recovery(BROKER)
+    """Have this worker report that it lives."""
     workers.start_heartbeat()
 
 
