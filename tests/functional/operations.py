@@ -218,7 +218,10 @@ def sign_in(site: Site, name: str) -> requests.Session:
 
 
 class Visitors:
-    """Three people who open pages and look at a run's progress, as long as the block lasts."""
+    """Three people who open pages and send forms, as long as the block lasts.
+
+    The form is that of a new run, without anything chosen: it is shown again (422).
+    """
 
     PAGES = ("/", "/runs/", "/trajectories/", "/server/")
 
@@ -246,16 +249,26 @@ class Visitors:
         session, turn = self.sessions[number], number
         while not self.over.wait(0.3):
             turn += 1
+            place = turn % (len(self.PAGES) + 1)
             began = time.monotonic()
             try:
-                page = session.get(self.site.url + self.PAGES[turn % len(self.PAGES)], timeout=60)
-                answer = str(page.status_code)
+                if place < len(self.PAGES):
+                    page = session.get(self.site.url + self.PAGES[place], timeout=60)
+                    answer = str(page.status_code)
+                else:
+                    page = self._send_form(session)
+                    answer = f"POST {page.status_code}"
                 if page.status_code == 503 and "Retry-After" in page.headers:
                     answer += " with Retry-After"
             except requests.RequestException as error:
-                answer = type(error).__name__
+                answer = f"{type(error).__name__}{' on POST' * (place == len(self.PAGES))}"
             self.answers[answer] += 1
             self.waits.append(time.monotonic() - began)
+
+    def _send_form(self, session: requests.Session) -> requests.Response:
+        address = f"{self.site.url}/runs/new/"
+        headers = {"Referer": address, "X-CSRFToken": session.cookies["csrftoken"]}
+        return session.post(address, {}, headers=headers, timeout=60, allow_redirects=False)
 
     def __str__(self) -> str:
         found = ", ".join(f"{n} × {answer}" for answer, n in sorted(self.answers.items()))
