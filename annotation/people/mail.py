@@ -1,6 +1,7 @@
 """Mail to people of a study: invitations with their links, and reminders."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parseaddr
@@ -10,7 +11,6 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
 from django.core.validators import validate_email
-from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -51,9 +51,7 @@ def address_in(label: str) -> str:
 
 @dataclass(frozen=True)
 class Letter:
-    """One mail to one person. ``link`` gives its link when it is sent; what that changes is taken
-    back where the mail cannot be sent.
-    """
+    """One mail to one person. ``link`` gives its link once the mail server is reached."""
 
     to: str
     link: Callable[[], str]
@@ -91,11 +89,10 @@ def send_letters(letters: Sequence[Letter], *, subject: str, text: str, by: User
         connection.open()
         for letter in letters:
             try:
-                with transaction.atomic():
-                    EmailMessage(
-                        subject, text.replace(LINK, letter.link()), to=[letter.to],
-                        reply_to=[by.email] if by.email else None, connection=connection,
-                    ).send()  # fmt: skip
+                EmailMessage(
+                    subject, text.replace(LINK, letter.link()), to=[letter.to],
+                    reply_to=[by.email] if by.email else None, connection=connection,
+                ).send()  # fmt: skip
             except (OSError, ValueError, Refused) as error:
                 found.failed[letter.to] = _reason(error)
             else:
@@ -226,12 +223,17 @@ def _invited(invite: Invite) -> ReminderRow:
 
 
 def renew_invite(*, invite: Invite, by: User) -> str:
-    """Replace a link, whose token is not stored, by a new one; return the new token."""
-    with transaction.atomic():
-        revoke_invite(invite=invite, by=by)
-        return make_invite(
-            study=invite.study, role=invite.role, label=invite.label, days=RENEWED_DAYS, by=by
-        )
+    """Make another link like one whose token is not stored; return its token."""
+    return make_invite(
+        study=invite.study, role=invite.role, label=invite.label, days=RENEWED_DAYS, by=by
+    )
+
+
+def keep_one(*, old: Invite, token: str, sent: bool, by: User) -> None:
+    """Revoke the old link where the new one was sent, else the new one."""
+    new = old.study.invites.get(digest=digest_of(token))
+    with suppress(Refused):  # somebody has used it meanwhile
+        revoke_invite(invite=old if sent else new, by=by)
 
 
 def note_reminded(*, study: Study, row: ReminderRow, by: User) -> None:

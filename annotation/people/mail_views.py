@@ -21,6 +21,7 @@ from annotation.people.mail import (
     SentMail,
     address_in,
     invitation_subject,
+    keep_one,
     note_mailed,
     note_reminded,
     open_invites,
@@ -105,17 +106,22 @@ def _remind(
     request: HttpRequest, access: StudyAccess, rows: Sequence[ReminderRow], form: MailForm
 ) -> None:
     """Send the reminders; a person who did not join yet gets a new link."""
+    made: dict[str, str] = {}
     onward = request.build_absolute_uri(reverse("annotation:next_item", args=[access.study.pk]))
 
     def link_of(row: ReminderRow) -> str:
         if row.invite is None:
             return onward
-        return _join_url(request, renew_invite(invite=row.invite, by=access.user))
+        made[row.key] = renew_invite(invite=row.invite, by=access.user)
+        return _join_url(request, made[row.key])
 
     found = _send(access, [Letter(row.address, partial(link_of, row)) for row in rows], form)
     for row in rows:
-        if row.user is not None and row.address in found.sent:
+        sent = row.address in found.sent
+        if row.user is not None and sent:
             note_reminded(study=access.study, row=row, by=access.user)
+        elif row.invite is not None and row.key in made:
+            keep_one(old=row.invite, token=made[row.key], sent=sent, by=access.user)
     _tell(request, found)
 
 

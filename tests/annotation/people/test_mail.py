@@ -118,6 +118,15 @@ def test_who_has_not_begun_or_stopped_is_reminded(
         boss.post(at, {**form, "to": keys})
     eva.refresh_from_db()
     assert eva.revoked_at is None and mail.outbox == []  # the old link is good still
+    with monkeypatch.context() as refused:
+
+        def reject(self: EmailBackend, letters: Any) -> int:
+            raise smtplib.SMTPDataError(554, b"Not today")
+
+        refused.setattr(EmailBackend, "send_messages", reject)
+        page = boss.post(at, {**form, "to": keys}, follow=True).content.decode()
+    assert "The mail to ann@example.org was not sent: 554 Not today." in page
+    assert Invite.objects.filter(label="eva@example.org", revoked_at=None).get() == eva
     assert boss.post(at, {**form, "to": keys}).status_code == 302
     first, second = mail.outbox
     assert second.to == ["ann@example.org"]
