@@ -58,7 +58,7 @@ class InviteForm(forms.Form):
         label="For whom",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="One name or e-mail address a line: each gets a link. People do not see this list.",
+        help_text="One name or address a line: each gets a link. People do not see this list.",
     )
     days = forms.IntegerField(
         label="Valid for (days)", min_value=1, max_value=LONGEST_DAYS, initial=7
