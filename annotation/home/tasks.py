@@ -139,7 +139,7 @@ def _progress(own: ItemCounts, pooled: bool) -> str:
 
 def _what(study: Study, own: ItemCounts) -> str:
     if study.settings.get("live") and own.open:
-        return "Rate the sessions that you played"
+        return "Rate the sessions you played"
     return describe_questions(load_questionnaire(study.questionnaire))
 
 

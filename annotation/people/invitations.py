@@ -134,7 +134,7 @@ def refuse_unless_good(invite: Invite | None) -> Invite:
     if invite.expires_at <= timezone.now():
         raise Refused("gone", "this invitation has expired")
     if invite.study.status in OVER:
-        raise Refused("closed", "what this link invites to is over")
+        raise Refused("closed", "the study of this link has ended")
     if invite.place is not None and invite.place.session.state in LiveSession.OVER:
         raise Refused("closed", "the session that this link leads to is over")
     return invite

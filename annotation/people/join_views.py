@@ -67,7 +67,7 @@ def join(request: HttpRequest) -> HttpResponseBase:
     except Refused as refused:
         return _no(request, refused)
     except IntegrityError:
-        form.add_error("username", "Somebody has taken this name a moment ago. Choose another one.")
+        form.add_error("username", "Somebody else has just taken this name. Choose another one.")
     return _page(request, invite, form)
 
 
@@ -83,7 +83,7 @@ def _come_in(request: HttpRequest, form: NewAccountForm, digest: str) -> HttpRes
 
 def _welcome(request: HttpRequest, study: Study) -> HttpResponseBase:
     request.session.pop(KEPT, None)
-    messages.success(request, f"You are in: welcome to the study “{study.name}”.")
+    messages.success(request, f"You have joined the study “{study.name}”.")
     if is_live(study):  # to what comes first, without a page in between
         return redirect("annotation:next_item", pk=study.pk)
     return redirect("annotation:study", pk=study.pk)

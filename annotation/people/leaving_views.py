@@ -53,13 +53,13 @@ def leave(request: HttpRequest, pk: int) -> HttpResponseBase:
     act = Confirmation(
         title="Withdraw from this study",
         points=[
-            "You may stop at any time, without giving a reason and without disadvantage.",
-            "Items that you have not submitted go back and may be given to somebody else.",
-            "What you submitted stays stored under your number in the study, and is left out of "
-            "all analyses and of every export for them.",
-            "If you want your name and what you wrote to be erased too, ask the people who run "
-            "the study: an administrator can do that.",
-            "A manager can take you back into the study later, if you ask for it.",
+            "You can stop at any time, without giving a reason and without disadvantage.",
+            "Items that you have not submitted can be assigned to somebody else.",
+            "Your submitted answers stay stored under your number in the study. Analyses and their "
+            "exports leave them out.",
+            "To have your name and your texts erased as well, ask a manager of the study. An "
+            "administrator can do that.",
+            "If you change your mind, a manager can readmit you.",
         ],
         button="Withdraw from the study",
         done=f"You have withdrawn from “{study.name}”. Thank you for your time.",

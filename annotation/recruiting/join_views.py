@@ -127,7 +127,7 @@ def _join(request: HttpRequest, link: RecruitingLink, kept: dict[str, str]) -> H
     try:
         found = join_by_link(link=link, browser=digest_of(browser), **ids)
     except IntegrityError:
-        raise Refused("conflict", "this id was used a moment ago; open the link again") from None
+        raise Refused("conflict", "this ID was used a moment ago; open the link again") from None
     return _come_in(request, found, browser)
 
 
@@ -140,7 +140,7 @@ def _again(request: HttpRequest, known: Recruit) -> HttpResponseBase:
         return _private(render(request, "annotation/recruit_screened.html", context))
     browser = request.COOKIES.get(BROWSER) or secrets.token_urlsafe(TOKEN_BYTES)
     if not admit_browser(recruit=known, browser=digest_of(browser)):
-        raise Refused("not_yours", "this participant id is in use in another browser")
+        raise Refused("not_yours", "this participant ID is in use in another browser")
     return _come_in(request, known, browser)
 
 

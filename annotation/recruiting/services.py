@@ -101,9 +101,9 @@ def refuse_unless_open(link: RecruitingLink | None) -> RecruitingLink:
         raise Refused("gone", "this link has expired")
     status = link.study.status
     if status in OVER:
-        raise Refused("closed", "what this link leads to is over")
+        raise Refused("closed", "this study has ended")
     if status != Study.Status.OPEN:
-        raise Refused("closed", "the study takes nobody at the moment; try again later")
+        raise Refused("closed", "the study takes no participants now; try again later")
     if places_left(link) < 1:
         raise Refused("gone", "all places are taken")
     return link
@@ -129,7 +129,7 @@ def join_by_link(
     ``browser`` is the digest of their browser's cookie. Refused where the id was used before.
     """
     if not EXTERNAL_ID.fullmatch(external_id):
-        raise Refused("invalid", "this is no id of a participant")
+        raise Refused("invalid", "this is not a participant ID")
     with transaction.atomic():
         # Locked, so that two people do not take the last place.
         lock_study(link.study)
@@ -154,7 +154,7 @@ def screen_out(
 ) -> Recruit:
     """Keep that somebody does not fit, so that they cannot try other answers."""
     if not EXTERNAL_ID.fullmatch(external_id):
-        raise Refused("invalid", "this is no id of a participant")
+        raise Refused("invalid", "this is not a participant ID")
     found, _ = Recruit.objects.get_or_create(
         study=link.study, external_id=external_id,
         defaults={

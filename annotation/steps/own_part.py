@@ -19,11 +19,11 @@ BUTTONS: dict[str, str] = {
     "information": "Read the information",
     "consent": "Read and answer the consent",
     "background": "Answer the questions about you",
-    "training": "Go on with the training",
+    "training": "Continue the training",
     "item": "Begin",
     "session": "Go to your session",
     "seat": "Take a free place",
-    "break": "Come back from the break",
+    "break": "End break",
 }
 
 
@@ -63,7 +63,7 @@ class OwnPart:
     def button(self) -> str:
         """The words of the main button; empty where there is nothing to press."""
         if self.pooled and self.step.position is not None and self.step.name == "item":
-            return f"Go on with item {self.step.position}"
+            return f"Continue with item {self.step.position}"
         if self.step.name == "item" and self.counts.ended:
             return "Next item"
         return BUTTONS.get(self.step.name, "")

@@ -134,106 +134,105 @@ def _with_position(step: AnnotatorStep, study: Study, user: User) -> AnnotatorSt
 INFORMATION = AnnotatorStep(
     "information",
     title="Information",
-    reason="read the information about the study first; what you answered is kept",
+    reason="read the information about the study first; your answers are kept",
 )
 CONSENT = AnnotatorStep(
     "consent",
     title="Consent",
-    reason="answer the consent text of the study first; what you answered is kept",
+    reason="answer the consent text of the study first; your answers are kept",
 )
 BACKGROUND = AnnotatorStep(
     "background",
     title="About you",
-    reason="answer the questions about yourself first; what you answered is kept",
+    reason="answer the questions about yourself first; your answers are kept",
 )
 TRAINING = AnnotatorStep(
     "training",
     title="Training",
-    reason="finish the training first; what you answered is kept",
+    reason="finish the training first; your answers are kept",
 )
 FAILED = AnnotatorStep(
     "waiting",
     title="The training has ended",
-    text="Your answers differed from the expected ones more often than this study allows. Whoever "
-    "runs the study sees this and can let you go on; there is nothing that you need to do now.",
-    reason="the training was not passed; a manager can let you go on",
+    text="Your answers differed from the expected ones more often than this study allows. A "
+    "manager can see this and let you continue. You do not need to do anything now.",
+    reason="the training was not passed; a manager can let you continue",
 )
 UNASSIGNED = AnnotatorStep(
     "waiting",
     title="No items for you yet",
-    text="You are an annotator of this study, but no items have been given to you. Whoever runs "
-    "the study gives them out; then they appear here.",
-    reason="no items have been given to you yet",
+    text="You are an annotator of this study, but no items are assigned to you yet. They appear "
+    "here when a manager assigns them.",
+    reason="no items are assigned to you yet",
 )
 NO_SESSION = AnnotatorStep(
     "waiting",
-    title="No session for you",
-    text="There is no session in which you have a place now, and none that is free. If you "
-    "expected one, ask whoever runs the study; when you get a place, it appears here and at home.",
+    title="No session yet",
+    text="You have no place in a session, and no place is free. A new place appears here and on "
+    "your home page. If you expected one, ask a manager of the study.",
     reason="you have no place in a session of this study",
 )
 PLAYED = AnnotatorStep(
     "waiting",
-    title="All your sessions are over",
-    text="Nothing is left to do here. Thank you for taking part.",
-    reason="your sessions of this study are over",
+    title="All your sessions are finished",
+    text="You have nothing left to do here. Thank you for taking part.",
+    reason="your sessions of this study are finished",
 )
 NO_SEAT = AnnotatorStep(
     "waiting",
-    title="Somebody was quicker",
-    text="The free places have been taken a moment ago. If others become free, they appear here.",
+    title="No free place left",
+    text="Somebody else has just taken the last free place. New places appear here.",
     reason="all places of this study are taken",
 )
 UNASKED = AnnotatorStep(
     "waiting",
     title="Something is missing",
-    text="This study asks its annotators about themselves first, but the questions were not given "
-    "to you. Tell whoever runs the study.",
-    reason="the questions about yourself were not given to you",
+    text="This study asks you about yourself first, but these questions were not assigned to you. "
+    "Tell a manager of the study.",
+    reason="the questions about yourself were not assigned to you",
 )
 PAUSED = AnnotatorStep(
     "waiting",
-    title="Your part is paused",
-    text="The people who run this study have paused your part in it. What you have answered is "
-    "kept, and you can go on when they resume it.",
-    reason="your part in this study is paused",
+    title="A manager has paused your work",
+    text="Your answers are saved. You can continue when a manager resumes your work.",
+    reason="a manager has paused your work in this study",
 )
 LEFT = AnnotatorStep(
     "waiting",
     title="You have left this study",
-    text="You take no part in this study any more, so there is nothing left to do here.",
-    reason="you take no part in this study any more",
+    text="You no longer take part in this study. You have nothing left to do here.",
+    reason="you no longer take part in this study",
     code="closed",
 )
 ENDED = AnnotatorStep(
     "waiting",
     title="This study has ended",
-    text="Its last day has passed, and it takes no more answers. What you have submitted counts. "
+    text="Its last day has passed, so you can no longer answer. Your submitted items count. "
     "Thank you.",
-    reason="the study has reached its end and takes no more answers",
+    reason="the study has ended: you can no longer answer",
     code="closed",
 )
 CLOSED = AnnotatorStep(
     "waiting",
     title="This study is closed",
-    text="It takes no more answers. What you have submitted counts. Thank you.",
-    reason="the study is closed and takes no more answers",
+    text="You can no longer answer. Your submitted items count. Thank you.",
+    reason="the study is closed: you can no longer answer",
     code="closed",
 )
 STATUS = {
     Status.DRAFT: AnnotatorStep(
         "waiting",
-        title="This study has not begun",
-        text="It is still being prepared. When it is opened, you can begin here.",
+        title="This study has not started",
+        text="It is still being prepared. You can start here when it opens.",
         reason="the study has not been opened yet",
         code="closed",
     ),
     Status.PAUSED: AnnotatorStep(
         "waiting",
         title="This study is paused",
-        text="Nobody can answer at the moment. What you have answered is kept, and you can go on "
-        "when the study is opened again.",
-        reason="the study is paused; what you answered is kept in this browser",
+        text="Nobody can answer at the moment. Your answers are saved. You can continue when the "
+        "study is resumed.",
+        reason="the study is paused; your answers are kept in this browser",
     ),
     Status.CLOSED: CLOSED,
     Status.ARCHIVED: CLOSED,

@@ -112,9 +112,9 @@ def _sit_down(
 def _done(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
     if recruit_of(access.study, access.user) is not None:
         return redirect("annotation:finished", pk=access.study.pk)
-    words = "Nothing is left to do here: all your items are finished."
+    words = "You have finished all your items."
     if access.study.dealing == Study.Dealing.POOL:
-        words = "Nothing is left to do here: every item has been taken."
+        words = "No items are left: all have been taken."
     messages.success(request, words)
     return redirect("annotation:study", pk=access.study.pk)
 

@@ -70,7 +70,7 @@ def answer_consent(*, study: Study, user: User, version: int, given: bool) -> No
     with transaction.atomic():
         participant = lock_participant(study=study, user=user)
         if participant.state not in (Participant.State.ACTIVE, Participant.State.PAUSED):
-            raise Refused("closed", "you take no part in this study any more")
+            raise Refused("closed", "you no longer take part in this study")
         last = Consent.objects.filter(study=study, user=user, text=text).order_by("-pk").first()
         if last is not None and last.given == given:
             return

@@ -16,7 +16,7 @@ class NewerDraft(Refused):
 
     def __init__(self, draft: LiveDraft) -> None:
         self.draft = draft
-        super().__init__("conflict", "something newer was kept in another tab or browser")
+        super().__init__("conflict", "there is a newer draft in another tab or browser")
 
 
 def keep_draft(*, ask: OpenAsk, user: User, fields: Mapping[str, str], version: int) -> int:

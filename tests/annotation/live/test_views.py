@@ -62,7 +62,7 @@ def test_from_a_link_to_the_session(researcher: Client) -> None:
     session = LiveSession.objects.get()
     told = reverse("annotation:session_instructions", args=[session.pk])
     consent = player.get(reverse("annotation:consent", args=[study.pk])).content.decode()
-    assert "you play in no session" in consent and "items" not in consent.split("<main")[1]
+    assert "you cannot play in sessions" in consent and "items" not in consent.split("<main")[1]
     # Nothing of the session is shown before they agreed.
     assert player.get(told).status_code == 302
     agree = {**text, "answer": "agree"}

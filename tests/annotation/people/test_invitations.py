@@ -78,7 +78,7 @@ def test_links_that_are_not_good(study: Study, manager: User) -> None:
             accept_invite(digest=digest, user=cat)
         assert study.name not in refused.value.reason
     Study.objects.filter(pk=study.pk).update(status="closed")
-    with pytest.raises(Refused, match="is over"):
+    with pytest.raises(Refused, match="has ended"):
         accept_invite(digest=over, user=cat)
     assert not Membership.objects.filter(user=cat).exists()
     assert list(told(study)).count("revoked") == 1
@@ -151,7 +151,7 @@ def test_links_for_a_list_of_people(study: Study, manager: User) -> None:
     assert f"dan@x.org\t{links[1].url}" in made.content.decode()
     assert set(Invite.objects.values_list("label", flat=True)) == {"Cat", "dan@x.org"}
     joined = Client().get(links[1].url, follow=True).content.decode()
-    assert "The link is good until" in joined
+    assert "The link is valid until" in joined
     # One line too long, or a study that is over: no link at all.
     wrong = boss.post(f"/studies/{study.pk}/invites/", {**given, "label": f"Eve\n{'x' * 121}"})
     assert wrong.status_code == 422 and "At most 120 characters a line" in wrong.content.decode()

@@ -78,7 +78,7 @@ def test_a_study_without_all_this_begins_with_its_items(study: Study, ann: User)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"status": "draft"}, "has not begun"),
+        ({"status": "draft"}, "has not started"),
         ({"status": "paused"}, "paused"),
         ({"status": "closed"}, "closed"),
         ({"closes_at": timezone.now() - timedelta(days=1)}, "has ended"),
@@ -99,7 +99,7 @@ def test_who_has_no_items_is_told_so(study: Study, manager: User, ann: User) -> 
     study.assignments.filter(annotator=ann).delete()
     assert next_step(study, place(study, ann)).title == "No items for you yet"
     study.participants.filter(user=ann).update(state=Participant.State.PAUSED)
-    assert next_step(study, place(study, ann)).title == "Your part is paused"
+    assert next_step(study, place(study, ann)).title == "A manager has paused your work"
 
 
 # --- Texts ----------------------------------------------------------------------------------------

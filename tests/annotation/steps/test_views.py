@@ -50,7 +50,7 @@ def test_the_way_to_the_first_item(full: Study, ann: User, browser: Client) -> N
     assert browser.post(f"{at}/consent/", {"version": "1"}).status_code == 422
     assert browser.post(f"{at}/consent/", {"version": "7", "answer": "agree"}).status_code == 409
     assert to(browser.post(f"{at}/consent/", {"version": "1", "answer": "decline"})) == "consent/"
-    assert "You have declined" in browser.get(f"{at}/consent/").content.decode()
+    assert "You declined" in browser.get(f"{at}/consent/").content.decode()
     assert to(browser.get(f"{at}/annotate/1/")) == "annotate/"
     assert to(browser.post(f"{at}/consent/", {"version": "1", "answer": "agree"})) == "annotate/"
     assert to(browser.get(following)) == "background/1/"
@@ -104,7 +104,7 @@ def test_a_standstill_has_a_page(study: Study, ann: User, browser: Client) -> No
     assert "This study is paused" in browser.get(following).content.decode()
     Study.objects.filter(pk=study.pk).update(status="open")
     Participant.objects.filter(study=study, user=ann).update(state="paused")
-    assert "Your part is paused" in browser.get(following).content.decode()
+    assert "A manager has paused your work" in browser.get(following).content.decode()
 
 
 def test_items_of_a_pool_are_taken_until_none_is_left(
@@ -121,7 +121,7 @@ def test_items_of_a_pool_are_taken_until_none_is_left(
     assert to(browser.get(following)) == "annotate/1/"
     study.assignments.update(state="submitted")
     assert to(browser.get(following)) == ""
-    assert "every item has been taken" in browser.get(f"/studies/{study.pk}/").content.decode()
+    assert "and no more are left" in browser.get(f"/studies/{study.pk}/").content.decode()
 
 
 def test_a_break_and_back(study: Study, ann: User, browser: Client) -> None:
