@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect
 
 from annotation.blinding import blind_studies
 from annotation.models import Assignment, Membership, Participant, Study
-from annotation.ratings.statements import find_own_assignment
+from annotation.ratings.statements import find_own_assignment, find_participant_row
 from annotation.steps.selectors import step_before
 from annotation.texts.selectors import has_read_information
 from benchmarks.access import START, VIEW
@@ -151,7 +151,7 @@ def fetch_annotator(request: HttpRequest, pk: int) -> tuple[StudyAccess, Partici
 
 def participant_of(access: StudyAccess) -> Participant:
     """Return an annotator's place in the study; `add_member` gives it together with the role."""
-    participant = _participant(access.study.pk, access.user)
+    participant = find_participant_row(study=access.study.pk, user=access.user.pk)
     if participant is None:
         raise PermissionDenied("A manager of the study must add you as an annotator again.")
     participant.study, participant.user = access.study, access.user
@@ -171,12 +171,12 @@ def fetch_assignment(
     user, key = fetch_assignment_key(request, pk, position, part)
     # By position again: items that are not open may move between the two queries.
     item = get_object_or_404(
-        Assignment.objects.select_related("study", "item__task", "trajectory"),
+        Assignment.objects.select_related("study", "item__task"),
         pk=key.pk,
         position=position,
     )
     item.annotator = user
-    participant = _participant(pk, user)
+    participant = find_participant_row(study=pk, user=user.pk)
     access = StudyAccess(item.study, user, frozenset({Role.ANNOTATOR}), participant)
     if participant is None:
         return access, item  # they may look at what was theirs, and answer nothing
@@ -202,10 +202,6 @@ def fetch_assignment_key(
         raise Http404
     item.annotator = user
     return user, item
-
-
-def _participant(study: int, user: User) -> Participant | None:
-    return next(iter(Participant.objects.filter(study=study, user=user).order_by()), None)
 
 
 def redirect_to_next_step(view: View) -> View:

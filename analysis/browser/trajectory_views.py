@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -37,7 +38,7 @@ def trajectory(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     if wants_fragment(request) and "find" in request.GET:
         context = {"trajectory": found, "query": list_query(request.GET), **_search(request, found)}
         return respond(request, "", "analysis/_found.html", context)
-    return render(request, "analysis/trajectory.html", page_context(request, found))
+    return TemplateResponse(request, "analysis/trajectory.html", page_context(request, found))
 
 
 def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:

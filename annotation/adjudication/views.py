@@ -228,8 +228,8 @@ def _field(
     conditions: list[Statement] = []
     if slot.question.about == "candidate":
         candidates = load_candidates(item)
-    if slot.question.scale.kind == "marks" and item.trajectory is not None:
-        conditions = load_conditions(item.trajectory.profile_id, item.subjects)
+    if slot.question.scale.kind == "marks":
+        conditions = load_conditions(item.trajectory_id, item.subjects)
     form = build_form(
         questionnaire, [slot], {slot.name: said}, candidates=candidates, conditions=conditions
     )

@@ -185,10 +185,9 @@ def change_assignment_state(
     if holds and not held and not _claim_slot(assignment.item_id):
         raise Refused("gone", "somebody else has taken this item meanwhile")
     given = -1 if held and not holds else 0
-    if done or given:
-        Item.objects.filter(pk=assignment.item_id).update(
-            done=F("done") + done, given=F("given") + given
-        )
+    counts = {name: F(name) + n for name, n in (("done", done), ("given", given)) if n}
+    if counts:
+        Item.objects.filter(pk=assignment.item_id).update(**counts)
     now = timezone.now()
     assignment.state = state
     assignment.skip_reason = reason if state == State.SKIPPED else ""

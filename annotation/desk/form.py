@@ -6,6 +6,7 @@ the comment on it, ``:comment`` a comment on the whole item.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from annotation.desk.trajectories import KINDS, Statement
@@ -168,11 +169,11 @@ class DeskForm:
     remarks: Remarks
     marks: Mapping[str, Sequence[ConditionMark]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def rows(self) -> list[FormRow]:
         return [row for block in self.blocks for part in block.parts for row in part.rows]
 
-    @property
+    @cached_property
     def layout(self) -> str:
         """How the form is laid out on a wide screen.
 

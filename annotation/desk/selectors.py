@@ -11,6 +11,7 @@ from annotation.desk.form import (
     NONE_KEY,
     RESPECTED_KEY,
     VIOLATED_KEY,
+    DeskAnswer,
     DeskForm,
     FormRow,
     Places,
@@ -188,25 +189,28 @@ def load_desk(
     missing: Sequence[str] = (),
     locked: bool,
 ) -> DeskPage:
-    """Return the desk of an item with its study, task and trajectory at hand, in five queries at
-    most.
+    """Return the desk of an item with its study and task at hand, in six queries at most.
 
     ``given`` is what was typed into a form that could not be taken; it stands in its places.
     """
     questionnaire = questionnaire_of(item)
     shows = questionnaire.shows
-    ratings = Rating.objects.filter(assignment=item)
-    stored = stored_places(
-        ratings.values_list("question", "subject", "aspect", "value", "chosen", "text", "version")
-    )
+    edits = _edits(item)
+    stored: dict[str, DeskAnswer] = {}
+    if edits:  # nothing stands of what nobody has edited
+        ratings = Rating.objects.filter(assignment=item)
+        stored = stored_places(
+            ratings.values_list(
+                "question", "subject", "aspect", "value", "chosen", "text", "version"
+            )
+        )
     rotation = rotation_of(item, participant.number) if participant is not None else item.rotation
     slots = list(questionnaire.slots(item.item.asked, item.item.subjects, rotation))
     marking = any(slot.question.scale.kind == "marks" for slot in slots)
     deciding = any(slot.question.about == "candidate" for slot in slots)
     conditions: list[Statement] = []
     if marking or "profile" in shows:
-        profile = item.trajectory.profile_id if item.trajectory is not None else None
-        conditions = load_conditions(profile, item.item.subjects)
+        conditions = load_conditions(item.trajectory_id, item.item.subjects)
     candidates = load_candidates(item.item) if deciding or "candidates" in shows else {}
     counts, last = _progress(item, participant)
     return DeskPage(
@@ -233,7 +237,7 @@ def load_desk(
         stored=stored,
         counts=counts,
         last=last,
-        edits=_edits(item),
+        edits=_standing(edits),
     )
 
 
@@ -277,15 +281,21 @@ def _progress(item: Assignment, participant: Participant | None) -> tuple[ItemCo
     return ItemCounts(len(states), done, states.count(Assignment.State.SKIPPED)), len(states)
 
 
-def _edits(item: Assignment) -> list[dict[str, Any]]:
-    """Return answers that stand: neither taken back, nor themselves taking something back."""
-    # With those that were taken back: SQLite would look for what takes nothing back among all edits
-    # there are, rather than among those of the item.
-    edits = RatingEdit.objects.filter(assignment=item, aspect=Aspect.ANSWER).order_by("pk")
-    rows = edits.values_list(
-        "pk", "undoes", "client_id", "question", "subject", "value", "chosen", "text"
+def _edits(item: Assignment) -> list[tuple[Any, ...]]:
+    """Return what was edited of an item, the latest last."""
+    # With what was taken back: SQLite would look for what takes nothing back among all edits there
+    # are, rather than among those of the item.
+    edits = RatingEdit.objects.filter(assignment=item).order_by("pk")
+    return list(
+        edits.values_list(
+            "pk", "aspect", "undoes", "client_id", "question", "subject", "value", "chosen", "text"
+        )
     )
-    undone = {undoes for _, undoes, *_ in rows}
+
+
+def _standing(edits: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Return answers that stand: neither taken back, nor themselves taking something back."""
+    undone = {undoes for _, _, undoes, *_ in edits}
     return [
         {
             "id": str(client_id),
@@ -294,6 +304,6 @@ def _edits(item: Assignment) -> list[dict[str, Any]]:
             "chosen": chosen,
             "text": text,
         }
-        for pk, undoes, client_id, question, subject, value, chosen, text in rows
-        if undoes is None and pk not in undone
+        for pk, aspect, undoes, client_id, question, subject, value, chosen, text in edits
+        if aspect == Aspect.ANSWER and undoes is None and pk not in undone
     ]

@@ -63,9 +63,8 @@ def load_turns(
     rows = list(Turn.objects.filter(trajectory=trajectory).order_by("index").only(*fields))
     violated: dict[int, list[DeskFinding]] = {}
     if findings:
-        judged = Violation.objects.filter(turn__trajectory=trajectory).order_by("pk")
-        if earlier:
-            judged = judged.filter(turn__is_final=False)
+        shown_of = [row.pk for row in rows if not (earlier and row.is_final)]
+        judged = Violation.objects.filter(turn__in=shown_of).order_by("pk")
         findings_of = judged.values_list("turn", "text", "kind", "repeated", "revealed")
         for turn, text, kind, repeated, revealed in findings_of:
             violated.setdefault(turn, []).append(_finding(text, kind, repeated, revealed))
@@ -167,11 +166,16 @@ class Statement:
 _FIELDS = ("key", "kind", "text")
 
 
-def load_conditions(profile: int | None, subjects: Mapping[str, Sequence[str]]) -> list[Statement]:
-    """Return the conditions of a profile. Where the item lists its own, those of them in force."""
-    if profile is None:
+def load_conditions(
+    trajectory: int | None, subjects: Mapping[str, Sequence[str]]
+) -> list[Statement]:
+    """Return the conditions of a trajectory's profile. Where the item lists its own, those of them
+    in force.
+    """
+    if trajectory is None:
         return []
-    rows = Constraint.objects.filter(profile=profile).order_by("pk").values_list(*_FIELDS)
+    rows = Constraint.objects.filter(profile__trajectory=trajectory).order_by("pk")
+    rows = rows.values_list(*_FIELDS)
     found = [Statement(*fields) for fields in rows]
     listed = {key for kind in KINDS for key in subjects.get(kind, ())}
     return [one for one in found if one.key in listed] if listed else found
@@ -247,8 +251,8 @@ class Dialogue:
 
 
 def load_dialogue(item: Assignment) -> Dialogue:
-    """Return the messages of an item in two queries; ``hides``:
-    something hidden is not shown here.
+    """Return the messages of an item in three queries; ``hides``: something hidden is not shown
+    here.
     """
     rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
     told = messages_of(rows)

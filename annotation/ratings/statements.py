@@ -37,6 +37,11 @@ def find_own_assignment(*, study: int, user: int, part: str, position: int) -> A
     return next(iter(Assignment.objects.raw(_SEAT, values)), None)
 
 
+def find_participant_row(*, study: int, user: int) -> Participant | None:
+    """Read somebody's row in a study."""
+    return next(iter(Participant.objects.raw(_PARTICIPANT, [study, user])), None)
+
+
 def lock_participant_row(*, study: int, user: int) -> Participant | None:
     """Read somebody's row in a study, locked until the transaction ends.
 

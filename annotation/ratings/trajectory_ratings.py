@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef
 
 from annotation.access import OVERSEERS, READERS
 from annotation.adjudication.selectors import answer_text
@@ -125,7 +125,7 @@ def ratings_of_trajectory(
     Submitted items that count alone (no gold, no training), without people who withdrew. Whoever
     has open items in a blinded study sees nothing of that study.
     """
-    items = list(_items(trajectory, user))
+    items = _items(trajectory, user)
     if not items:
         return []
     roles = Membership.objects.filter(
@@ -183,14 +183,17 @@ def ratings_of_trajectory(
     return made
 
 
-def _items(trajectory: int, user: User) -> QuerySet[Item]:
+def _items(trajectory: int, user: User) -> list[Item]:
     rows = Item.objects.filter(trajectory=trajectory, use=Item.Use.MAIN).select_related("study")
     if not user.is_superuser:
         mine = Membership.objects.filter(
             study=OuterRef("study"), user=user, role__in=OVERSEERS
         ).order_by()
         rows = rows.filter(Exists(mine))
-    return rows.exclude(Q(study__in=blind_studies(user))).order_by("-study")
+    items = list(rows.order_by("-study"))
+    # Only studies that are blinded can be closed to somebody; most trajectories are in none.
+    closed = blind_studies(user) if any(item.study.blinded for item in items) else frozenset()
+    return [item for item in items if item.study_id not in closed]
 
 
 def _gone(seat: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> bool:
