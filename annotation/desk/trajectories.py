@@ -175,8 +175,7 @@ def load_conditions(
     if trajectory is None:
         return []
     rows = Constraint.objects.filter(profile__trajectory=trajectory).order_by("pk")
-    rows = rows.values_list(*_FIELDS)
-    found = [Statement(*fields) for fields in rows]
+    found = [Statement(*fields) for fields in rows.values_list(*_FIELDS)]
     listed = {key for kind in KINDS for key in subjects.get(kind, ())}
     return [one for one in found if one.key in listed] if listed else found
 
