@@ -126,7 +126,7 @@ def test_two_participants_join_finish_and_are_paid(
     page.get_by_role("link", name="Recruiting", exact=True).click()
     expect(page.get_by_role("row", name="pid0")).to_contain_text("tried in another browser")
     check_looks(page)
-    page.get_by_role("link", name="Payment").click()
+    page.get_by_role("link", name="Pay participants").click()
     page.get_by_label("Bonus of pid1").fill("0.50")
     page.get_by_role("button", name="Save bonuses").click()
     expect(page.locator("#bonus-prolific")).to_have_text("pid1,0.50")
