@@ -81,8 +81,8 @@ ROW, ROW_WITH_NAME, PLOT, HALF_PLOT = 18, 30, 120, 84
 UNNAMED_ROW = 7
 # Between panels: ticks (of one or two lines), the title of the axis, and that of the next panel.
 BETWEEN, TICK_LINE, COLUMN_GAP = 66, 16, 0.14
-# Letters of names that stand beside their rows, and of titles and ticks under the whole column.
-NAME_LETTERS, WHOLE_LETTERS = 24, 46
+# Letters of names that stand beside their rows.
+NAME_LETTERS = 24
 # Without rows, the numbers and the title of an axis take as much room as so many letters.
 AXIS_LETTERS = 9
 # The column without its margins; a letter of a name, and of a title with the room around it; the
@@ -109,15 +109,18 @@ def column_layout(layout: dict[str, Any], *, legend: int = 0) -> dict[str, Any]:
     panels = _panels(layout)
     longest = max((_letters(_row_names(layout[f"yaxis{name}"])) for name in rows), default=0)
     beside = longest <= NAME_LETTERS
-    letters = int((COLUMN - LETTER * (longest or AXIS_LETTERS)) * HALF / TITLE_LETTER)
-    across = 2 if beside and _fits_in_half(layout, panels, letters) else 1
+    # What names leave of the column, in letters.
+    whole = int((COLUMN - LETTER * (longest or AXIS_LETTERS) * beside) / TITLE_LETTER)
+    half = int(whole * HALF)
+    across = 2 if beside and _fits_in_half(layout, panels, half) else 1
+    letters = half if across == 2 else whole
     if not beside:
         _put_names_inside(slim, layout, rows)
     slim["margin"] = {**layout.get("margin", {}), "r": RIGHT, **({} if beside else {"l": 14})}
     more = 0
     for name in names:
         axis = dict(slim.get(f"xaxis{name}", {}))
-        _shorten_axis(axis, letters if across == 2 else WHOLE_LETTERS)
+        _shorten_axis(axis, letters, half=across == 2)
         texts = [axis.get("title", {}).get("text", ""), *axis.get("ticktext", ())[:1]]
         more = max(more, sum(str(text).count("<br>") for text in texts))
         slim[f"xaxis{name}"] = axis
@@ -241,7 +244,7 @@ def _fits_in_half(layout: dict[str, Any], panels: Panels, letters: int) -> bool:
     return shared and max(widths) - min(widths) < SAME and letters >= LEAST_LETTERS and short
 
 
-def _shorten_axis(axis: dict[str, Any], letters: int) -> None:
+def _shorten_axis(axis: dict[str, Any], letters: int, *, half: bool) -> None:
     """Break the title of an axis into lines, and leave out ticks that would touch each other."""
     if title := axis.get("title", {}).get("text"):
         lines = wrap(title, letters, break_long_words=False)
@@ -250,14 +253,14 @@ def _shorten_axis(axis: dict[str, Any], letters: int) -> None:
     if texts := axis.get("ticktext"):
         every = max(1, -(-sum(_letters([text]) + 2 for text in texts) // letters))
         axis["ticktext"], axis["tickvals"] = texts[::every], axis["tickvals"][::every]
-    elif letters < WHOLE_LETTERS and "range" in axis and axis.get("type") != "category":
+    elif half and "range" in axis and axis.get("type") != "category":
         low, high = axis["range"]
         ten = 10 ** floor(log10(high - low)) / 10
         steps = (step * power for power in (ten, 10 * ten) for step in STEPS)
         axis["dtick"] = next(
             step for step in steps if floor(high / step) - ceil(low / step) < FEW_TICKS
         )
-    elif letters < WHOLE_LETTERS:
+    elif half:
         axis["nticks"] = FEW_TICKS
 
 
@@ -280,3 +283,22 @@ def _moved(
     if note.get("xref") != "paper" or note.get("yref") != "paper" or place not in moved:
         return note
     return {**note, "x": moved[place][0], "y": moved[place][1]}
+
+
+def layout_changes(layout: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return what another layout of the same figure changes: keys, and within axes their keys.
+
+    None stands for what it leaves out. `mergeLayout` in `static/js/figure-look.js` puts both
+    together; two whole layouts would be sent thrice over.
+    """
+    found: dict[str, Any] = {}
+    for key in layout.keys() | other.keys():
+        old, new = layout.get(key), other.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            parts = old.keys() | new.keys()
+            inner = {part: new.get(part) for part in parts if old.get(part) != new.get(part)}
+            if inner:
+                found[key] = dict(sorted(inner.items()))
+        elif old != new:
+            found[key] = new
+    return dict(sorted(found.items()))

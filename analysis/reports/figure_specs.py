@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.figures.elements import label as escaped
-from analysis.figures.narrow import column_layout, narrow_layout
+from analysis.figures.narrow import column_layout, layout_changes, narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.reports.content import FigureSpec
 from benchmarks.models import Agent
@@ -38,9 +38,13 @@ def figure_spec(
     names = {trace["name"] for trace in figure["data"] if trace.get("name")}
     legend = sum(1 + name.count("<br>") for name in names) if len(names) > 1 else 0
     narrow = narrow_layout(layout, names_inside=not least_width, legend=legend)
-    drawn = {"data": figure["data"], "layout": layout, "narrow": narrow}
+    drawn = {
+        "data": figure["data"],
+        "layout": layout,
+        "narrow": layout_changes(layout, narrow),
+    }
     if not least_width:
-        drawn["column"] = column_layout(layout, legend=legend)
+        drawn["column"] = layout_changes(layout, column_layout(layout, legend=legend))
     return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"], table)
 
 

@@ -211,6 +211,8 @@ STORAGES: dict[str, dict[str, Any]] = {
 }
 # Pages ask for files by the names that hold their digest, so no others are kept or compressed.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+# Only our own pages use our files.
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 # --- Background work ------------------------------------------------------------------------------
 

@@ -85,6 +85,17 @@ export function dress(spec, layout, { scheme, forFile = false, font, scale } = {
   return figure;
 }
 
+// Returns a layout with what another one of the same figure changes; null stands for what that leaves out.
+export function mergeLayout(layout = {}, changes) {
+  const merged = { ...layout };
+  for (const [key, value] of Object.entries(changes || {})) {
+    const both = [value, layout[key]].every((part) => part && typeof part === "object" && !Array.isArray(part));
+    merged[key] = both ? mergeLayout(layout[key], value) : value;
+    if (value === null) delete merged[key];
+  }
+  return merged;
+}
+
 // --- Paper -------------------------------------------------------------------------------------
 // A figure as wide as one column or two, laid out for that width: with 7.5 pt type, instead of type that
 // shrinks with the picture.
@@ -127,7 +138,7 @@ export function fitToPaper(spec, name, box) {
     const width = box ? box.clientWidth : 900;
     return { ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false };
   }
-  const chosen = (name === "column" && (spec.column || spec.narrow)) || spec.layout || {};
+  const chosen = mergeLayout(spec.layout, name === "column" && (spec.column || spec.narrow));
   const wanted = Math.round(mm * PIXELS);
   // A figure that needs more room is drawn larger and scaled down.
   const width = Math.max(wanted, (chosen.meta && chosen.meta.minWidth) || 0);

@@ -1,7 +1,7 @@
 // Draws each [data-figure] when it comes into view: JSON from data-src, the Plotly script loaded once.
 // A figure's JSON names colours as "var(--series-1)".
 import { notice } from "./common.js";
-import { dress, fitToPaper, setSize } from "./figure-look.js";
+import { dress, fitToPaper, mergeLayout, setSize } from "./figure-look.js";
 
 const source = document.querySelector("script[data-plotly]").dataset.plotly;
 const drawn = new Map();
@@ -23,7 +23,7 @@ function loadPlotly() {
 
 // On a narrow screen, panels side by side are stacked if the figure has a layout for that.
 const small = matchMedia("(max-width: 40rem)");
-const layoutOf = (spec) => (small.matches && spec.narrow) || spec.layout || {};
+const layoutOf = (spec) => mergeLayout(spec.layout, small.matches && spec.narrow);
 function makeRoom(box, spec) {
   const { height, meta } = layoutOf(spec);
   box.style.height = height ? height + "px" : "var(--figure-height, 22rem)";

@@ -1,10 +1,10 @@
 // Draws the figures of a one-file report from the data in the file, and again when the theme changes.
-import { dress } from "./figure-look.js";
+import { dress, mergeLayout } from "./figure-look.js";
 
 const narrowScreen = matchMedia("(max-width: 40rem)");
 const drawnFigures = [];
 function layoutOf(spec) {
-  return (narrowScreen.matches && spec.narrow) || spec.layout || {};
+  return mergeLayout(spec.layout, narrowScreen.matches && spec.narrow);
 }
 function draw({ plot, spec }, scheme) {
   const chosen = layoutOf(spec);

@@ -29,7 +29,7 @@ def test_every_vendored_file_has_its_checksum() -> None:
 
 def test_names_carry_the_version_and_pages_use_those_names() -> None:
     users = (ROOT / "templates" / "base.html").read_text()
-    users += (ROOT / "static" / "css" / "pico.css").read_text()
+    users += (ROOT / "static" / "css" / "base.css").read_text()
     for path, (_name, version, _licence, _sha256) in entries().items():
         if path.startswith("static/"):
             assert version in path

@@ -5,7 +5,13 @@ from typing import Any
 from analysis.figures.agreement import agreement_bars
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.leaderboard import leaderboard_figure
-from analysis.figures.narrow import ABOVE, UPRIGHT_ROOM, column_layout, narrow_layout
+from analysis.figures.narrow import (
+    ABOVE,
+    UPRIGHT_ROOM,
+    column_layout,
+    layout_changes,
+    narrow_layout,
+)
 from analysis.figures.rubric import rubric_heatmap
 from analysis.figures.tool_use import PointRow, panel_dots
 from tests.analysis.figures.results import AGREEMENTS, AXES, ROWS, TABLE
@@ -63,7 +69,8 @@ def test_a_legend_takes_its_lines() -> None:
 
 def two_panels() -> dict[str, Any]:
     marks = [PointRow(name, AGREEMENTS[0].bias, name) for name in ("ada", "bob", "cyd")]
-    return panel_dots({"One": marks, "Other": marks}, unit="points")["layout"]
+    layout: dict[str, Any] = panel_dots({"One": marks, "Other": marks}, unit="points")["layout"]
+    return layout
 
 
 def test_a_column_of_a_paper_is_low() -> None:
@@ -94,3 +101,17 @@ def test_ticks_of_half_a_column_do_not_touch() -> None:
     layout["xaxis"] |= {"tickvals": [0, 1, 2, 3], "ticktext": ["0", "+20 pt", "+40 pt", "+60 pt"]}
     column = column_layout(layout)
     assert column["xaxis"]["ticktext"] == ["0", "+40 pt"] and column["xaxis"]["tickvals"] == [0, 2]
+
+
+def test_only_what_a_layout_changes_is_sent() -> None:
+    layout = two_panels()
+    column = column_layout(layout)
+    # The rows and their names stay as they are.
+    changes = layout_changes(layout, column)
+    assert set(changes) >= {"xaxis2", "height"} and not {"yaxis2", "template"} & set(changes)
+    merged = dict(layout)
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            value = {k: v for k, v in {**layout.get(key, {}), **value}.items() if v is not None}
+        merged[key] = value
+    assert merged == column
