@@ -241,6 +241,11 @@ def note_reminded(*, study: Study, row: ReminderRow, by: User) -> None:
     record_event(study=study, kind=Kind.MESSAGE, by=by, about=row.user, detail={"reminder": True})
 
 
+def reminder_subject(study: Study) -> str:
+    """Return the subject that is proposed for a reminder."""
+    return f"Reminder: the study “{study.name}”"[:LONGEST_SUBJECT]
+
+
 def reminder_text(study: Study) -> str:
     """Return the text that is proposed for a reminder."""
     return (

@@ -20,12 +20,12 @@ from annotation.people.mail import (
     ReminderRow,
     SentMail,
     address_in,
-    invitation_subject,
     keep_one,
     note_mailed,
     note_reminded,
     open_invites,
     reminder_rows,
+    reminder_subject,
     reminder_text,
     renew_invite,
     send_letters,
@@ -75,7 +75,7 @@ def reminders(request: HttpRequest, pk: int) -> HttpResponseBase:
     access = fetch_managed_study(request, pk)
     study = access.study
     rows = reminder_rows(study)
-    proposed = {"subject": invitation_subject(study), "text": reminder_text(study)}
+    proposed = {"subject": reminder_subject(study), "text": reminder_text(study)}
     form = MailForm(request.POST if request.method == "POST" else None, initial=proposed)
     chosen = {row.key for row in rows if row.proposed}
     if request.method == "POST":

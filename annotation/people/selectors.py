@@ -8,7 +8,6 @@ from datetime import datetime
 from django.db.models import Max, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.timesince import timesince, timeuntil
 
 from annotation.models import (
     Invite,
@@ -28,12 +27,11 @@ Role = Membership.Role
 
 @dataclass(frozen=True)
 class InviteRow:
-    """An invite and what became of it. ``expiry`` says in words how long it is good, or was."""
+    """An invite and what became of it."""
 
     invite: Invite
     state: str
     tone: str
-    expiry: str = ""
     mailed_at: datetime | None = None
 
     @property
@@ -88,17 +86,7 @@ def invite_rows(study: Study) -> list[InviteRow]:
         study=study, kind=StudyEvent.Kind.INVITED, detail__what="mailed"
     ).order_by()
     mailed = dict(mails.values_list("detail__invite").annotate(last=Max("at")))
-    return [
-        InviteRow(row, *_state(row, now), _expiry(row, now), mailed.get(row.pk)) for row in rows
-    ]
-
-
-def _expiry(invite: Invite, now: datetime) -> str:
-    if invite.used_at is not None or invite.revoked_at is not None:
-        return ""
-    if invite.expires_at <= now:
-        return f"expired {timesince(invite.expires_at, now, depth=1)} ago"
-    return f"{timeuntil(invite.expires_at, now, depth=1)} left"
+    return [InviteRow(row, *_state(row, now), mailed.get(row.pk)) for row in rows]
 
 
 def _state(invite: Invite, now: datetime) -> tuple[str, str]:

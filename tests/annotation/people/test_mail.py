@@ -60,7 +60,7 @@ def test_invitations_are_shown_then_sent(study: Study, boss: Client) -> None:
     assert link and Invite.objects.get(digest=digest_of(link[1])).label == "finn@example.org"
     assert StudyEvent.objects.filter(detail__what="mailed").count() == 2
     people = boss.get(f"/studies/{study.pk}/people/").content.decode()
-    assert people.count("mailed <time") == 2 and people.count("6\xa0days left") == 3
+    assert people.count("mailed <time") == 2
 
 
 def test_a_failure_is_named_and_its_link_shown_again(
@@ -125,7 +125,7 @@ def test_who_has_not_begun_or_stopped_is_reminded(
 
         refused.setattr(EmailBackend, "send_messages", reject)
         page = boss.post(at, {**form, "to": keys}, follow=True).content.decode()
-    assert "The mail to ann@example.org was not sent: 554 Not today." in page
+    assert "The mail to ann@example.org was not sent: localhost:25 answered 554 Not today." in page
     assert Invite.objects.filter(label="eva@example.org", revoked_at=None).get() == eva
     assert boss.post(at, {**form, "to": keys}).status_code == 302
     first, second = mail.outbox
