@@ -84,6 +84,9 @@ def test_a_person_answers_as_the_persona_to_the_end(
     salt.check()
     salt.press("Control+Enter")
     expect(page.get_by_role("heading", name="The agent asks, question 2")).to_be_visible()
+    expect(page.locator(".talk-line")).to_contain_text(
+        ["Make eggs", "How would you like", "With salt, please.", "?"]
+    )
     expect(page.get_by_text("1 of 18 told")).to_be_visible()
     expect(salt).not_to_be_checked()
     expect(page.get_by_text("told, turn 1")).to_be_visible()

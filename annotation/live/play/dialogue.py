@@ -73,9 +73,11 @@ def load_session_dialogue(
     """
     newest = _newest_asks(place)
     story = find_system(system).people.story
-    whole = story is not None and (over or not story.roles.isdisjoint(place.roles))
+    if story is not None and over:
+        return _numbered(_story(place, story))
+    whole = story is not None and not story.roles.isdisjoint(place.roles)
     if not whole and not newest:
-        return []
+        return _numbered(_query(place, story)) if story is not None else []
     if not whole and not any(_teller(ask, system) for ask in newest):
         return _numbered(_told(place))
     # A place of several roles is told more in one of them than in another.
@@ -98,6 +100,13 @@ def newer_lines(lines: Sequence[DialogueLine], mark: str) -> Sequence[DialogueLi
     if not count or mark_lines(lines[:count]) != mark:
         return None
     return lines[count:]
+
+
+def _query(place: LivePlace, story: Story) -> Iterator[Utterance]:
+    """Yield the query alone, which everybody sees before anything was put to them."""
+    tasks = Task.objects.filter(trajectories=place.session.trajectory_id)
+    for line in story.tell(tasks.values_list("prompt", flat=True).get(), [], ""):
+        yield replace(line, speaker=YOU) if line.speaker in place.title else line
 
 
 def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:
@@ -146,7 +155,9 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
         last = max(last, line.turn)
         own = line.speaker in place.title
         yield Utterance(YOU if own else line.speaker, line.text, line.turn, line.plan)
-    if ask.answered_at is None or kind in find_system(system).reply_schemas:
+    form = find_system(system).people.find_form(kind, ask.context)
+    spoken = form.spoken if form is not None else None
+    if ask.answered_at is None or (kind in find_system(system).reply_schemas and spoken is None):
         return
     replies = Exchange.objects.filter(
         trajectory=ask.trajectory_id,
@@ -157,7 +168,8 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
     reply = replies.order_by("-attempt").values_list("text", flat=True).first()
     if reply is not None:
         turn = ask.context.get("turn") or ask.context.get("step") or last
-        yield Utterance(YOU, reply, int(turn), plan=kind == "plan")
+        words = spoken(reply) if spoken is not None else reply
+        yield Utterance(YOU, words, int(turn), plan=kind == "plan")
 
 
 def _told(place: LivePlace) -> Iterator[Utterance]:

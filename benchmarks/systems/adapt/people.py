@@ -117,6 +117,16 @@ def compose_answer(context: Json, fields: Fields) -> str:
     return json.dumps({"answer": answer, "preferences": told}, ensure_ascii=False)
 
 
+def spoken_answer(text: str) -> str:
+    """Return what the persona says to the agent in a stored reply; all of one with more around its
+    JSON.
+    """
+    try:
+        return str(json.loads(text)["answer"])
+    except (ValueError, KeyError, TypeError):
+        return text
+
+
 def answer_hints(context: Json, text: str) -> list[Hint]:
     """Return what seems wrong between the words of an answer and its ticks."""
     try:
@@ -345,6 +355,15 @@ def compose_action(as_json: bool, context: Json, fields: Fields) -> str:
     return json.dumps({**parts, **record}, ensure_ascii=False)
 
 
+def spoken_action(text: str) -> str:
+    """Return the action of a stored reply in words; all of one with more around its JSON."""
+    try:
+        reply = json.loads(text)
+        return action_text(reply["action"], **{name: str(reply[name]) for name in _FIELDS})
+    except (ValueError, KeyError, TypeError):
+        return text
+
+
 def _from_fields(kind: str, fields: Fields) -> str:
     """Return the text of an action from its group's fields."""
     row = next((group for group in _GROUPS if kind in group[4]), None)
@@ -374,13 +393,16 @@ def _from_fields(kind: str, fields: Fields) -> str:
 _AGENT_NEEDS = frozenset({"task", "step", "known", "events", "told", "may_ask"})
 REPLY_FORMS: Mapping[str, ReplyForm] = {
     "action": ReplyForm(show_agent, partial(compose_action, False), _AGENT_NEEDS),
-    "json_action": ReplyForm(show_agent, partial(compose_action, True), _AGENT_NEEDS),
+    "json_action": ReplyForm(
+        show_agent, partial(compose_action, True), _AGENT_NEEDS, spoken=spoken_action
+    ),
     "answer": ReplyForm(
         show_persona,
         compose_answer,
         frozenset({"task", "question", "preferences", "dialogue"}),
         answer_hints,
         "It compares the words of your answer with those of the list; it does not understand them.",
+        spoken_answer,
     ),
 }
 

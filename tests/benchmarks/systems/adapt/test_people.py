@@ -13,6 +13,8 @@ from benchmarks.systems.adapt.people import (
     compose_answer,
     show_agent,
     show_persona,
+    spoken_action,
+    spoken_answer,
 )
 from benchmarks.systems.adapt.system import SYSTEM
 from tests.benchmarks.systems.adapt.stage import play, saying, task_named
@@ -158,3 +160,12 @@ def test_pages_name_the_speaker_so_an_answer_is_quoted_alone():
     assert (spoken[-1].speaker, spoken[-1].text) == ("Person", "Nuts!")
     story = SYSTEM.people.story.tell("Cook.", [("Ask Nuts?", "The person says: Nuts!")], "")
     assert [one.text for one in story] == ["Cook.", "Ask Nuts?", "Nuts!"]
+
+
+def test_replies_in_json_stand_in_the_dialogue_in_words():
+    assert spoken_answer(json.dumps({"answer": "Nuts!", "preferences": [4]})) == "Nuts!"
+    parts = dict.fromkeys(("x", "y", "z", "verb", "result", "tool"), "")
+    action = {"thought": "", "action": "search", **parts, "x": "fridge_0"}
+    assert spoken_action(json.dumps(action)) == "Search fridge_0"
+    for text in ("no JSON", "[1]", "{}", '{"action": "dance"}'):
+        assert spoken_action(text) == spoken_answer(text) == text
