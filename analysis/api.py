@@ -49,21 +49,21 @@ LaterStatus = Literal["none", "not_requested", "queued", "running", "failed", "r
 
 
 class NoticeOut(Schema):
-    """Something to know before reading on."""
+    """A notice that limits how results may be read."""
 
     tone: Literal["info", "warning"]
     text: str
 
 
 class MarkOut(Schema):
-    """What marks the results as not the real thing, such as scripted agents."""
+    """A mark on results that are not the real thing, such as those of scripted agents."""
 
     title: str
     text: str
 
 
 class EmptyOut(Schema):
-    """Why a page has nothing to show."""
+    """The reason why a page has nothing to show."""
 
     title: str
     text: str
@@ -80,7 +80,7 @@ class FigureOut(Schema):
 
 
 class ReasonOut(Schema):
-    """Why a cell of a table has no value."""
+    """The reason why a cell of a table has no value."""
 
     row: int = Field(description="Number of the row, from 0.")
     column: str
@@ -99,7 +99,7 @@ class TableOut(Schema):
 
 
 class PartsOut(Schema):
-    """What a report says and shows."""
+    """The contents of a report: sentences, figures, tables and notices."""
 
     answer: str = Field(description="The answer in a sentence or two.")
     notices: list[NoticeOut]
@@ -202,7 +202,7 @@ class FigureQuery(FilterQuery):
 
 
 class GroupQuery(Schema):
-    """What is grouped, and how."""
+    """The list that is grouped, and the options of grouping."""
 
     trajectories: str = Field(
         "",
@@ -406,15 +406,15 @@ def _groups(
 
 
 def _group_answer(asked: Asked, state: DeferredReport, rest: Mapping[str, Any]) -> dict[str, Any]:
-    told, report = _later(state), state.report
+    answer, report = _later(state), state.report
     return {
-        "status": told["status"],
-        "message": told["message"],
+        "status": answer["status"],
+        "message": answer["message"],
         "url": with_query(reverse("analysis:trajectory_groups"), asked.full_query),
         **rest,
         "marks": report.banners if report is not None else [],
         "empty": report.empty if report is not None else None,
-        "report": told["report"],
+        "report": answer["report"],
     }
 
 

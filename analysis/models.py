@@ -7,7 +7,7 @@ from benchmarks.models import AnswererVersion, Endpoint, Exchange, Job, Run
 
 
 class RunFacts(models.Model):
-    """What lists of trajectories filter and sort by, for all trajectories of one run.
+    """The index of one run's trajectories: the columns by which lists filter and sort.
 
     ``version`` is that of everything the facts were read from; ``columns`` is what
     `analysis.trajectory_index` packs. Rows may be deleted at any time: they are read again.

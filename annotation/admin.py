@@ -46,7 +46,7 @@ class MembershipForm(FormBase):
 
 @admin.register(Membership)
 class MembershipAdmin(MembershipBase):
-    """Who has which role in which study."""
+    """The administration of roles in studies."""
 
     form = MembershipForm
     list_display = ("user", "role", "study")
@@ -84,7 +84,7 @@ class MembershipAdmin(MembershipBase):
 
 @admin.register(Annotator)
 class AnnotatorAdmin(AnnotatorBase):
-    """Which accounts are simulated. Simulated ones are made by the simulation alone."""
+    """The administration of simulated accounts. Simulated ones are made by the simulation alone."""
 
     list_display = ("user", "is_simulated")
     readonly_fields = ("user", "is_simulated")

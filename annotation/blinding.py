@@ -34,7 +34,7 @@ def blind_studies(user: User) -> frozenset[int]:
 
 def _blind(user: int) -> QuerySet[Study]:
     here = Participant.objects.filter(study=OuterRef("pk"), user=user)
-    seats = Assignment.objects.filter(study=OuterRef("pk"), annotator=user)
+    assignments = Assignment.objects.filter(study=OuterRef("pk"), annotator=user)
     pool = Q(status=Study.Status.OPEN, dealing=Study.Dealing.POOL)
     pool &= Q(Exists(here.filter(state=Participant.State.ACTIVE)))
     pool &= Q(Exists(_free(user).filter(study=OuterRef("pk"))))
@@ -43,13 +43,13 @@ def _blind(user: int) -> QuerySet[Study]:
     may_play &= Q(Exists(_free_places().filter(session__study=OuterRef("pk"))))
     rows = Study.objects.filter(blinded=True).order_by()
     rows = rows.filter(
-        Q(Exists(seats.filter(state=Assignment.State.OPEN))) | pool | Q(plays) | may_play
+        Q(Exists(assignments.filter(state=Assignment.State.OPEN))) | pool | Q(plays) | may_play
     )
     return rows.exclude(Exists(here.filter(unblinded_at__isnull=False)))
 
 
 def _free(user: int) -> QuerySet[Item]:
-    """Return the items with a free seat that this person has not had."""
+    """Return the items with a free assignment that this person has not had."""
     had = Assignment.objects.filter(item=OuterRef("pk"), annotator=user)
     return Item.objects.filter(given__lt=F("wanted")).exclude(Exists(had)).order_by()
 

@@ -45,7 +45,7 @@ class AddressForm(forms.Form):
 
 
 class RunFilter(AddressForm):
-    """What the list of runs can be narrowed to."""
+    """The filters of the list of runs."""
 
     dataset = _select("Dataset", "Any dataset", ())
     agent = _select("Agent", "Any agent", ())

@@ -27,7 +27,7 @@ _FULL, _BUSY = {"53100"}, {"55P03", "40P01", "57014"}
 
 @dataclass(frozen=True)
 class Outage:
-    """Why nothing can be stored now, as a clause for a line of state, and what helps."""
+    """The reason why nothing can be stored now, as a clause for a line of state, and what helps."""
 
     code: str
     reason: str

@@ -27,7 +27,7 @@ POINTS = 40
 
 
 @dataclass(frozen=True)
-class Stretch:
+class TurnRange:
     """The turns from ``first`` to ``last``, and how they are asked for."""
 
     first: int
@@ -38,8 +38,10 @@ class Stretch:
         return self.last - self.first + 1
 
     @property
-    def parts(self) -> list["Stretch"]:
-        """What can be asked for first: the beginning, and the end where that is another part."""
+    def parts(self) -> list["TurnRange"]:
+        """The parts that can be asked for first: the beginning, and the end
+        where that is another part.
+        """
         begin = part_of(self.first).within(self)
         end = part_of(self.last).within(self)
         return [begin] if begin == end else [begin, end]
@@ -49,33 +51,33 @@ class Stretch:
         """Whether it has so many turns that its end can be asked for apart."""
         return len(self.parts) > 1
 
-    def within(self, other: "Stretch") -> "Stretch":
+    def within(self, other: "TurnRange") -> "TurnRange":
         """Return what both have in common."""
-        return Stretch(max(self.first, other.first), min(self.last, other.last))
+        return TurnRange(max(self.first, other.first), min(self.last, other.last))
 
     def __contains__(self, index: int) -> bool:
         return self.first <= index <= self.last
 
 
-def part_of(index: int) -> Stretch:
+def part_of(index: int) -> TurnRange:
     """Return the turns that come together with one: 1 to 20, 21 to 40, 41 to 60 and so on."""
     if index <= FIRST:
-        return Stretch(1, FIRST)
+        return TurnRange(1, FIRST)
     first = FIRST + 1 + (index - FIRST - 1) // MORE * MORE
-    return Stretch(first, first + MORE - 1)
+    return TurnRange(first, first + MORE - 1)
 
 
-def around(index: int) -> Stretch:
+def around(index: int) -> TurnRange:
     """Return the turns that come at first with one that an address names."""
-    return part_of(1) if index <= FIRST else Stretch(index - BEFORE, index + AFTER)
+    return part_of(1) if index <= FIRST else TurnRange(index - BEFORE, index + AFTER)
 
 
-def onwards(index: int) -> Stretch:
+def onwards(index: int) -> TurnRange:
     """Return the turns that a page goes on with from one, where no script brings more."""
-    return Stretch(index, index + MORE - 1)
+    return TurnRange(index, index + MORE - 1)
 
 
-def shown_at_first(indices: Sequence[int], asked: Stretch | None) -> set[int]:
+def shown_at_first(indices: Sequence[int], asked: TurnRange | None) -> set[int]:
     """Return the turns that a page shows without being asked for more: the last, and the first
     ones.
 
@@ -115,7 +117,7 @@ class Piece:
     """Turns that are shown, or a gap of turns that are not."""
 
     turns: list[ShownTurn] = field(default_factory=list)
-    gap: Stretch | None = None
+    gap: TurnRange | None = None
 
 
 def pieces_of(indices: Sequence[int], shown: Mapping[int, ShownTurn]) -> list[Piece]:
@@ -128,9 +130,9 @@ def pieces_of(indices: Sequence[int], shown: Mapping[int, ShownTurn]) -> list[Pi
                 pieces.append(Piece())
             pieces[-1].turns.append(row)
         elif pieces and pieces[-1].gap is not None:
-            pieces[-1].gap = Stretch(pieces[-1].gap.first, index)
+            pieces[-1].gap = TurnRange(pieces[-1].gap.first, index)
         else:
-            pieces.append(Piece(gap=Stretch(index, index)))
+            pieces.append(Piece(gap=TurnRange(index, index)))
     return pieces
 
 
@@ -138,7 +140,7 @@ def pieces_of(indices: Sequence[int], shown: Mapping[int, ShownTurn]) -> list[Pi
 class LineGroup:
     """Turns in the line of turns; folded with their sums where there are many."""
 
-    stretch: Stretch
+    turn_range: TurnRange
     lines: Sequence[TurnLine] | None
     total: TurnBin | None = None
 
@@ -150,13 +152,13 @@ def line_groups(lines: Sequence[TurnLine], open_at: int) -> list[LineGroup]:
     if not lines:
         return []
     if len(lines) <= UNFOLDED:
-        return [LineGroup(Stretch(lines[0].index, lines[-1].index), lines)]
+        return [LineGroup(TurnRange(lines[0].index, lines[-1].index), lines)]
     groups = []
     for at in range(0, len(lines), GROUP):
         part = lines[at : at + GROUP]
-        stretch = Stretch(part[0].index, part[-1].index)
-        lines_shown = part if open_at in stretch else None
-        groups.append(LineGroup(stretch, lines_shown, bins_of(part, 1)[0]))
+        turn_range = TurnRange(part[0].index, part[-1].index)
+        lines_shown = part if open_at in turn_range else None
+        groups.append(LineGroup(turn_range, lines_shown, bins_of(part, 1)[0]))
     return groups
 
 
@@ -165,7 +167,7 @@ def line_groups(lines: Sequence[TurnLine], open_at: int) -> list[LineGroup]:
 
 @dataclass(frozen=True)
 class PeopleSpread:
-    """What people gave: mean, lowest, highest, and how many answers."""
+    """The spread of people's scores: mean, lowest, highest, and their number."""
 
     mean: float
     low: int
@@ -189,18 +191,18 @@ class DrawnTurn:
 
     @property
     def words(self) -> str:
-        """Such as ``Turn 3: judges 3.67, from 3 to 4; one person 4``."""
-        said = []
+        """The turn in words, such as ``Turn 3: judges 3.67, from 3 to 4; one person 4``."""
+        parts = []
         if self.judges is not None and self.judges.mean is not None:
             low, high = self.judges.low, self.judges.high
-            said.append(f"judges {self.judges.mean:.2f}, from {low:g} to {high:g}")
+            parts.append(f"judges {self.judges.mean:.2f}, from {low:g} to {high:g}")
         else:
-            said.append("no score of judges")
+            parts.append("no score of judges")
         if self.judges is not None and self.judges.missing:
-            said.append(f"{self.judges.missing} without a score")
+            parts.append(f"{self.judges.missing} without a score")
         if self.people is not None:
-            said.append(self.people.words)
-        return f"{self.bin.words}: {'; '.join(said)}"
+            parts.append(self.people.words)
+        return f"{self.bin.words}: {'; '.join(parts)}"
 
 
 @dataclass(frozen=True)
@@ -213,16 +215,16 @@ class Panel:
 
     @property
     def words(self) -> str:
-        """What the drawing says, in one sentence."""
+        """The drawing in one sentence."""
         known = [p.judges.mean for p in self.points if p.judges and p.judges.mean is not None]
         if not known:
-            said = "no scores of judges"
+            scores = "no scores of judges"
         elif len(known) == 1:
-            said = f"judges {known[0]:.2f}"
+            scores = f"judges {known[0]:.2f}"
         else:
-            said = f"judges from {known[0]:.2f} to {known[-1]:.2f}"
+            scores = f"judges from {known[0]:.2f} to {known[-1]:.2f}"
         people = [p for p in self.points if p.people]
-        return f"{self.title}: {said}" + (
+        return f"{self.title}: {scores}" + (
             f"; people at {len(people)} of {len(self.points)} places" if people else ""
         )
 
@@ -244,14 +246,14 @@ class Multiples:
         return any(point.people for panel in self.panels for point in panel.points)
 
 
-def multiples_of(timeline: Timeline, said: Sequence[StudyRatings]) -> Multiples | None:
+def multiples_of(timeline: Timeline, ratings: Sequence[StudyRatings]) -> Multiples | None:
     """Return the drawings of a trajectory's scores;
     none with a single turn or without any score.
     """
     if len(timeline.lines) < 2 or not timeline.dimensions:
         return None
     bins = bins_of(timeline.lines, POINTS)
-    given = people_by_turn(timeline, said)
+    given = people_by_turn(timeline, ratings)
     panels = []
     for key, title in timeline.dimensions:
         points = []
@@ -264,13 +266,13 @@ def multiples_of(timeline: Timeline, said: Sequence[StudyRatings]) -> Multiples 
 
 
 def people_by_turn(
-    timeline: Timeline, said: Sequence[StudyRatings]
+    timeline: Timeline, ratings: Sequence[StudyRatings]
 ) -> dict[tuple[str, int], list[int]]:
     """Return the people's scores by dimension and turn; what was said of the last plan is at the
     last turn.
     """
     found: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for place in _scored(said):
+    for place in _scored(ratings):
         turn = place.turn
         if turn is None and timeline.lines:
             turn = timeline.lines[-1].index
@@ -284,11 +286,11 @@ def people_of(values: Sequence[int]) -> PeopleSpread | None:
     return PeopleSpread(fmean(values), min(values), max(values), len(values)) if values else None
 
 
-def _scored(said: Sequence[StudyRatings]) -> list[RatedPlace]:
-    return [p for study in said for p in study.places if p.question.dimension and p.values]
+def _scored(ratings: Sequence[StudyRatings]) -> list[RatedPlace]:
+    return [p for study in ratings for p in study.places if p.question.dimension and p.values]
 
 
-def header_marks(last: TurnView | None, said: Sequence[StudyRatings]) -> list[dict[str, Any]]:
+def header_marks(last: TurnView | None, ratings: Sequence[StudyRatings]) -> list[dict[str, Any]]:
     """Return the small marks of the last plan: judges by dimension with people's mean as a dot.
 
     Questions that are answered with a score by people alone (such as those on the feedback) follow
@@ -298,7 +300,7 @@ def header_marks(last: TurnView | None, said: Sequence[StudyRatings]) -> list[di
     final = last.row.index if last is not None else None
     given: dict[str, list[int]] = defaultdict(list)
     own: dict[str, tuple[str, list[int]]] = {}
-    for study in said:
+    for study in ratings:
         for place in study.places:
             if not place.values or place.turn not in (None, final):
                 continue

@@ -51,7 +51,7 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     remarks = remarks_context(request, found)
     turns = shown_turns(found, shown, remarks)
     last = turns[indices[-1]].turn if indices else None
-    said = ratings_of_trajectory(
+    ratings = ratings_of_trajectory(
         trajectory=found.pk, profile=found.profile_id, user=person(request)
     )
     judging = found.run.primary_judging
@@ -70,10 +70,10 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "groups": reading.line_groups(timeline.lines, open_at),
         "shown": shown,
         "means": timeline.means,
-        "marks": reading.header_marks(last, said),
-        "multiples": reading.multiples_of(timeline, said),
+        "marks": reading.header_marks(last, ratings),
+        "multiples": reading.multiples_of(timeline, ratings),
         "judging": judging if timeline.dimensions else None,
-        "said": said,
+        "said": ratings,
         "hidden": hidden_kinds(found, timeline.violations) if labels.violations else [],
         "caution": run_caution(found.run, found.role_changes),
         "roles": run_roles(found.run, found.role_changes),
@@ -140,7 +140,7 @@ def asked_turn(request: HttpRequest) -> int | None:
     return paging.as_id(request.GET.get("turn", "")) or paging.as_id(request.GET.get("from", ""))
 
 
-def _asked(request: HttpRequest) -> reading.Stretch | None:
+def _asked(request: HttpRequest) -> reading.TurnRange | None:
     """Return the turns that an address asks for."""
     if turn := paging.as_id(request.GET.get("turn", "")):
         return reading.around(turn)
@@ -156,7 +156,7 @@ def trajectory_turns(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     query = list_query(request.GET)
     if not wants_fragment(request):
         return HttpResponseRedirect(_page(found, query, asked_turn(request)))
-    gap = reading.Stretch(*_bounds(request.GET.get("stretch", "")))
+    gap = reading.TurnRange(*_bounds(request.GET.get("stretch", "")))
     indices = turn_indices(found, first=gap.first, last=gap.last)
     if not indices:
         raise Http404("There are no such turns.")
@@ -178,10 +178,10 @@ def trajectory_scores(request: HttpRequest, trajectory_id: int) -> HttpResponse:
     """Show the small drawings as a table: every turn, every dimension."""
     found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
     timeline = timeline_of(found)
-    said = ratings_of_trajectory(
+    ratings = ratings_of_trajectory(
         trajectory=found.pk, profile=found.profile_id, user=person(request)
     )
-    given = reading.people_by_turn(timeline, said)
+    given = reading.people_by_turn(timeline, ratings)
     rows = [
         (
             line,

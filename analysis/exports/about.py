@@ -1,18 +1,8 @@
 """The origin of an exported file: version, time, address and person."""
 
-import tomllib
-from functools import cache
-
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
-
-
-@cache
-def version() -> str:
-    """Return the version of this product."""
-    with (settings.BASE_DIR / "pyproject.toml").open("rb") as file:
-        return str(tomllib.load(file)["project"]["version"])
 
 
 def made_at() -> str:
@@ -22,7 +12,7 @@ def made_at() -> str:
 
 def about_file(url: str) -> tuple[str, ...]:
     """Return the lines for the head of a file: version, time and page."""
-    return (f"Made by PlanJury {version()}, {made_at()}.", f"From {url}")
+    return (f"Made by PlanJury {settings.VERSION}, {made_at()}.", f"From {url}")
 
 
 def maker_name(user: User) -> str:

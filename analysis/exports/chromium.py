@@ -36,7 +36,7 @@ FLAGS = (
 
 
 class NotPrinted(Exception):
-    """There is no PDF; the message says why, for the person who asked."""
+    """An error: there is no PDF; the message says why, for the person who asked."""
 
 
 def print_to_pdf(page: str, *, chromium: str, seconds: float = SECONDS) -> bytes:
@@ -65,7 +65,7 @@ def _opened(page: str, name: str, flag: str, chromium: str, seconds: float) -> b
 
 
 def _open(page: str, folder: Path, flag: str, chromium: str, seconds: float) -> None:
-    """Have the browser do with the page what the flag says; what it says itself is ``said``."""
+    """Have the browser do with the page what the flag says; what it says itself is ``output``."""
     source = folder / "figure.html"
     source.write_text(page, encoding="utf-8")
     # Chromium refuses to start as root within its sandbox; the page's own policy stays.
@@ -73,13 +73,13 @@ def _open(page: str, folder: Path, flag: str, chromium: str, seconds: float) -> 
     profile = f"--user-data-dir={folder / 'profile'}"
     command = [chromium, *FLAGS, *root, profile, flag, source.as_uri()]
     home = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": os.environ.get("PATH", "")}
-    with (folder / "said").open("wb") as said:
+    with (folder / "said").open("wb") as output:
         try:
             browser = subprocess.Popen(
                 command,
                 env=home,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=output,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )

@@ -135,9 +135,9 @@ def _small(text: str) -> CellLine:
 
 def _below(table: Table, source: TableSource, notes: TableNotes) -> Iterator[Note]:
     """Yield the notes: n, reasons, what is published, and what is not the real thing."""
-    said = [f"{banner.title}: {banner.text}" for banner in source.banners]
-    said += [counts_note(table), hidden_note(table, len(table.rows[: table.most]))]
-    yield from ((line, latex_text(line)) for line in said if line)
+    lines = [f"{banner.title}: {banner.text}" for banner in source.banners]
+    lines += [counts_note(table), hidden_note(table, len(table.rows[: table.most]))]
+    yield from ((line, latex_text(line)) for line in lines if line)
     for letter, text in notes.lines():
         ended = f"{text.rstrip('.')}."
         yield f"{letter} {ended}", rf"\textsuperscript{{{letter}}}~{latex_text(ended)}"

@@ -101,7 +101,7 @@ class Layout:
 
     @property
     def width(self) -> float:
-        """That of the widest block, in points."""
+        """The width of the widest block, in points."""
         return max(
             sum(place.points for place in block) + 2 * self.size.sep * (len(block) - 1)
             for block in self.blocks
@@ -394,8 +394,8 @@ def _piece(piece: CellLine, size: TypeSize, place: ColumnLayout) -> str:
 def _note_pages(notes: Sequence[Note], used: float) -> list[list[str]]:
     """Return the notes, those that the page has no room for on further ones."""
     pages: list[list[str]] = [[]]
-    for said, latex in notes:
-        height = FOOTNOTE.leading * lines_of(said, FOOTNOTE)
+    for note, latex in notes:
+        height = FOOTNOTE.leading * lines_of(note, FOOTNOTE)
         if used + height > HEIGHT and used > CONTINUED:
             pages.append([])
             used = CONTINUED

@@ -8,10 +8,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from analysis.exports.about import made_at, version
+from analysis.exports.about import made_at
 from analysis.exports.embedding import (
     PLOTLY,
     PLOTLY_STYLE,
@@ -81,7 +82,7 @@ class FileTable:
     table: Table
     rows: list[list[FileCell]]
     notes: list[tuple[str, str]]
-    said: list[str]
+    remarks: list[str]
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def render_file(made: ReportFile) -> str:
         "made": made,
         "sections": shown,
         "banners": list(dict.fromkeys(every)),
-        "version": version(),
+        "version": settings.VERSION,
         "at": made_at(),
         "policy": policy([plotly, drawing], [*styles, PLOTLY_STYLE]),
         "styles": [*(style_tag(text) for text in styles), plotly_style_tag()],
@@ -169,8 +170,8 @@ def _table(table: Table, prefix: str) -> FileTable:
     notes = TableNotes()
     most = min(MOST_ROWS, table.most or MOST_ROWS)
     rows = [_row(row, table.columns, notes) for row in table.rows[:most]]
-    said = [line for line in (counts_note(table), hidden_note(table, len(rows))) if line]
-    return FileTable(f"{prefix}-table-{table.name}", table, rows, notes.lines(), said)
+    remarks = [line for line in (counts_note(table), hidden_note(table, len(rows))) if line]
+    return FileTable(f"{prefix}-table-{table.name}", table, rows, notes.lines(), remarks)
 
 
 def _row(row: Sequence[Cell], columns: Sequence[Column], notes: TableNotes) -> list[FileCell]:

@@ -29,10 +29,10 @@ def judge_offsets(
     ``links`` are addresses by dimension.
     """
     judges = list(dict.fromkeys(one.judge for panel in panels.values() for one in panel.judges))
-    told = any(one.bias.value is not None for panel in panels.values() for one in panel.judges)
+    has_bias = any(one.bias.value is not None for panel in panels.values() for one in panel.judges)
     names = [label(title) for title in panels]
     urls = {label(title): url for title, url in (links or {}).items()}
-    rows = _rows(names, 2 if told else 1)
+    rows = _rows(names, 2 if has_bias else 1)
     columns = max(1, min(3, len(judges)))
     every = [one for panel in panels.values() for one in panel.judges]
     span = room_for([one.severity for one in every] + [one.bias for one in every])
@@ -63,7 +63,7 @@ def judge_offsets(
                 ACCENT,
             )
         ]
-        if told:
+        if has_bias:
             biases = [one.bias for _, one in mine]
             kinds.append((PEOPLE, 1, biases, PEOPLE_SYMBOL + "-open", NEUTRAL))
         for kind, below, estimates, symbol, colour in kinds:
@@ -79,7 +79,7 @@ def judge_offsets(
                     urls=[urls.get(name) for name, _ in mine],
                     name=kind,
                     legendgroup=kind,
-                    showlegend=told and i == 0,
+                    showlegend=has_bias and i == 0,
                     marker={"color": colour, "symbol": symbol, "size": 8},
                     **axes,
                 ),

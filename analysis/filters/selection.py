@@ -72,7 +72,7 @@ class ChosenRun:
 
     @property
     def casting(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Who filled each role, with the judges of the judging that counts."""
+        """The answerer of each role, with the judges of the judging that counts."""
         again = self.judged.roles if self.judged is not None else {}
         return {
             **self.roles,
@@ -101,7 +101,7 @@ class ChosenRun:
 
 @dataclass(frozen=True)
 class Selection:
-    """What a page is about: the runs, and where they stand among what could be chosen.
+    """The subject of a page: the runs, and where they stand among what could be chosen.
 
     ``family`` are the runs of all agents on the chosen data, whichever agents the page shows: tests
     are corrected for all of them, so that showing fewer agents makes nothing clearer.
@@ -132,7 +132,7 @@ class Selection:
 
     @property
     def agents_here(self) -> int:
-        """How many agents the chosen data compare, whichever of them are shown."""
+        """The number of agents that the chosen data compare, whichever of them are shown."""
         return max(self.compared, len({run.label for run in self.runs}))
 
     @property

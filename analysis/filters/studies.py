@@ -68,7 +68,7 @@ def selection_of_study(
     ``study`` counts who was ``told``.
     """
     dataset = rows[0].dataset if rows else _dataset_of_tasks(study, seen)
-    unblinded = UNBLINDED if number_of(study, "told") else ()
+    unblinded = UNBLINDED if number_of(study, "unblinded") else ()
     words = replace(
         filters,
         study=str(study.pk),
@@ -117,9 +117,9 @@ def counted_studies() -> QuerySet[Study]:
     told.
     """
     submitted = Q(assignments__state=Assignment.State.SUBMITTED)
-    told = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
+    unblinded = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
     return Study.objects.annotate(
-        answered=Count("assignments", filter=submitted), told=Exists(told)
+        answered=Count("assignments", filter=submitted), unblinded=Exists(unblinded)
     ).order_by("-pk")
 
 

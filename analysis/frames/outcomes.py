@@ -123,11 +123,11 @@ def message_counts(runs: Sequence[ChosenRun]) -> dict[int, int]:
         )
         .order_by()
         .annotate(
-            said=Coalesce(_ArrayLength(KeyTransform("messages", "payload")), 0)
+            messages=Coalesce(_ArrayLength(KeyTransform("messages", "payload")), 0)
             + Coalesce(_ArrayLength(KeyTransform("opening", "payload")), 0)
         )
         .values_list("trajectory")
-        .annotate(total=Sum("said"))
+        .annotate(total=Sum("messages"))
     )
     return {pk: int(total) for pk, total in rows}
 

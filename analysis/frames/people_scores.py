@@ -36,10 +36,10 @@ class PeopleScores:
         """Return the people's score of a turn; of the last one, else what they said of the last
         plan.
         """
-        said = self.means.get((trajectory, turn, dimension))
-        if said is None and last:
-            said = self.means.get((trajectory, None, dimension))
-        return said
+        mean = self.means.get((trajectory, turn, dimension))
+        if mean is None and last:
+            mean = self.means.get((trajectory, None, dimension))
+        return mean
 
 
 def people_scores(studies: Sequence[int], runs: Sequence[ChosenRun]) -> PeopleScores:

@@ -164,7 +164,7 @@ def _judge_title(name: str) -> str:
 
 @dataclass(frozen=True)
 class Unscored:
-    """How many scores a dimension lacks, and what the judges said about it."""
+    """The number of scores that a dimension lacks, and the reasons that judges gave."""
 
     missing: int
     asked: int

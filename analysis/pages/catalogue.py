@@ -108,7 +108,7 @@ class AnalysisPage:
 
     @property
     def content(self) -> "Content":
-        """What the page computes and shows."""
+        """The content of the page: what it computes and shows."""
         found: Content = import_module(self.module).CONTENT
         return found
 

@@ -41,7 +41,7 @@ EVERYTHING = Link()
 
 
 class Content(Protocol):
-    """What a page computes and shows; ``folder`` is where its templates are."""
+    """The content of a page, computed and shown; ``folder`` is where its templates are."""
 
     def answer(self, folder: str, selection: Selection) -> Report:
         """Return what is shown at once."""
@@ -55,7 +55,9 @@ class Content(Protocol):
 
 @dataclass(frozen=True)
 class NothingToShow:
-    """Why a page has nothing to show; ``empty.html`` says it, by ``reason``, from ``facts``."""
+    """The reason why a page has nothing to show; ``empty.html`` says it, by
+    ``reason``, from ``facts``.
+    """
 
     reason: str
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -313,9 +315,13 @@ class DeclaredPage(Generic[Data, Result]):
         )
         shown, parts = self._parts(result)
         whole = with_few_clusters(_with_parts(report, parts, selection, result, prose))
-        # What the answer warns of already is not said twice.
-        said = with_few_clusters(_with_parts(Report(), shown, selection, result, prose)).notices
-        return replace(whole, notices=tuple(one for one in whole.notices if one not in said))
+        # What the answer warns of already is not shown twice.
+        shown_notices = with_few_clusters(
+            _with_parts(Report(), shown, selection, result, prose)
+        ).notices
+        return replace(
+            whole, notices=tuple(one for one in whole.notices if one not in shown_notices)
+        )
 
     def _parts(self, result: Result) -> tuple[list[PagePart[Result]], list[PagePart[Result]]]:
         """Return what the answer shows, and the parts of the details.
@@ -449,11 +455,11 @@ def few_tasks(estimates: Iterable[Estimate]) -> tuple[int, int] | None:
 
 def with_few_clusters(report: Report) -> Report:
     """Add the notice to a report whose tables hold such intervals and that does not say it yet."""
-    said = {notice.text.partition(":")[0] for notice in report.notices}
+    titles = {notice.text.partition(":")[0] for notice in report.notices}
     notices = tuple(
         notice
         for notice in few_clusters_notices(_estimates_of(report))
-        if notice.text.partition(":")[0] not in said
+        if notice.text.partition(":")[0] not in titles
     )
     return replace(report, notices=(*report.notices, *notices)) if notices else report
 

@@ -14,7 +14,7 @@ from analysis.reports import addresses
 
 @dataclass(frozen=True)
 class Link:
-    """What a number is about. Without ids it is about everything on the page.
+    """The link of a number: what it is about. Without ids it is about everything on the page.
 
     ``runs`` and ``dimension`` narrow that; ``more`` are further filters of the list, such as the
     least number of turns. ``url`` is another page than a list of trajectories, such as two runs

@@ -26,7 +26,7 @@ PAGE_OF = (
 
 @dataclass(frozen=True)
 class AnswerCounts:
-    """Who answered: annotators and submitted items, by whether they are simulated.
+    """The numbers of annotators and submitted items, by whether they are simulated.
 
     ``judged`` counts the trajectories, or what else ``unit`` names, that these items are about.
     Of ``answers``, ``late`` were given after unblinding; both are counted before a filter on it,
@@ -46,7 +46,7 @@ class AnswerCounts:
 
     @property
     def real(self) -> int:
-        """How many annotators are people."""
+        """The number of annotators who are people."""
         return self.annotators - self.simulated
 
 
@@ -61,7 +61,7 @@ class PeopleData(Protocol):
 
 
 class PeopleResult:
-    """What all results on people's answers say: whose answers they are about."""
+    """The parts that all results on people's answers have: whose answers they are about."""
 
     data: PeopleData
 
@@ -95,18 +95,18 @@ def chosen_people(
     if selection.filters.simulated == "exclude":
         frame = frame[~frame["simulated"].astype(bool)]
     late = frame["unblinded"].astype(bool)
-    answers, told = len(frame), int(late.sum())
+    answers, informed = len(frame), int(late.sum())
     if _without_late(selection):
         frame = frame[~late]
     people = people_of(frame, unit)
     people = replace(
         people,
         answers=answers,
-        late=told,
+        late=informed,
         late_left_out=_without_late(selection),
         left_out_simulated=everyone.simulated - people.simulated,
     )
-    return frame, people, replace(everyone, answers=answers, late=told)
+    return frame, people, replace(everyone, answers=answers, late=informed)
 
 
 def _without_late(selection: Selection) -> bool:

@@ -28,7 +28,7 @@ class Paragraph:
 
     @property
     def use(self) -> str:
-        """What the paragraph is for: its class."""
+        """The use of the paragraph: its class."""
         return self.attributes.get("class", "")
 
 

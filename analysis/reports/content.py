@@ -80,7 +80,7 @@ class Table:
 
     @property
     def hidden(self) -> int:
-        """How many rows are in the CSV alone."""
+        """The number of rows that are in the CSV alone."""
         return len(self.rows) - len(self.rows[: self.most])
 
     @property
@@ -118,7 +118,7 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that must be known before reading on."""
+    """A notice that limits how a page may be read."""
 
     text: str
     tone: Literal["info", "warning"] = "warning"
@@ -134,7 +134,7 @@ class Banner:
 
 @dataclass(frozen=True)
 class Onward:
-    """Where to go on from a page: what one finds there, and its address."""
+    """A link to where one goes on from a page: what one finds there, and its address."""
 
     text: str
     url: str
@@ -142,7 +142,7 @@ class Onward:
 
 @dataclass(frozen=True)
 class Empty:
-    """Why there is nothing to show, and the one thing to do about it.
+    """The reason why there is nothing to show, and the one thing to do about it.
 
     ``needs`` is the permission without which the button would only lead to a refusal.
     """

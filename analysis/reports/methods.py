@@ -22,7 +22,7 @@ NAMES = {
 }
 PUBLISHED = "published"
 # Columns that say nothing without the title of their table.
-NAMELESS = frozenset({"Here", "Mean", "Value", "Estimate"})
+UNNAMED = frozenset({"Here", "Mean", "Value", "Estimate"})
 _BOOTSTRAP = re.compile(r"^(?P<unit>.+) bootstrap (?P<of>of ranks )?\(percentile\)$")
 # So many columns are named where intervals differ by column.
 MOST_NAMES = 6
@@ -44,8 +44,8 @@ def methods_sentence(report: Report) -> str:
     if not found:
         return report.methods
     known = [one for one in found if one.estimate.value is not None]
-    said = [report.methods or _what(report, found), _intervals(known), _counts(known)]
-    return " ".join(sentence for sentence in [*said, _left_out(found, known)] if sentence)
+    sentences = [report.methods or _what(report, found), _intervals(known), _counts(known)]
+    return " ".join(sentence for sentence in [*sentences, _left_out(found, known)] if sentence)
 
 
 def _estimates(report: Report) -> Iterator[LabelledEstimate]:
@@ -56,7 +56,7 @@ def _estimates(report: Report) -> Iterator[LabelledEstimate]:
                 continue
             for cell, column in zip(row, table.columns, strict=True):
                 if cell.estimate is not None:
-                    label = f"“{_title(table)}”" if column.label in NAMELESS else column.label
+                    label = f"“{_title(table)}”" if column.label in UNNAMED else column.label
                     yield LabelledEstimate(label, cell.estimate)
 
 

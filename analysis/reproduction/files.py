@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 
-from analysis.exports.about import about_file, made_at, version
+from analysis.exports.about import about_file, made_at
 from analysis.exports.chromium import NotPrinted, print_to_pdf, read_drawn
 from analysis.exports.figure_page import drawn_in, figures_page, picture_page
 from analysis.exports.figure_pdf import chromium
@@ -173,7 +174,7 @@ def _manifest(
     return {
         "format": FORMAT,
         "made_at": made_at(),
-        "product": {"name": "PlanJury", "version": version(), **product_now()},
+        "product": {"name": "PlanJury", "version": settings.VERSION, **product_now()},
         "preset": made.preset,
         "title": made.title,
         "paper": known_presets()[made.preset].paper if made.preset in known_presets() else "",

@@ -152,9 +152,9 @@ def _database_faults(folder: Path, manifest: dict[str, Any]) -> list[str]:
     if gone or not ids:
         return gone or ["the manifest names no runs"]
     faults = []
-    told = manifest.get("dataset", {})
+    stated = manifest.get("dataset", {})
     dataset = Dataset.objects.get(pk=there[ids[0]].dataset_id)
-    if dataset.checksum != told.get("checksum"):
+    if dataset.checksum != stated.get("checksum"):
         faults.append(f"the runs are on {dataset}, not on the dataset of the manifest")
     for one in manifest["runs"]:
         run = there[one["id"]]

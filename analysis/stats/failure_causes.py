@@ -26,7 +26,7 @@ class FailedOne:
 
 @dataclass(frozen=True)
 class Cause:
-    """How most of ``of`` trajectories end (``ended`` of them), and what most of those share.
+    """The ending of most of ``of`` trajectories (``ended`` of them), and what most of those share.
 
     ``fault`` is empty where none sets them apart from the rest; ``having`` counts those with it.
     """

@@ -24,7 +24,7 @@ Labels = TypeVar("Labels", bound=Sequence[Hashable])
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What a bootstrap draws with replacement, like units taken together.
+    """The units that a bootstrap draws with replacement, like units taken together.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Units:
 
     @property
     def size(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return int(self.often.sum())
 
     @property

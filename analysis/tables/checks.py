@@ -42,7 +42,7 @@ class TableCheck(ImportView):
 
     @property
     def words(self) -> str:
-        """How far it is, for the progress bar."""
+        """The progress in words, for the progress bar."""
         if self.job.message not in (READING, STORING):
             return super().words
         return f"{self.job.done:,} of {self.job.total:,} lines read"
@@ -122,7 +122,7 @@ def check_table(job: Job, progress: Progress) -> None:
                     name=given["name"],
                     settings=settings_from(given["settings"]),
                     created_by=person,
-                    told=report_progress,
+                    report_progress=report_progress,
                 )
         except CoreError as error:
             conclude(job, upload, {"refused": refusal(error)})

@@ -59,7 +59,7 @@ def is_small(upload: "File[bytes]") -> bool:
     """Return whether a file is checked and packed in some tenths of a second, so that its sender
     may wait.
 
-    A damaged one is small: what is wrong with it is soon said. Whether it has too many items and
+    A damaged one is small: its faults are soon found. Whether it has too many items and
     raters only its check finds out: give ``QUICK_CELLS`` to `store_table`.
     """
     if (upload.size or 0) > QUICK_BYTES:
@@ -70,8 +70,8 @@ def is_small(upload: "File[bytes]") -> bool:
         return True
 
 
-# Is told how far the check of a table is: in words, lines read, and all lines.
-Told = Callable[[str, int, int], None]
+# Receives how far the check of a table is: in words, lines read, and all lines.
+ProgressReport = Callable[[str, int, int], None]
 READING, STORING = "Reading", "All lines are right; storing"
 
 
@@ -81,7 +81,7 @@ def store_table(
     name: str,
     settings: AgreementSettings,
     created_by: User,
-    told: Told = lambda words, done, total: None,
+    report_progress: ProgressReport = lambda words, done, total: None,
     most_cells: int | None = None,
 ) -> tuple[RatingTable, bool]:
     """Check a table and keep it; the first one, and False, where this person has it already.
@@ -97,8 +97,10 @@ def store_table(
     file = safe_name(upload.name or "")
     if known := _known(created_by, checksum, given):
         return known, False
-    table = _checked(content, settings, lambda done: told(READING, done, lines), most_cells)
-    told(STORING, lines, lines)
+    table = _checked(
+        content, settings, lambda done: report_progress(READING, done, lines), most_cells
+    )
+    report_progress(STORING, lines, lines)
     packed = gzip.compress(content, PACKING, mtime=0)
     with transaction.atomic():
         # One at a time: a form that is sent twice must not store two.
@@ -181,20 +183,23 @@ def _comparisons(table: "TidyTable") -> int:
 def _read(
     file: BinaryIO,
     scale: tuple[int, int],
-    told: Callable[[int], None] | None = None,
+    report_line: Callable[[int], None] | None = None,
     most_cells: int | None = None,
 ) -> "TidyTable":
     from analysis.tables.agreement.csv_table import (
         read_tidy,  # brings numpy, which the start does without
     )
 
-    return read_tidy(file, scale=scale, told=told, most_cells=most_cells)
+    return read_tidy(file, scale=scale, report_line=report_line, most_cells=most_cells)
 
 
 def _checked(
-    content: bytes, settings: AgreementSettings, told: Callable[[int], None], most_cells: int | None
+    content: bytes,
+    settings: AgreementSettings,
+    report_line: Callable[[int], None],
+    most_cells: int | None,
 ) -> "TidyTable":
-    table = _read(io.BytesIO(content), settings.scale, told, most_cells)
+    table = _read(io.BytesIO(content), settings.scale, report_line, most_cells)
     if len(table.sections) > MOST_SECTIONS:
         problems = Problems()
         expected = f"at most {MOST_SECTIONS} pairs of a dataset and a criterion"

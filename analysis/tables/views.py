@@ -329,8 +329,8 @@ def rating_table_share(request: HttpRequest, table_id: int) -> HttpResponseBase:
     """Show it to others, or to oneself alone again."""
     shared = request.POST.get("shared") == "1"
     share_table(table=_own(request, table_id), shared=shared)
-    told = "Everybody who may see results sees it now." if shared else "Only you see it now."
-    messages.success(request, told)
+    message = "Everybody who may see results sees it now." if shared else "Only you see it now."
+    messages.success(request, message)
     return redirect("analysis:rating_table", table_id)
 
 

@@ -84,7 +84,7 @@ class RemovableFilter:
 
 @dataclass(frozen=True)
 class ListCompleteness:
-    """How complete a list is.
+    """The completeness of a list.
 
     Of the ``whole`` trajectories ``missing`` are not in the index yet; ``behind`` have changed
     since they were read, at most ``age`` seconds ago; ``unread``: a worker has to read some.
@@ -169,7 +169,7 @@ class Listing:
 
     @cached_property
     def state(self) -> ListCompleteness:
-        """How complete the list is, over the runs that its reader may see."""
+        """The completeness of the list, over the runs that its reader may see."""
         index, closed = self.index, self.seen.closed
 
         def trajectories(runs: Iterable[IndexedRunRow]) -> int:
@@ -196,7 +196,7 @@ class Listing:
 
     @cached_property
     def total(self) -> int:
-        """How many rows there are without any filter."""
+        """The number of rows without any filter."""
         return int(self.begun.sum())
 
     def without(self, names: Sequence[str]) -> Any:
@@ -265,7 +265,7 @@ class Listing:
 
     @cached_property
     def unordered(self) -> int:
-        """How many of the listed rows lack the measure of the order, and come last."""
+        """The number of listed rows that lack the measure of the order, and come last."""
         measure = ORDERS[self.order].measure
         if measure is None:
             return 0

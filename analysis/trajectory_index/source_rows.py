@@ -258,7 +258,7 @@ def _violations(rows: QuerySet[Violation], place: RowPositions) -> dict[str, Any
             n=Count("pk"),
             fresh=Count("pk", filter=Q(new=True)),
             again=Count("pk", filter=Q(repeated=True)),
-            unsaid=Count("pk", filter=Q(revealed=False, repeated=False)),
+            withheld=Count("pk", filter=Q(revealed=False, repeated=False)),
         )
     ]
     trajectory, code, *numbers = np.array(table, dtype=np.int64).reshape(-1, 6).T

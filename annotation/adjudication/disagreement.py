@@ -39,12 +39,12 @@ class Disagreement:
 
     @property
     def name(self) -> str:
-        """Of the place on its item, as `Slot.name`."""
+        """The name of the place on its item, as `Slot.name`."""
         return f"{self.question}.{self.subject}" if self.subject else self.question
 
     @property
     def key(self) -> tuple[int, int, int, int]:
-        """Sorts the queue: who disagree most come first."""
+        """The sort key of the queue: the widest disagreement comes first."""
         return -self.far, -self.spread, self.rank, self.first
 
 
@@ -72,8 +72,8 @@ def compared_ratings(study: Study) -> QuerySet[Rating]:
     return rows.exclude(assignment__annotator__in=_gone(study)).order_by()
 
 
-def compared_seats(study: Study) -> QuerySet[Assignment]:
-    """Return the seats that these are of."""
+def compared_assignments(study: Study) -> QuerySet[Assignment]:
+    """Return the assignments that these are of."""
     rows = Assignment.objects.filter(
         study=study, state=Assignment.State.SUBMITTED, item__use=Item.Use.MAIN
     )

@@ -18,8 +18,8 @@ from django.db.models.functions import Cast
 
 from annotation.adjudication.disagreement import (
     Disagreement,
+    compared_assignments,
     compared_ratings,
-    compared_seats,
     far_apart,
     gap_of,
     split_of,
@@ -45,7 +45,7 @@ KEEP_SECONDS = 24 * 60 * 60
 
 @dataclass(frozen=True)
 class QueueSelection:
-    """What of the queue is asked for: one question or all, decided places or open ones or all."""
+    """The selected part of the queue: one question or all, decided places or open ones or all."""
 
     question: str = ""
     decided: bool | None = None
@@ -53,11 +53,14 @@ class QueueSelection:
 
 @dataclass(frozen=True)
 class DisagreementTable:
-    """Every place where raters disagree, most first, in columns; found from ``seats``."""
+    """Every place where raters disagree, most first, in columns.
+
+    ``compared`` holds the assignments that it was found from.
+    """
 
     slots: tuple[tuple[str, str], ...]
     columns: Columns
-    seats: str
+    compared: str
 
 
 @dataclass(frozen=True)
@@ -131,28 +134,28 @@ def _load(study: Study, questionnaire: Questionnaire) -> DisagreementTable:
     made = study.created_at.isoformat()
     key = f"disagreements:{source_digest()}:{study.pk}:{made}:{study.questionnaire}"
     # Before the answers: what is submitted in between is compared again the next time.
-    seats = _seats(study)
+    assignments = _compared_assignments(study)
     kept: DisagreementTable | None = caches["reports"].get(key)
-    changed = None if kept is None else _changed(kept.seats, seats)
+    changed = None if kept is None else _changed(kept.compared, assignments)
     if kept is not None and changed is not None and len(changed) <= MANY:
         if not changed:
             return kept
-        found = _joined_to(kept, _compared(study, questionnaire, changed), changed, seats)
+        found = _joined_to(kept, _compared(study, questionnaire, changed), changed, assignments)
     else:
-        found = _sorted(*_compared(study, questionnaire, None), seats)
+        found = _sorted(*_compared(study, questionnaire, None), assignments)
     caches["reports"].set(key, found, KEEP_SECONDS)
     return found
 
 
-def _seats(study: Study) -> str:
-    """Return which seats are compared, and since when: of items that two people have submitted."""
-    rows = compared_seats(study).filter(item__done__gte=2)
+def _compared_assignments(study: Study) -> str:
+    """Return which assignments are compared, and since when they are submitted."""
+    rows = compared_assignments(study).filter(item__done__gte=2)
     found = rows.aggregate(text=aggregate_numbers("item__rank", "pk", "submitted_at"))
     return found["text"] or ""
 
 
 def _changed(before: str, now: str) -> set[int]:
-    """Return the numbers of the items whose seats are not the same."""
+    """Return the numbers of the items whose assignments are not the same."""
     return {int(rank) for rank, *_ in _rows(before) ^ _rows(now)} if before != now else set()
 
 
@@ -165,7 +168,7 @@ def _joined_to(
     kept: DisagreementTable,
     found: tuple[tuple[tuple[str, str], ...], Columns],
     ranks: set[int],
-    seats: str,
+    assignments: str,
 ) -> DisagreementTable:
     """Return what is kept of the items that did not change, and what was found of the others."""
     import numpy as np
@@ -176,16 +179,18 @@ def _joined_to(
     fresh = {**columns, "slot": numbers[columns["slot"]]}
     stays = ~np.isin(kept.columns["rank"], list(ranks))
     both = {name: np.concatenate([kept.columns[name][stays], fresh[name]]) for name in COLUMNS}
-    return _sorted(tuple(known), both, seats)
+    return _sorted(tuple(known), both, assignments)
 
 
-def _sorted(slots: tuple[tuple[str, str], ...], columns: Columns, seats: str) -> DisagreementTable:
+def _sorted(
+    slots: tuple[tuple[str, str], ...], columns: Columns, assignments: str
+) -> DisagreementTable:
     import numpy as np
 
     order = np.lexsort(
         (columns["first"], columns["rank"], -columns["spread"], -columns["far"])
     )  # the last is the first key: as `Disagreement.key`
-    return DisagreementTable(slots, {name: columns[name][order] for name in COLUMNS}, seats)
+    return DisagreementTable(slots, {name: columns[name][order] for name in COLUMNS}, assignments)
 
 
 # --- Comparing ------------------------------------------------------------------------------------

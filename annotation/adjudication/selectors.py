@@ -31,7 +31,7 @@ DECISIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class RaterView:
-    """What one rater said at a place, under a letter; ``own``: the reader is this rater."""
+    """The answer of one rater at a place, under a letter; ``own``: the reader is this rater."""
 
     letter: str
     answer: str
@@ -46,7 +46,7 @@ class RaterView:
 
 @dataclass(frozen=True)
 class ConditionTally:
-    """How many of the raters marked a condition; ``tied``: exactly half of them."""
+    """The number of raters who marked a condition; ``tied``: exactly half of them."""
 
     text: str
     count: int
@@ -70,7 +70,7 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class AdjudicationResult:
-    """What an adjudicator decided about a place. ``revealed``: after seeing the judges'."""
+    """The decision of an adjudicator about a place. ``revealed``: after seeing the judges'."""
 
     item: int
     rank: int
@@ -115,8 +115,8 @@ def find_slot(item: Item, questionnaire: Questionnaire, name: str) -> Slot | Non
 
 def place_ratings(item: Item, slot: Slot) -> QuerySet[Rating]:
     """Return the submitted answers at a place, of people who did not withdraw."""
-    said = Q(value__isnull=False) | Q(chosen__isnull=False)
-    rows = compared_ratings(item.study).filter(said, assignment__item=item)
+    answered = Q(value__isnull=False) | Q(chosen__isnull=False)
+    rows = compared_ratings(item.study).filter(answered, assignment__item=item)
     return rows.filter(question=slot.question.key, subject=slot.subject).order_by("pk")
 
 
@@ -131,16 +131,16 @@ def raters_of(item: Item, slot: Slot, texts: Mapping[str, str], user: User) -> l
         key=lambda pk: derive_seed(item.study.seed, "adjudication", item.pk, pk),
     )
     here = Q(question=slot.question.key, subject=slot.subject) | Q(question="")
-    said: dict[int, dict[tuple[str, bool], Rating]] = {}
+    ratings: dict[int, dict[tuple[str, bool], Rating]] = {}
     rows = Rating.objects.filter(here, assignment__in=ids).select_related("assignment", "edit")
     for row in rows:
-        said.setdefault(row.assignment_id, {})[row.aspect, bool(row.question)] = row
+        ratings.setdefault(row.assignment_id, {})[row.aspect, bool(row.question)] = row
     answering = set(place_ratings(item, slot).values_list("assignment", flat=True))
     views = []
     for place, pk in enumerate(ids):
         if pk not in answering:
             continue
-        found = said[pk]
+        found = ratings[pk]
         answer = found[Aspect.ANSWER, True]
         views.append(
             RaterView(
@@ -164,11 +164,11 @@ def letter(place: int) -> str:
     return (letter(more - 1) if more else "") + LETTERS[last]
 
 
-def answer_text(question: Question, said: Rating | Adjudication, texts: Mapping[str, str]) -> str:
+def answer_text(question: Question, answer: Rating | Adjudication, texts: Mapping[str, str]) -> str:
     """Return an answer as it is read: the label of a value, the conditions that were marked."""
-    if said.chosen is not None:
-        return "; ".join(texts.get(key, key) for key in said.chosen) or "none marked"
-    return "no answer" if said.value is None else question.scale.label(said.value)
+    if answer.chosen is not None:
+        return "; ".join(texts.get(key, key) for key in answer.chosen) or "none marked"
+    return "no answer" if answer.value is None else question.scale.label(answer.value)
 
 
 def texts_of(item: Item, slot: Slot) -> dict[str, str]:
@@ -326,7 +326,7 @@ def decided_count(study: Study) -> int:
 
 @dataclass(frozen=True)
 class JudgeVerdict:
-    """What one judge said: ``words`` to show, and why where it is known."""
+    """The verdict of one judge: ``words`` to show, and why where it is known."""
 
     judge: str
     words: str

@@ -50,7 +50,7 @@ PAGE = 25
 
 
 class QueueFilter(AddressForm):
-    """What the queue of an adjudicator can be narrowed to."""
+    """The filters of an adjudicator's queue."""
 
     question = forms.ChoiceField(label="Question", required=False)
     state = forms.ChoiceField(
@@ -124,19 +124,19 @@ def place(request: HttpRequest, pk: int, rank: int, name: str) -> HttpResponseBa
     item, slot = _find(access, questionnaire, rank, name)
     if request.method == "GET":
         return _show(request, access, questionnaire, item, slot)
-    said = typed_places([slot], request.POST).get(slot.name, NOTHING)
+    answer = typed_places([slot], request.POST).get(slot.name, NOTHING)
     try:
         if request.POST.get("action") == "reveal":
             reveal_judges(item=item, slot=slot, by=access.user)
         else:
-            chosen = None if said.chosen is None else list(said.chosen)
+            chosen = None if answer.chosen is None else list(answer.chosen)
             decide_place(
-                item=item, slot=slot, by=access.user, value=said.value, chosen=chosen,
+                item=item, slot=slot, by=access.user, value=answer.value, chosen=chosen,
                 reason=storable(request.POST.get("reason", "")),
             )  # fmt: skip
             messages.success(request, "Your decision is stored.")
     except Refused as refused:
-        return _show(request, access, questionnaire, item, slot, said=said, refused=refused)
+        return _show(request, access, questionnaire, item, slot, answer=answer, refused=refused)
     return redirect(_url(access, rank, slot.name) + _query(request.GET))
 
 
@@ -159,7 +159,7 @@ def _show(
     item: Item,
     slot: Slot,
     *,
-    said: DeskAnswer | None = None,
+    answer: DeskAnswer | None = None,
     refused: Refused | None = None,
 ) -> HttpResponse:
     ratings = list(place_ratings(item, slot))
@@ -172,14 +172,14 @@ def _show(
         .order_by("pk")
     )
     own = [row for row in decisions if row.by_id == access.user.pk]
-    if said is None and own:
-        said = DeskAnswer(own[-1].value, own[-1].chosen)
+    if answer is None and own:
+        answer = DeskAnswer(own[-1].value, own[-1].chosen)
     revealed = was_revealed(item, slot, access.user)
     narrowed = QueueFilter(request.GET, questionnaire=questionnaire).narrowed()
     places = disagreement_queue(access.study, questionnaire, narrowed)
     here = disagreement_at(item, slot, ratings)
     page = _desk(item, ratings)
-    row, form = _field(questionnaire, item, slot, said or NOTHING)
+    row, form = _field(questionnaire, item, slot, answer or NOTHING)
     context = {
         **study_context(access, "adjudication"),
         "item": item,
@@ -221,7 +221,7 @@ def _desk(item: Item, ratings: list[Rating]) -> DeskPage:
 
 
 def _field(
-    questionnaire: Questionnaire, item: Item, slot: Slot, said: DeskAnswer
+    questionnaire: Questionnaire, item: Item, slot: Slot, answer: DeskAnswer
 ) -> tuple[FormRow, Any]:
     """Return the field in which the adjudicator answers, as it stands on the annotators' desk."""
     candidates: dict[str, Statement] = {}
@@ -231,7 +231,7 @@ def _field(
     if slot.question.scale.kind == "marks":
         conditions = load_conditions(item.trajectory_id, item.subjects)
     form = build_form(
-        questionnaire, [slot], {slot.name: said}, candidates=candidates, conditions=conditions
+        questionnaire, [slot], {slot.name: answer}, candidates=candidates, conditions=conditions
     )
     (row,) = form.rows
     return replace(row, remarked=False, current=True), form

@@ -63,7 +63,7 @@ class AnswerOptionOut(Schema):
 
 
 class AnswerOut(Schema):
-    """What stands in a place now; `version` counts its edits."""
+    """The current answer in a place; `version` counts its edits."""
 
     value: int | None
     chosen: list[Any] | None
@@ -127,7 +127,7 @@ class ItemMessageOut(Schema):
 
 
 class ItemDialogueTurnOut(Schema):
-    """What the agent did from one message of its user to the next."""
+    """A turn: what the agent did from one message of its user to the next."""
 
     index: int
     messages: list[ItemMessageOut]
@@ -142,7 +142,7 @@ class StatementOut(Schema):
 
 
 class ItemOut(Schema):
-    """What there is to read; what the questionnaire does not show is empty."""
+    """The item to read; what the questionnaire does not show is empty."""
 
     task: str
     turns: list[ItemTurnOut]
@@ -163,7 +163,7 @@ class AssignmentDetail(AssignmentOut):
 
 
 class StepOut(Schema):
-    """What comes next for you in a study."""
+    """The next step for you in a study."""
 
     step: Literal[
         "information", "consent", "background", "training", "item", "session", "seat", "break",
@@ -230,13 +230,13 @@ class SubmitIn(Strict):
 
 
 class SkipIn(Strict):
-    """Why the item is skipped."""
+    """The reason for which the item is skipped."""
 
     reason: str = Field(min_length=1, max_length=1000)
 
 
 class AssignmentQuery(Paged):
-    """Which of your assignments."""
+    """The filters of your assignments."""
 
     part: PartName = "main"
     state: Literal["open", "submitted", "skipped", "returned", "voided"] | None = None
@@ -450,7 +450,7 @@ def _item(reading: Reading) -> dict[str, Any]:
         ],
         "opening": _messages(dialogue.opening) if dialogue is not None else [],
         "dialogue": [
-            {"index": turn.index, "messages": _messages(turn.said)}
+            {"index": turn.index, "messages": _messages(turn.messages)}
             for turn in (dialogue.turns if dialogue is not None else ())
         ],
         "hidden": {fact.name: fact.text for fact in (dialogue.kept if dialogue else ())},
@@ -460,14 +460,14 @@ def _item(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _messages(said: Sequence[Any]) -> list[dict[str, Any]]:
+def _messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
     return [
         {
             "speaker": message.title,
             "text": message.text,
-            "calls": [f"{call.name} {call.gist}".strip() for call in message.calls],
+            "calls": [f"{call.name} {call.preview}".strip() for call in message.calls],
         }
-        for message in said
+        for message in messages
     ]
 
 

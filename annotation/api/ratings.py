@@ -51,7 +51,7 @@ def _row(name: str, columns: Sequence[ExportColumn]) -> Any:
 
 
 class RatingOut(_row("_Rating", RATING_COLUMNS)):  # type: ignore[misc]
-    """What a rater says of one question now; the columns of docs/study-export.md."""
+    """A rater's current answer to one question; the columns of docs/study-export.md."""
 
 
 class EditOut(_row("_Edit", HISTORY_COLUMNS)):  # type: ignore[misc]
@@ -59,7 +59,7 @@ class EditOut(_row("_Edit", HISTORY_COLUMNS)):  # type: ignore[misc]
 
 
 class RatingQuery(ExportOptions):
-    """Where a page begins, and how many items its ratings are of."""
+    """The start of a page, and the number of items whose ratings it holds."""
 
     after: Id | None = Field(None, description="Begin behind this assignment; `next` holds it.")
     limit: int = Field(50, ge=1, le=100, description="Assignments in a page.")
@@ -108,6 +108,10 @@ def _page(
     write = tables.history if edits else tables.ratings
     rows = read_assignments(scope, [row.pk for row in page.rows], clients=CLIENTS if edits else ())
     return {
-        "items": [front | asked | told for seat in rows for front, asked, told in write(seat)],
+        "items": [
+            front | asked | answer
+            for assignment in rows
+            for front, asked, answer in write(assignment)
+        ],
         "next": following,
     }

@@ -67,7 +67,7 @@ class NewSessions(Strict):
 
 
 class SessionPlanOut(Schema):
-    """Who would play what: agent (if it is no person) and task, in the order of play."""
+    """The planned sessions: agent (if it is no person) and task, in the order of play."""
 
     sessions: int
     rows: dict[str, list[str]] = Field(description="Sessions of each player or group.")
@@ -86,7 +86,7 @@ class MadeSessions(Schema):
 
 
 class SessionQuery(Paged):
-    """Which sessions of a study."""
+    """The filters of a study's sessions."""
 
     state: SessionState | None = None
 
@@ -156,8 +156,8 @@ def list_sessions(
     if query.state is not None:
         rows = rows.filter(state=query.state)
     page, following = one_page(request, rows.prefetch_related("study"), query.limit)
-    told = () if access.blind else (study_id,)
-    found = session_rows(page.rows, reader=access.user, told=told)
+    named = () if access.blind else (study_id,)
+    found = session_rows(page.rows, reader=access.user, named=named)
     return {"items": [_row(row, oversees=not access.blind) for row in found], "next": following}
 
 
@@ -165,8 +165,8 @@ def list_sessions(
 def get_session(request: HttpRequest, session_id: int) -> dict[str, Any]:
     """Return where a session stands, for its players and those who run its study."""
     access = fetch_session(request, session_id)
-    told = (access.session.study_id,) if access.oversees else ()
-    (row,) = session_rows([access.session], reader=access.user, told=told)
+    named = (access.session.study_id,) if access.oversees else ()
+    (row,) = session_rows([access.session], reader=access.user, named=named)
     return _row(row, oversees=access.oversees)
 
 

@@ -76,7 +76,7 @@ class NewStudy(Strict):
 
 
 class StudyPlanOut(Schema):
-    """What a plan comes to."""
+    """The items, loads and balance that a plan results in."""
 
     items: int
     tasks: int
@@ -101,7 +101,7 @@ class MadeStudy(StudyOut):
 
 
 class AnnotatorOut(Schema):
-    """How far an annotator is."""
+    """An annotator's progress."""
 
     number: int
     username: str
@@ -120,7 +120,7 @@ class AnnotatorOut(Schema):
 
 
 class StudyProgressOut(Schema):
-    """How far a study is, in judgements."""
+    """The progress of a study, in judgements."""
 
     items: int
     wanted: int
@@ -136,7 +136,7 @@ class StudyProgressOut(Schema):
 
 
 class StudyStatusIn(Strict):
-    """What a study is to be."""
+    """The status that a study is to get."""
 
     status: Literal["open", "paused", "closed", "archived"]
     reason: str = Field("", max_length=1000)
@@ -225,14 +225,14 @@ def _planned(request: HttpRequest, wanted: NewStudy) -> PlannedStudy:
 def _plan_row(planned: PlannedStudy) -> dict[str, Any]:
     left_out = {
         "not ended with anything to judge": planned.found.unusable,
-        "without anything that is asked about": planned.found.mute,
+        "without anything that is asked about": planned.found.unasked,
         "later trials": planned.found.later_trials,
     }
     return {
         "items": len(planned.options),
         "tasks": planned.tasks,
         "models": planned.models,
-        "assignments": planned.seats,
+        "assignments": planned.assignments,
         "loads": dict(planned.loads),
         "not_asked": {row.question.key: row.left_out for row in planned.questions if row.left_out},
         "left_out": {reason: count for reason, count in left_out.items() if count},
@@ -302,20 +302,20 @@ def change_study_status(
 
 
 class ExportOptions(Schema):
-    """What a file is to hold."""
+    """The options of a file."""
 
     names: bool = Field(False, description="Names of accounts beside pseudonyms; for managers.")
     withdrawn: bool = Field(False, description="With those who withdrew.")
 
 
 class DocumentOptions(ExportOptions):
-    """What the whole study is to hold."""
+    """The options of the document of a whole study."""
 
     events: bool = Field(False, description="With the record of what was done.")
 
 
 class FileOptions(ExportOptions):
-    """Which file, and what it is to hold."""
+    """The format of a file, and its options."""
 
     format: Literal[
         "csv",

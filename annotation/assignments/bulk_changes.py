@@ -22,11 +22,11 @@ Row = tuple[int, int, int, str]
 
 
 def return_assignments(
-    *, study: Study, seats: QuerySet[Assignment], by: User | None, reason: str
+    *, study: Study, assignments: QuerySet[Assignment], by: User | None, reason: str
 ) -> int:
-    """Return those of ``seats`` that are open; say how many."""
+    """Return those of ``assignments`` that are open; say how many."""
     with transaction.atomic():
-        rows = _locked(study, seats.filter(study=study, state=State.OPEN))
+        rows = _locked(study, assignments.filter(study=study, state=State.OPEN))
         _move(study, rows, State.RETURNED, by, reason)
         return len(rows)
 
@@ -40,12 +40,12 @@ def restore_assignments(*, study: Study, by: User | None) -> int:
     if study.dealing == Study.Dealing.POOL:
         return 0
     latest = StudyEvent.objects.filter(assignment=OuterRef("pk")).order_by("-pk")
-    seats = Assignment.objects.filter(study=study, state=State.RETURNED)
-    seats = seats.annotate(why=Subquery(latest.values("reason")[:1])).filter(why=CLOSED)
+    assignments = Assignment.objects.filter(study=study, state=State.RETURNED)
+    assignments = assignments.annotate(why=Subquery(latest.values("reason")[:1])).filter(why=CLOSED)
     there = Participant.objects.filter(study=study, user=OuterRef("annotator"))
-    seats = seats.filter(Exists(there.exclude(state__in=Participant.GONE)))
+    assignments = assignments.filter(Exists(there.exclude(state__in=Participant.GONE)))
     with transaction.atomic():
-        rows = _locked(study, seats)
+        rows = _locked(study, assignments)
         items = Item.objects.filter(study=study, given__lt=F("wanted"))
         free = {pk: wanted - given for pk, wanted, given in items.values_list(
             "pk", "wanted", "given"
@@ -59,12 +59,14 @@ def restore_assignments(*, study: Study, by: User | None) -> int:
         return len(kept)
 
 
-def _locked(study: Study, seats: QuerySet[Assignment]) -> list[Row]:
+def _locked(study: Study, assignments: QuerySet[Assignment]) -> list[Row]:
     """Lock the study, then its participants, and return the assignments as they are then."""
     lock_study(study)
-    people = Participant.objects.filter(study=study, user__in=seats.order_by().values("annotator"))
+    people = Participant.objects.filter(
+        study=study, user__in=assignments.order_by().values("annotator")
+    )
     list(people.select_for_update(no_key=True).order_by("pk").values_list("pk"))
-    return list(seats.order_by("pk").values_list("pk", "item", "annotator", "part"))
+    return list(assignments.order_by("pk").values_list("pk", "item", "annotator", "part"))
 
 
 def _move(

@@ -78,8 +78,8 @@ def draw_gold(study: Study, user: User, participant: Participant) -> Item | None
     if following is None:
         return None
     gold = Item.objects.filter(study=study, rank__in=ranks)
-    seats = Assignment.objects.filter(annotator=user, item__in=gold)
-    held = dict(seats.values_list("item", "position"))
+    assignments = Assignment.objects.filter(annotator=user, item__in=gold)
+    held = dict(assignments.values_list("item", "position"))
     if participant.assigned in held.values():
         return None  # the item before was one
     spare = [g for g in gold.order_by("rank") if g.pk not in held and g.trajectory_id not in played]

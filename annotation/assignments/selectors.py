@@ -60,14 +60,14 @@ CLOSED = "the study was closed"
 LEFT = "the annotator left the study"
 
 
-def taken_back(seats: QuerySet[Assignment]) -> QuerySet[Assignment]:
+def taken_back(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """Filter returned assignments to those that a manager took from their annotator."""
-    return seats.filter(_taken_back())
+    return assignments.filter(_taken_back())
 
 
-def not_taken_back(seats: QuerySet[Assignment]) -> QuerySet[Assignment]:
+def not_taken_back(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """Filter returned assignments to those that may come back to their annotator."""
-    return seats.exclude(_taken_back())
+    return assignments.exclude(_taken_back())
 
 
 def _taken_back() -> Exists:

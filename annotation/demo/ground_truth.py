@@ -72,14 +72,14 @@ def feedback_levels(trajectory: Trajectory) -> Mapping[str, float]:
     Clear: the share of revealed conditions whose words stand in it. Reasonable: a little less
     where somebody has to say the same thing again and again.
     """
-    revealed = said = repeats = 0
+    revealed = stated = repeats = 0
     for turn in Turn.objects.filter(trajectory=trajectory).prefetch_related("violations"):
         for violation in turn.violations.all():
             if violation.revealed:
                 revealed += 1
-                said += violation.text.lower() in turn.feedback.lower()
+                stated += violation.text.lower() in turn.feedback.lower()
             repeats += violation.repeated
-    clear = 4.7 - 2.5 * (1 - said / revealed) if revealed else 4.0
+    clear = 4.7 - 2.5 * (1 - stated / revealed) if revealed else 4.0
     return {"feedback_reasonable": 4.6 - min(1.0, 0.15 * repeats), "feedback_clear": clear}
 
 
@@ -94,7 +94,7 @@ def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[st
         allowed = item.subjects.get(kind, [])
         for turn in item.subjects.get("turn", []) if question in item.asked else []:
             marks = {key: why for key, why in truth[turn].items() if key in allowed}
-            said = [
+            stated = [
                 f"“{texts[key]}” is violated: the plan uses {', '.join(why)}."
                 if why
                 else f"“{texts[key]}” is violated."
@@ -102,6 +102,7 @@ def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[st
             ]
             found[f"{question}.turn-{turn}"] = {
                 "chosen": sorted(marks),
-                "why": " ".join(said) or "Nothing in this plan needs what the conditions rule out.",
+                "why": " ".join(stated)
+                or "Nothing in this plan needs what the conditions rule out.",
             }
     return found

@@ -42,7 +42,9 @@ MISSES, INVENTS, DIFFERS = 0.06, 0.006, 0.06
 
 @dataclass(frozen=True)
 class SimulatedCharacter:
-    """How a simulated annotator differs from the truth: a shift, a scatter, and one soft spot."""
+    """The deviation of a simulated annotator from the truth: a shift, a
+    scatter, and one soft spot.
+    """
 
     bias: float
     spread: float
@@ -52,7 +54,9 @@ class SimulatedCharacter:
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """What is right about one item, as far as it is known: by question, turn, and candidate."""
+    """The right answers about one item, as far as they are known: by
+    question, turn, and candidate.
+    """
 
     levels: Mapping[str, float] = field(default_factory=dict)
     by_turn: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

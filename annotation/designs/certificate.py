@@ -188,8 +188,8 @@ def _seats(design: Allocation | ItemLists) -> dict[str, tuple[ListEntry, ...]]:
 
 def _check(seats: Mapping[str, tuple[ListEntry, ...]], known: Mapping[int, DesignOption]) -> None:
     for name, listed in seats.items():
-        strange = [s.option for s in listed if s.part == ITEM and s.option not in known]
-        if strange:
+        unknown = [s.option for s in listed if s.part == ITEM and s.option not in known]
+        if unknown:
             raise DesignError("options", f"{name} has items that are not among the options used")
         if len({seat.option for seat in listed}) != len(listed):
             raise DesignError("options", f"{name} has the same item twice")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Coloured:
-    """Of every edge its colour, and the part of its right vertex to which it belongs.
+    """The colour of every edge, and the part of its right vertex to which it belongs.
 
     Within a full part (as many edges as colours) every colour occurs exactly once.
     """

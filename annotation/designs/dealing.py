@@ -103,9 +103,9 @@ def _check(
             "raters",
             f"an item can have 1 to {len(annotators)} raters, as many as are named, not {raters}",
         )
-    strange = sorted(set(capacities) - set(annotators))
-    if strange:
-        raise DesignError("capacities", f"limits are set for {name_some(strange)}, not named here")
+    unknown = sorted(set(capacities) - set(annotators))
+    if unknown:
+        raise DesignError("capacities", f"limits are set for {name_some(unknown)}, not named here")
     for name, limit in sorted(capacities.items()):
         if limit.least < 0 or (limit.most is not None and limit.most < limit.least):
             raise DesignError(

@@ -19,7 +19,8 @@ Stratum = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What to take. ``count`` is of units: in all (total, stratified), or of each model or task.
+    """The units to take. ``count`` is of units: in all (total, stratified),
+    or of each model or task.
 
     A unit is an option, or with ``whole_tasks`` a task with all its options. ``strata`` are keys
     of ``Option.strata``, or ``task`` or ``model``. With ``take_fewer`` a stratum that is too small
@@ -36,7 +37,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class StratumReport:
-    """Of one stratum, in units: how many there are, were wanted, were taken."""
+    """The units of one stratum: how many there are, were wanted, were taken."""
 
     stratum: Stratum
     available: int

@@ -31,7 +31,7 @@ class DesignError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DesignOption:
-    """Something that can be judged: a trajectory, or a task where there is no model (``""``)."""
+    """An option to judge: a trajectory, or a task where there is no model (``""``)."""
 
     id: int
     task: str
@@ -50,7 +50,7 @@ class ListEntry:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Who judges what, in their order: annotator → ids of options.
+    """The lists of all annotators, in their order: annotator → ids of options.
 
     ``options`` are those used, by id; ``warnings`` say where a wish was met only nearly.
     """

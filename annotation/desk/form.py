@@ -25,7 +25,7 @@ MANY_OPTIONS = 5
 
 @dataclass(frozen=True)
 class DeskAnswer:
-    """What stands in one place. All empty: nothing was said, or it was taken back."""
+    """The answer in one place. All empty: nothing was said, or it was taken back."""
 
     value: int | None = None
     chosen: Sequence[Any] | None = None
@@ -66,7 +66,7 @@ def stored_places(rows: Iterable[Stored]) -> dict[str, DeskAnswer]:
 
 @dataclass(frozen=True)
 class Remarks:
-    """What was said beside an answer, or about the whole item."""
+    """The remarks beside an answer, or about the whole item."""
 
     name: str
     comment: str = ""
@@ -75,7 +75,7 @@ class Remarks:
 
     @property
     def words(self) -> str:
-        """Such as ``flagged, comment, 2 passages``."""
+        """The remarks in words, such as ``flagged, comment, 2 passages``."""
         found = ["flagged"] * bool(self.flag) + ["comment"] * bool(self.comment)
         if self.evidence:
             found.append(f"{len(self.evidence)} passage{'s' * (len(self.evidence) > 1)}")
@@ -175,7 +175,7 @@ class DeskForm:
 
     @cached_property
     def layout(self) -> str:
-        """How the form is laid out on a wide screen.
+        """The layout of the form on a wide screen.
 
         ``columns``: every question is one line, with the scores in the same columns, and what is to
         be known of the question in focus stands in a place of its own. ``list``: statements are
@@ -279,14 +279,14 @@ def _at(places: Places, slot: Slot) -> DeskAnswer:
 
 
 def _remarks(places: Places, slot: str) -> Remarks:
-    def said(aspect: str) -> DeskAnswer:
+    def answer_for(aspect: str) -> DeskAnswer:
         return places.get(field_name(slot, aspect), NOTHING)
 
     return Remarks(
         slot,
-        said(Aspect.COMMENT).text,
-        said(Aspect.FLAG).text if said(Aspect.FLAG).value else "",
-        said(Aspect.EVIDENCE).chosen or (),
+        answer_for(Aspect.COMMENT).text,
+        answer_for(Aspect.FLAG).text if answer_for(Aspect.FLAG).value else "",
+        answer_for(Aspect.EVIDENCE).chosen or (),
     )
 
 

@@ -21,8 +21,8 @@ NONE = ""
 
 def shown_before(places: Mapping[str, DeskAnswer]) -> str:
     """Return what a page shows, to be posted with its form."""
-    said = {name: place.scalar for name, place in places.items() if place.given}
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    scalars = {name: place.scalar for name, place in places.items() if place.given}
+    return json.dumps(scalars, ensure_ascii=False, separators=(",", ":"))
 
 
 def typed_places(slots: Iterable[Slot], post: QueryDict) -> dict[str, DeskAnswer]:
@@ -69,23 +69,23 @@ def _edits(
     found = []
     for aspect in (Aspect.ANSWER, Aspect.COMMENT, Aspect.FLAG):
         field = field_name(name, aspect)
-        said = typed.get(field, NOTHING)
-        if field not in typed or _same(said, aspect, shown.get(field)):
+        answer = typed.get(field, NOTHING)
+        if field not in typed or _same(answer, aspect, shown.get(field)):
             continue
-        chosen = None if said.chosen is None else list(said.chosen)
+        chosen = None if answer.chosen is None else list(answer.chosen)
         found.append(
-            EditRequest(uuid.uuid4(), question, said.value, said.text,
+            EditRequest(uuid.uuid4(), question, answer.value, answer.text,
                  subject=subject, aspect=aspect, chosen=chosen)
         )  # fmt: skip
     return found
 
 
-def _same(said: DeskAnswer, aspect: str, shown: Any) -> bool:
+def _same(answer: DeskAnswer, aspect: str, shown: Any) -> bool:
     if aspect == Aspect.FLAG:
-        return not said.value and not shown or bool(said.value) and said.text == shown
-    if said.chosen is not None and isinstance(shown, list):
-        return sorted(said.chosen) == sorted(shown)
-    return bool(said.scalar == shown) if said.given else shown in (None, "")
+        return not answer.value and not shown or bool(answer.value) and answer.text == shown
+    if answer.chosen is not None and isinstance(shown, list):
+        return sorted(answer.chosen) == sorted(shown)
+    return bool(answer.scalar == shown) if answer.given else shown in (None, "")
 
 
 def _answer(slot: Slot, fields: Sequence[str]) -> DeskAnswer:

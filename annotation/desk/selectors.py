@@ -106,7 +106,7 @@ def _scale_keys(rows: Iterable[FormRow]) -> tuple[tuple[tuple[str, ...], str], .
 
 @dataclass(frozen=True)
 class Reading:
-    """What stands beside the form; ``dialogue`` stands in for plans of what has none."""
+    """The material beside the form; ``dialogue`` stands in for plans of what has none."""
 
     query: str = ""
     turns: Sequence[DeskTurn] = ()
@@ -168,7 +168,7 @@ class DeskPage:
 
     @property
     def guide(self) -> Guide:
-        """What the dialog of guidelines and keys tells."""
+        """The contents of the dialog of guidelines and keys."""
         read = self.reading
         judged = any(turn.findings is not None for turn in read.turns)
         return build_guide(

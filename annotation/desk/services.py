@@ -94,7 +94,7 @@ def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -
 
 
 def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
-    """Leave an item out, and say why; its answers so far are kept, its seat is free again."""
+    """Leave an item out, and say why; its answers so far are kept, its assignment is free again."""
     reason = reason.strip()
     if not reason:
         raise Refused("invalid", "choose a reason, or write why you skip this item")
@@ -114,7 +114,7 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
 
 
 def reopen_assignment(*, assignment: Assignment, by: User) -> None:
-    """Take an item up again, as long as the study is open and the item has a free seat."""
+    """Take an item up again, as long as the study is open and the item has a free assignment."""
 
     def reopen(item: Assignment, participant: Participant) -> None:
         if item.state == State.OPEN:

@@ -99,9 +99,9 @@ def is_all(text: str, steps: Sequence[str]) -> bool:
     """Return whether the steps are the whole text, numbers aside; else
     the text is shown as it is.
     """
-    bare, told = _STEP_WORD.sub("", text), "".join(steps)
+    bare, listed = _STEP_WORD.sub("", text), "".join(steps)
     # Nearly always they are the same in all that is in words, which is found sooner.
-    return _in_words(bare) == _in_words(told) or _letters(bare) == _letters(told)
+    return _in_words(bare) == _in_words(listed) or _letters(bare) == _letters(listed)
 
 
 def _in_words(text: str) -> str:
@@ -209,24 +209,28 @@ AIMS = ("instruction", "user_scenario", "goal", "target")
 
 @dataclass(frozen=True)
 class DialogueTurn:
-    """What the agent did from one word of its user to the next."""
+    """A turn: what the agent did from one message of its user to the next."""
 
     index: int
     is_final: bool
-    said: Sequence[MessageView]
+    messages: Sequence[MessageView]
 
     @property
     def calls(self) -> int:
-        return sum(call.by == "agent" for said in self.said for call in said.calls)
+        return sum(call.by == "agent" for message in self.messages for call in message.calls)
 
     @property
     def failed(self) -> int:
-        return sum(said.failed and not said.hidden for said in self.said)
+        return sum(message.failed and not message.hidden for message in self.messages)
 
     @property
-    def gist(self) -> str:
+    def preview(self) -> str:
         """The first words of the agent, to find a turn again when it is folded."""
-        words = (said.text for said in self.said if said.speaker == "assistant" and said.text)
+        words = (
+            message.text
+            for message in self.messages
+            if message.speaker == "assistant" and message.text
+        )
         return next(words, "")
 
 
@@ -241,7 +245,7 @@ class HiddenDetail:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """What stood before the agent's first word, then the turns."""
+    """The messages before the agent's first one, then the turns."""
 
     opening: Sequence[MessageView]
     turns: Sequence[DialogueTurn]
@@ -254,17 +258,17 @@ def load_dialogue(item: Assignment) -> Dialogue:
     here.
     """
     rows = list(Turn.objects.filter(trajectory=item.trajectory_id).order_by("index"))
-    told = messages_of(rows)
+    by_turn = messages_of(rows)
     opening: list[MessageView] = []
     turns = []
-    for row, messages in zip(rows, told, strict=True):
+    for row, messages in zip(rows, by_turn, strict=True):
         before = len(row.payload.get("opening", ()))
         opening += messages[:before]
         turns.append(DialogueTurn(row.index, row.is_final, _shown(item, messages[before:])))
     assert item.trajectory is not None and item.item.task is not None
     payloads = (item.item.task.payload, item.trajectory.payload)
     kept = [fact for payload in payloads for fact in _kept(payload.get("hidden") or {})]
-    hidden = bool(kept) or any(said.hidden for turn in told for said in turn)
+    hidden = bool(kept) or any(message.hidden for turn in by_turn for message in turn)
     return Dialogue(
         _shown(item, opening),
         turns,
@@ -274,7 +278,7 @@ def load_dialogue(item: Assignment) -> Dialogue:
 
 
 def _shown(item: Assignment, messages: Sequence[MessageView]) -> list[MessageView]:
-    return [said for said in messages if item.study.shows_hidden or not said.hidden]
+    return [message for message in messages if item.study.shows_hidden or not message.hidden]
 
 
 def _kept(hidden: Mapping[str, Any]) -> list[HiddenDetail]:

@@ -151,8 +151,8 @@ def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
         "activeMs": item.active_ms,
         "idleSeconds": access.study.idle_seconds,
         "places": {
-            name: {"said": said.scalar, "version": said.version}
-            for name, said in page.stored.items()
+            name: {"said": answer.scalar, "version": answer.version}
+            for name, answer in page.stored.items()
         },
         "edits": page.edits,
     }
@@ -257,9 +257,9 @@ def _message(request: HttpRequest) -> tuple[list[dict[str, Any]], int]:
     rows = data.get("edits") if isinstance(data, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "id" in row for row in rows):
         raise BadBody("expected a list of edits, each with an id")
-    told = data.get("activeMs", 0)
-    counted = isinstance(told, int | float) and 0 <= told < MOST_MILLISECONDS
-    return rows, int(told) if counted else 0
+    active_ms = data.get("activeMs", 0)
+    counted = isinstance(active_ms, int | float) and 0 <= active_ms < MOST_MILLISECONDS
+    return rows, int(active_ms) if counted else 0
 
 
 def _edit_or_refusal(row: Mapping[str, Any]) -> EditRequest | Refused:
@@ -327,8 +327,8 @@ def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) 
     if not request.user.is_authenticated:
         return _signed_out()
     user, item = fetch_assignment_key(request, pk, position, part)
-    told = request.POST.get("activeMs", "")
-    active_ms = int(told) if told.isdecimal() and len(told) < 16 else 0
+    active_text = request.POST.get("activeMs", "")
+    active_ms = int(active_text) if active_text.isdecimal() and len(active_text) < 16 else 0
     try:
         item = submit_assignment(assignment=item, by=user, active_ms=active_ms)
     except Refused as refused:

@@ -24,7 +24,7 @@ Where = tuple[str, str]
 
 @dataclass(slots=True)
 class ExportedEdit:
-    """One edit; ``number`` counts within the seat, and ``undoes`` is such a number."""
+    """One edit; ``number`` counts within the assignment, and ``undoes`` is such a number."""
 
     number: int
     question: str
@@ -42,7 +42,7 @@ class ExportedEdit:
 
 @dataclass(slots=True)
 class ExportedAnswer:
-    """What stands at a question, part by part, by aspect; ``edits`` of all aspects together."""
+    """The answer to a question, part by part, by aspect; ``edits`` of all aspects together."""
 
     now: dict[str, ExportedEdit] = field(default_factory=dict)
     edits: int = 0
@@ -81,7 +81,7 @@ class ExportedAssignment:
 
     @property
     def places(self) -> dict[Where, ExportedAnswer]:
-        """What stands where, in the order in which it was first said."""
+        """The current answers by place, in the order in which they were first given."""
         found: dict[Where, ExportedAnswer] = {}
         for edit in self.edits:
             where = edit.question, edit.subject
@@ -116,7 +116,7 @@ ANSWER = Aspect.ANSWER.value
 def iterate_assignments(
     scope: Scope, *, clients: Sequence[str] = ()
 ) -> Iterator[ExportedAssignment]:
-    """Yield every seat, annotator by annotator, in the order of their items.
+    """Yield every assignment, annotator by annotator, in the order of their items.
 
     ``clients``: with ``TIMES`` or all of what browsers said of each edit, ``CLIENTS``. Where names
     stand beside answers, what people said about themselves is left out: they were told that it
@@ -172,18 +172,18 @@ def _chunk(scope: Scope, person: Participant, after: tuple[str, int]) -> list[Ex
 
 
 def _add_edits(chunk: list[ExportedAssignment], clients: Sequence[str]) -> None:
-    by_key = {seat.pk: seat for seat in chunk}
+    by_key = {assignment.pk: assignment for assignment in chunk}
     numbers: dict[int, int] = {}
     edits = RatingEdit.objects.filter(assignment__in=by_key).order_by("assignment", "pk")
-    for pk, edit, *said in edits.values_list(*_EDIT_FIELDS, *clients):
-        seat = by_key[pk]
-        numbers[edit] = number = len(seat.edits) + 1
-        made = ExportedEdit(number, *said)
+    for pk, edit, *values in edits.values_list(*_EDIT_FIELDS, *clients):
+        assignment = by_key[pk]
+        numbers[edit] = number = len(assignment.edits) + 1
+        made = ExportedEdit(number, *values)
         if made.chosen is not None:
-            made.chosen = json.loads(said[4])  # its text so far
+            made.chosen = json.loads(values[4])  # its text so far
         if made.undoes is not None:
             made.undoes = numbers[made.undoes]
-        seat.edits.append(made)
+        assignment.edits.append(made)
 
 
 def _is_adjudicated(scope: Scope) -> bool:
@@ -193,11 +193,13 @@ def _is_adjudicated(scope: Scope) -> bool:
 def _add_adjudications(found: list[ExportedAssignment]) -> None:
     """Return the latest decision at each place of these items."""
     latest: dict[int, dict[Where, Adjudication]] = {}
-    rows = Adjudication.objects.filter(item__in={seat.item_id for seat in found}).order_by("pk")
+    rows = Adjudication.objects.filter(
+        item__in={assignment.item_id for assignment in found}
+    ).order_by("pk")
     for row in rows:
         latest.setdefault(row.item_id, {})[row.question, row.subject] = row
-    for seat in found:
-        seat.adjudicated = latest.get(seat.item_id, {})
+    for assignment in found:
+        assignment.adjudicated = latest.get(assignment.item_id, {})
 
 
 def answer_of(place: ExportedAnswer) -> ExportedEdit | None:

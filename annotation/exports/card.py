@@ -125,9 +125,9 @@ def _line(text: str) -> str:
 def _licences(scope: Scope) -> str:
     rows = scope.study.items.filter(task__isnull=False).order_by()
     names = ("task__dataset__name", "task__dataset__version", "task__dataset__licence")
-    said = [
+    sentences = [
         f"* The tasks of {name} {version}: {_line(licence) or 'not stated'}."
         for name, version, licence in sorted(rows.values_list(*names).distinct())
     ]
     own = "* The ratings: as `license` above says."
-    return "\n".join([own, *said])
+    return "\n".join([own, *sentences])

@@ -90,9 +90,9 @@ def question_texts(scope: Scope) -> Iterator[Sequence[Any]]:
 def _meanings(question: Question) -> str:
     scale = question.scale
     if scale.kind == "points":
-        said = {**dict.fromkeys(scale.values, ""), **question.anchors}
+        meanings = {**dict.fromkeys(scale.values, ""), **question.anchors}
         return "; ".join(f"{value} = {words}" if words else str(value)
-                         for value, words in sorted(said.items()))  # fmt: skip
+                         for value, words in sorted(meanings.items()))  # fmt: skip
     if scale.kind == "choice":
         return "; ".join(f"{option.value} = {option.label}" for option in scale.options)
     if scale.kind == "marks":

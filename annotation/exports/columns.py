@@ -93,7 +93,7 @@ _ASKED = (
     ExportColumn("dimension", "text", "rubric dimension behind the question, where there is one"),
     ExportColumn("scale", "text", "points, choice, marks or text"),
 )
-_SAID = (
+_ANSWER_COLUMNS = (
     ExportColumn("value", "whole", "score or choice"),
     ExportColumn("label", "text", "the choice in words"),
     ExportColumn("chosen", "texts", "what was marked; an empty list: nothing is to be marked"),
@@ -115,7 +115,7 @@ _ADJUDICATED = (
 _EDIT = (
     ExportColumn("edit", "whole", "number of the edit within the item"),
     ExportColumn("aspect", "text", "answer, comment, flag or evidence"),
-    *_SAID[:1],
+    *_ANSWER_COLUMNS[:1],
     ExportColumn("chosen", "texts", "what was marked"),
     ExportColumn("spans", "spans", "places in the trajectory, for evidence"),
     ExportColumn("text", "text", "words"),
@@ -125,7 +125,7 @@ _EDIT = (
     ExportColumn("client_time", "time", "when it was made, by the clock of the browser"),
     ExportColumn("edited_at", "time", "when it was stored"),
 )
-RATING_COLUMNS = (*_STUDY, *_ITEM, *_RATER, *_ASKED, *_SAID, *_ADJUDICATED)
+RATING_COLUMNS = (*_STUDY, *_ITEM, *_RATER, *_ASKED, *_ANSWER_COLUMNS, *_ADJUDICATED)
 HISTORY_COLUMNS = (*_STUDY, *_ITEM, *_RATER, *_ASKED, *_EDIT)
 LOCAL_COLUMNS = tuple(column.name for column in RATING_COLUMNS if column.local)
 

@@ -24,7 +24,7 @@ from annotation.exports.table import AssignmentTables, rating_columns
 from annotation.exports.writing import dumped, json_written, members
 from annotation.models import Adjudication, StudyEvent
 
-SEAT_FIELDS = (
+ASSIGNMENT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
     "submitted_at", "verdicts", "rotation",
 )  # fmt: skip
@@ -38,13 +38,14 @@ def document_text(scope: Scope, *, events: bool = False) -> Iterator[str]:
     head = own_head(scope) if scope.blind else whole_head(scope)
     yield "{\n" + ",\n".join(f"{dumped(name)}: {dumped(part)}" for name, part in head.items())
     with TemporaryFile("w+", encoding="utf-8") as spool:
-        # Rows come last but are read together with the seats, so that both tell of one moment.
+        # Rows come last but are read together with the assignments, so that both tell of one
+        # moment.
         if scope.blind:
-            for _ in _seats(scope, spool):
+            for _ in _assignments(scope, spool):
                 pass
         else:
             yield from _list("items", map(dumped, _items(scope, runs_of(scope))))
-            yield from _list("seats", _seats(scope, spool))
+            yield from _list("seats", _assignments(scope, spool))
             yield from _list("adjudications", map(dumped, _adjudications(scope)))
             if events:
                 yield from _list("events", map(dumped, _events(scope)))
@@ -132,24 +133,26 @@ def item_rows(scope: Scope) -> Iterator[Json]:
                 yield {**made, "fingerprint": prints[row["pk"]]}
 
 
-def _seats(scope: Scope, spool: Any) -> Iterator[str]:
-    """Yield the seats, while the rows of the table are put aside."""
+def _assignments(scope: Scope, spool: Any) -> Iterator[str]:
+    """Yield the assignments, while the rows of the table are put aside."""
     tabled, written, before = AssignmentTables(scope), json_written(), "\n"
     where: dict[tuple[str, str, str], str] = {}
-    for seat in iterate_assignments(scope, clients=TIMES):
-        for parts in tabled.ratings(seat):
+    for assignment in iterate_assignments(scope, clients=TIMES):
+        for parts in tabled.ratings(assignment):
             spool.write(f"{before}{{{written.line(parts)}}}")
             before = ",\n"
         row = {
-            "rater": scope.pseudonyms.rater(seat.person.user_id),
-            **{name: getattr(seat, name) for name in SEAT_FIELDS},
+            "rater": scope.pseudonyms.rater(assignment.person.user_id),
+            **{name: getattr(assignment, name) for name in ASSIGNMENT_FIELDS},
         }
-        edits = ", ".join([_edit(edit, where) for edit in seat.edits])
+        edits = ", ".join([_edit(edit, where) for edit in assignment.edits])
         yield f'{{{members(row)}, "edits": [{edits}]}}'
 
 
 def _edit(edit: ExportedEdit, where: dict[tuple[str, str, str], str]) -> str:
-    """Return an edit of a seat; what it does not say is left out. ``where``: places in words."""
+    """Return an edit of an assignment; what it does not say is left out. ``where``: places in
+    words.
+    """
     place = edit.question, edit.subject, edit.aspect
     if place not in where:
         named = {"question": edit.question}

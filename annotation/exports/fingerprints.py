@@ -25,8 +25,8 @@ def trajectory_fingerprints(trajectories: Iterable[int]) -> dict[int, str]:
     """Return for each trajectory a digest of the text of each turn."""
     found = {pk: sha256() for pk in trajectories}
     rows = Turn.objects.filter(trajectory__in=found).order_by("trajectory", "index")
-    for pk, *said in rows.values_list("trajectory", "index", "text", "feedback"):
-        found[pk].update(json.dumps(said).encode())
+    for pk, *texts in rows.values_list("trajectory", "index", "text", "feedback"):
+        found[pk].update(json.dumps(texts).encode())
     return {pk: made.hexdigest()[:32] for pk, made in found.items()}
 
 
@@ -35,6 +35,6 @@ def task_fingerprints(tasks: Iterable[int]) -> dict[int, str]:
     prompts = Task.objects.filter(pk__in=list(tasks)).values_list("pk", "prompt")
     found = {pk: sha256(json.dumps(prompt).encode()) for pk, prompt in prompts}
     rows = Candidate.objects.filter(task__in=found).order_by("task", "key")
-    for pk, *said in rows.values_list("task", "key", "kind", "text"):
-        found[pk].update(json.dumps(said).encode())
+    for pk, *texts in rows.values_list("task", "key", "kind", "text"):
+        found[pk].update(json.dumps(texts).encode())
     return {pk: made.hexdigest()[:32] for pk, made in found.items()}

@@ -7,8 +7,8 @@ from django.db.models import Min, QuerySet
 from django.utils import timezone
 
 from annotation.exports.columns import FORMAT, LOCAL_COLUMNS, SCHEMA_VERSION
-from annotation.exports.origins import origin_of
 from annotation.exports.scope import IMPORTED, Scope, is_simulated
+from annotation.exports.sources import origin_of
 from annotation.models import Consent, Item
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
 from annotation.studies.design import study_certificate
@@ -211,8 +211,8 @@ def _people(scope: Scope) -> Iterator[Json]:
     given: dict[int, list[Json]] = {}
     consents = Consent.objects.filter(study=scope.study).order_by("pk")
     rows = consents.values_list("user", "text__kind", "text__version", "given", "at")
-    for user, *said in rows:
-        answer = dict(zip(("kind", "version", "given", "at"), said, strict=True))
+    for user, *values in rows:
+        answer = dict(zip(("kind", "version", "given", "at"), values, strict=True))
         given.setdefault(user, []).append(answer)
     for person in scope.people:
         row: Json = {"rater": scope.pseudonyms.rater(person.user_id)}

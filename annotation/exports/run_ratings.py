@@ -27,10 +27,10 @@ def submitted_ratings(run: Run) -> Iterator[PersonRating]:
     studies = Study.objects.filter(items__trajectory__run=run).distinct().in_bulk()
     names = {pk: Pseudonyms(study) for pk, study in studies.items()}
     for _, place in groupby(rows.iterator(chunk_size=500), key=_place):
-        said = {row.aspect: row for row in place}
-        item = next(iter(said.values())).assignment
+        by_aspect = {row.aspect: row for row in place}
+        item = next(iter(by_aspect.values())).assignment
         study = studies[item.study_id]
-        yield _rating(study, names[study.pk], item, said)
+        yield _rating(study, names[study.pk], item, by_aspect)
 
 
 def _place(row: Rating) -> tuple[int, str, str]:
@@ -38,9 +38,9 @@ def _place(row: Rating) -> tuple[int, str, str]:
 
 
 def _rating(
-    study: Study, names: Pseudonyms, item: Assignment, said: dict[str, Rating]
+    study: Study, names: Pseudonyms, item: Assignment, by_aspect: dict[str, Rating]
 ) -> PersonRating:
-    answer, comment = said.get(Aspect.ANSWER), said.get(Aspect.COMMENT)
+    answer, comment = by_aspect.get(Aspect.ANSWER), by_aspect.get(Aspect.COMMENT)
     one = answer or comment
     trajectory = item.trajectory
     assert one is not None and trajectory is not None  # they were looked for by both

@@ -103,7 +103,7 @@ class Scope:
 
     @cached_property
     def left_out(self) -> dict[str, int]:
-        """How many annotators are left out because they withdrew or were erased."""
+        """The number of annotators who are left out because they withdrew or were erased."""
         here = count_gone(self.study)
         before = self.study.settings.get(IMPORTED, {}).get("left_out", {})
         return {

@@ -57,7 +57,7 @@ PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What an export is to hold, beside its scope."""
+    """The options of an export, beside its scope."""
 
     scope: Scope
     events: bool = False
@@ -151,11 +151,11 @@ def dataset_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
     yield "ratings.jsonl", ratings()
     yield "items.jsonl", items()
     yield "study.json", [dumped(study_head(scope)), "\n"]
-    said = {**dict.fromkeys(("rows", "items"), 0), **counts, "raters": len(raters),
+    counted = {**dict.fromkeys(("rows", "items"), 0), **counts, "raters": len(raters),
             "simulated": sum(raters.values())}  # fmt: skip
     yield (
         "README.md",
-        [study_card(scope, rating_columns(scope), counts=said, licence=wish.licence)],
+        [study_card(scope, rating_columns(scope), counts=counted, licence=wish.licence)],
     )
 
 

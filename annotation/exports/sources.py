@@ -11,7 +11,6 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from annotation.exports.origins import CAME_FROM, origin_of
 from annotation.exports.scope import Scope
 from annotation.exports.writing import dumped
 from benchmarks.models import (
@@ -36,6 +35,8 @@ from benchmarks.trajectories.messages import stored_rows
 Json = dict[str, Any]
 SOURCES = "sources.jsonl"
 CHUNK = 500
+# Where the settings of an imported run keep what it was where it was made.
+CAME_FROM = "came_from"
 
 
 @dataclass(frozen=True)
@@ -218,3 +219,9 @@ def _plain(table: SourceTable, row: Json) -> Json:
         for role, fillers in row["roles"].items()
     }
     return {**row, **origin, "settings": settings, "roles": roles}
+
+
+def origin_of(settings: Mapping[str, Any], kind: str, checksum: str) -> dict[str, str]:
+    """Return kind and checksum of a run where it was made, which an import of a study keeps."""
+    kept: dict[str, str] = settings.get(CAME_FROM, {})
+    return {"kind": kept.get("kind", kind), "checksum": kept.get("checksum", checksum)}

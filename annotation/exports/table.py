@@ -25,8 +25,8 @@ from annotation.questionnaires.requirements import study_questions
 from annotation.ratings.selectors import turn_of
 
 Row = dict[str, Any]
-# What all rows of a seat have in common, what all of a place on a form have, and what was said.
-# The first two are the same objects from row to row, as long as the rows' maker is there.
+# What all rows of an assignment have in common, what all of a place on a form have, and what was
+# said. The first two are the same objects from row to row, as long as the rows' maker is there.
 Parts = tuple[Row, Row, Row]
 NOTHING: Where = ("", "")
 COMMENT, FLAG, EVIDENCE = Aspect.COMMENT.value, Aspect.FLAG.value, Aspect.EVIDENCE.value
@@ -52,26 +52,26 @@ def rating_rows(scope: Scope) -> Iterator[Row]:
     """Yield what stands now, row by row; the keys are those of
     ``rating_columns`` in their order.
     """
-    return (front | asked | said for front, asked, said in rating_parts(scope))
+    return (front | asked | answer for front, asked, answer in rating_parts(scope))
 
 
 def history_rows(scope: Scope) -> Iterator[Row]:
     """Yield every edit, row by row, item by item in the order in which they were made."""
-    return (front | asked | said for front, asked, said in history_parts(scope))
+    return (front | asked | answer for front, asked, answer in history_parts(scope))
 
 
 def rating_parts(scope: Scope) -> Iterator[Parts]:
     """Yield the rows in parts, for those who write them down."""
     tabled = AssignmentTables(scope)
-    for seat in iterate_assignments(scope):
-        yield from tabled.ratings(seat)
+    for assignment in iterate_assignments(scope):
+        yield from tabled.ratings(assignment)
 
 
 def history_parts(scope: Scope) -> Iterator[Parts]:
     """Yield the rows of edits in parts."""
     tabled = AssignmentTables(scope)
-    for seat in iterate_assignments(scope, clients=CLIENTS):
-        yield from tabled.history(seat)
+    for assignment in iterate_assignments(scope, clients=CLIENTS):
+        yield from tabled.history(assignment)
 
 
 class AssignmentTables:
@@ -89,24 +89,26 @@ class AssignmentTables:
         self.design: Row = {"design": design_name(study), "seed": study.seed}
         self.asked: dict[tuple[str, str, str], Row] = {}
 
-    def ratings(self, seat: ExportedAssignment) -> Iterator[Parts]:
+    def ratings(self, assignment: ExportedAssignment) -> Iterator[Parts]:
         """Yield a row for each place where something was said; one for an item that was skipped."""
-        places = seat.places
-        if seat.state == Assignment.State.SKIPPED and NOTHING not in places:
+        places = assignment.places
+        if assignment.state == Assignment.State.SKIPPED and NOTHING not in places:
             places[NOTHING] = ExportedAnswer()
-        front = self._front(seat) if places else {}
+        front = self._front(assignment) if places else {}
         for where, place in places.items():
-            said = self._answer_row(seat, where, place)
+            answer = self._answer_row(assignment, where, place)
             if not self.scope.blind:
-                said |= _adjudicated(seat, where) if seat.adjudicated else NOT_ADJUDICATED
-            yield front, self._asked(seat, where), said
+                answer |= (
+                    _adjudicated(assignment, where) if assignment.adjudicated else NOT_ADJUDICATED
+                )
+            yield front, self._asked(assignment, where), answer
 
-    def history(self, seat: ExportedAssignment) -> Iterator[Parts]:
+    def history(self, assignment: ExportedAssignment) -> Iterator[Parts]:
         """Yield a row for each edit."""
-        front = self._front(seat) if seat.edits else {}
-        for edit in seat.edits:
+        front = self._front(assignment) if assignment.edits else {}
+        for edit in assignment.edits:
             spans = edit.aspect == EVIDENCE
-            said = {
+            answers = {
                 "edit": edit.number,
                 "aspect": edit.aspect,
                 "value": edit.value,
@@ -119,47 +121,48 @@ class AssignmentTables:
                 "client_time": edit.client_time,
                 "edited_at": edit.edited_at,
             }
-            yield front, self._asked(seat, (edit.question, edit.subject)), said
+            yield front, self._asked(assignment, (edit.question, edit.subject)), answers
 
-    def _front(self, seat: ExportedAssignment) -> Row:
-        """Return what all rows of a seat have in common."""
-        scope, person = self.scope, seat.person
-        row = {**self.study, "questionnaire": scope.questionnaires[seat.part].id}
+    def _front(self, assignment: ExportedAssignment) -> Row:
+        """Return what all rows of an assignment have in common."""
+        scope, person = self.scope, assignment.person
+        row = {**self.study, "questionnaire": scope.questionnaires[assignment.part].id}
         if not scope.blind:
             row |= self.design
             row |= {
-                "item": seat.item,
-                "use": seat.use,
-                "dataset": seat.dataset and f"{seat.dataset} {seat.dataset_version}",
+                "item": assignment.item,
+                "use": assignment.use,
+                "dataset": assignment.dataset
+                and f"{assignment.dataset} {assignment.dataset_version}",
             }
-        row |= {"task": seat.task, "level": seat.level}
+        row |= {"task": assignment.task, "level": assignment.level}
         if not scope.blind:
             row |= {
-                "condition": seat.condition,
-                "attempt": seat.attempt,
-                "model": seat.model,
-                "trajectory_id": seat.trajectory,
+                "condition": assignment.condition,
+                "attempt": assignment.attempt,
+                "model": assignment.model,
+                "trajectory_id": assignment.trajectory,
             }
         row["rater"] = scope.pseudonyms.rater(person.user_id)
         if scope.names:
             row["annotator"] = person.user.get_username()
         return row | {
             "simulated": is_simulated(person),
-            "part": seat.part,
-            "position": seat.position,
-            "state": seat.state,
-            "skip_reason": seat.skip_reason,
-            "note": seat.note,
-            "submitted_at": seat.submitted_at,
-            "active_ms": seat.active_ms,
-            "verdicts": seat.verdicts,
-            "rotation": seat.rotation,
+            "part": assignment.part,
+            "position": assignment.position,
+            "state": assignment.state,
+            "skip_reason": assignment.skip_reason,
+            "note": assignment.note,
+            "submitted_at": assignment.submitted_at,
+            "active_ms": assignment.active_ms,
+            "verdicts": assignment.verdicts,
+            "rotation": assignment.rotation,
         }
 
-    def _asked(self, seat: ExportedAssignment, where: Where) -> Row:
-        key = (seat.part, *where)
+    def _asked(self, assignment: ExportedAssignment, where: Where) -> Row:
+        key = (assignment.part, *where)
         if key not in self.asked:
-            question = self.questions[seat.part].get(where[0])
+            question = self.questions[assignment.part].get(where[0])
             self.asked[key] = {
                 "question": where[0],
                 "subject": where[1],
@@ -169,15 +172,17 @@ class AssignmentTables:
             }
         return self.asked[key]
 
-    def _answer_row(self, seat: ExportedAssignment, where: Where, place: ExportedAnswer) -> Row:
-        question = self.questions[seat.part].get(where[0])
+    def _answer_row(
+        self, assignment: ExportedAssignment, where: Where, place: ExportedAnswer
+    ) -> Row:
+        question = self.questions[assignment.part].get(where[0])
         return answer_row(question, place)
 
 
 def answer_row(question: Question | None, place: ExportedAnswer) -> Row:
     """Return what stands in a place, in columns."""
     answer, now = answer_of(place), place.now
-    told = answer or place.last
+    edit = answer or place.last
     comment, flag, evidence = now.get(COMMENT), now.get(FLAG), now.get(EVIDENCE)
     return {
         "value": answer.value if answer else None,
@@ -189,8 +194,8 @@ def answer_row(question: Question | None, place: ExportedAnswer) -> Row:
         "flag_reason": flag.text if flag and flag.value else "",
         "evidence": evidence.chosen if evidence else None,
         "edits": place.edits,
-        "answered_at": told.edited_at if told else None,
-        "after_unblinding": bool(told and told.unblinded),
+        "answered_at": edit.edited_at if edit else None,
+        "after_unblinding": bool(edit and edit.unblinded),
     }
 
 
@@ -201,8 +206,8 @@ def label_of(question: Question | None, value: int | None) -> str:
     return question.scale.label(value)
 
 
-def _adjudicated(seat: ExportedAssignment, where: Where) -> Row:
-    found = seat.adjudicated.get(where)
+def _adjudicated(assignment: ExportedAssignment, where: Where) -> Row:
+    found = assignment.adjudicated.get(where)
     if found is None:
         return NOT_ADJUDICATED
     return {

@@ -59,15 +59,15 @@ class ExportForm(forms.Form):
 
     @property
     def wish(self) -> ExportRequest:
-        """What was asked for, as far as this person may have it."""
-        said = self.cleaned_data
+        """The requested export, as far as this person may have it."""
+        cleaned = self.cleaned_data
         scope = scope_of(
             self.access,
-            names=said.get("names", False),
-            withdrawn=said.get("withdrawn", False),
+            names=cleaned.get("names", False),
+            withdrawn=cleaned.get("withdrawn", False),
         )
         return ExportRequest(
-            scope, events=said.get("events", False), licence=said.get("licence", "")
+            scope, events=cleaned.get("events", False), licence=cleaned.get("licence", "")
         )
 
 

@@ -29,13 +29,13 @@ class RowWriter:
 
     def line(self, parts: Parts) -> str:
         """Return one row; the same objects as before are not written anew."""
-        front, asked, said = parts
+        front, asked, answer = parts
         if front is not self.front:
             self.front, self.head = front, self.write(front)
         middle = self.asked.get(id(asked))
         if middle is None:
             middle = self.asked[id(asked)] = self.write(asked)
-        return f"{self.head}{self.between}{middle}{self.between}{self.write(said)}"
+        return f"{self.head}{self.between}{middle}{self.between}{self.write(answer)}"
 
 
 class _TextConverters(dict[type, Callable[[Any], str]]):

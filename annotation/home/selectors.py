@@ -37,7 +37,7 @@ class HomeExperiment:
 
 @dataclass(frozen=True)
 class DemoProgress:
-    """How far the loading of the demo is. ``mark`` changes whenever something visible does."""
+    """The progress of loading the demo. ``mark`` changes whenever something visible does."""
 
     job: Job
 

@@ -50,8 +50,10 @@ def _same_here(given: QuestionnaireIn) -> Questionnaire:
     except QuestionnaireError:
         known = made
     for what, one in (("reads here", made), ("is stored here", known)):
-        said = described(one)
-        strange = [name for name, value in (given.model_extra or {}).items() if said[name] != value]
+        description = described(one)
+        strange = [
+            name for name, value in (given.model_extra or {}).items() if description[name] != value
+        ]
         if strange:
             raise Refused(
                 "invalid",
@@ -90,7 +92,13 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
         ("rater", [person.rater for person in document.people]),
         ("number of a rater", [person.number for person in document.people]),
         ("text", [(text.kind, text.version) for text in document.texts]),
-        ("position", [(seat.rater, seat.part, seat.position) for seat in document.seats]),
+        (
+            "position",
+            [
+                (assignment.rater, assignment.part, assignment.position)
+                for assignment in document.seats
+            ],
+        ),
     ):
         for key in duplicates(keys):
             yield f"{what} {key} stands twice"
@@ -99,15 +107,16 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
         for consent in person.consents:
             if (consent.kind, consent.version) not in texts:
                 yield f"{person.rater} answered a text that the file does not hold"
-    for number, seat in enumerate(document.seats, 1):
-        item = items.get(seat.item)
-        if item is None or seat.rater not in raters:
+    for number, assignment in enumerate(document.seats, 1):
+        item = items.get(assignment.item)
+        if item is None or assignment.rater not in raters:
             who = "item" if item is None else "rater"
-            yield f"seat {number} names the {who} {getattr(seat, who)}, which is not in the file"
-        elif PARTS[Item.Use(item.use)] != seat.part:
-            yield f"seat {number} is in the part {seat.part}, and its item is for {item.use}"
+            name = getattr(assignment, who)
+            yield f"seat {number} names the {who} {name}, which is not in the file"
+        elif PARTS[Item.Use(item.use)] != assignment.part:
+            yield f"seat {number} is in the part {assignment.part}, and its item is for {item.use}"
         else:
-            yield from _seat_problems(document, questionnaires, number, seat, item)
+            yield from _assignment_problems(document, questionnaires, number, assignment, item)
     for number, row in enumerate(document.adjudications, 1):
         if row.item not in items:
             yield f"adjudication {number} names the item {row.item}, which is not in the file"
@@ -115,24 +124,24 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
             yield f"adjudication {number} decides nothing"
 
 
-def _seat_problems(
+def _assignment_problems(
     document: StudyDocument,
     questionnaires: Questionnaires,
     number: int,
-    seat: AssignmentIn,
+    assignment: AssignmentIn,
     given: ItemIn,
 ) -> Iterator[str]:
     study = document.study
-    background = seat.part == Assignment.Part.BACKGROUND
+    background = assignment.part == Assignment.Part.BACKGROUND
     questionnaire = questionnaires.get(study.background if background else study.questionnaire)
     if questionnaire is None:
         yield f"seat {number} is about annotators, and the study asks nothing about them"
         return
     item = Item(asked=given.asked, subjects=given.subjects)
     undone: set[int] = set()
-    for place, edit in enumerate(seat.edits, 1):
+    for place, edit in enumerate(assignment.edits, 1):
         problem = (
-            _undo_problem(seat, place, edit, undone)
+            _undo_problem(assignment, place, edit, undone)
             if edit.undoes is not None
             else _answer_problem(item, questionnaire, edit)
         )
@@ -140,18 +149,20 @@ def _seat_problems(
             yield f"seat {number}, edit {place}: {problem}"
 
 
-def _undo_problem(seat: AssignmentIn, place: int, edit: DocumentEditIn, undone: set[int]) -> str:
+def _undo_problem(
+    assignment: AssignmentIn, place: int, edit: DocumentEditIn, undone: set[int]
+) -> str:
     """Return what is wrong with taking something back."""
     number = edit.undoes or 0
     if not 1 <= number < place or number in undone:
         return f"undoes {number}, which is no earlier edit that stands"
-    before = seat.edits[number - 1]
+    before = assignment.edits[number - 1]
     if _place(before) != _place(edit) or before.undoes is not None:
         return f"undoes {number}, which was said elsewhere"
     undone.add(number)
     standing = [
         one
-        for n, one in enumerate(seat.edits[: place - 1], 1)
+        for n, one in enumerate(assignment.edits[: place - 1], 1)
         if one.undoes is None and n not in undone and _place(one) == _place(edit)
     ]
     leads_to = (standing[-1].value, standing[-1].chosen, standing[-1].text) if standing else None

@@ -81,7 +81,9 @@ class StudyIn(StrictDocument):
 
 
 class QuestionnaireIn(BaseModel):
-    """What stands beside ``text`` is compared with what the text comes to here."""
+    """A questionnaire of the file: what stands beside ``text`` is compared with
+    what the text comes to here.
+    """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
     id: str = Field(max_length=80)
@@ -269,10 +271,10 @@ def check_document(data: Any, text: str) -> StudyDocument:
         return StudyDocument.model_validate_json(text)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False)
-        told = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in problems]
-        more = len(told) - MOST_PROBLEMS
+        faults = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in problems]
+        more = len(faults) - MOST_PROBLEMS
         rest = f"; and {more} more" if more > 0 else ""
-        raise Refused("invalid", "; ".join(told[:MOST_PROBLEMS]) + rest) from None
+        raise Refused("invalid", "; ".join(faults[:MOST_PROBLEMS]) + rest) from None
 
 
 def _place(parts: tuple[int | str, ...]) -> str:

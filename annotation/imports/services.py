@@ -52,14 +52,14 @@ M = TypeVar("M", bound=models.Model)
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What became of a document; ``study`` is None where nothing was stored."""
+    """The result of importing a document; ``study`` is None where nothing was stored."""
 
     study: Study | None
     created: bool
     match: ItemMatch
     items: int = 0
     people: int = 0
-    seats: int = 0
+    assignments: int = 0
     edits: int = 0
 
 
@@ -114,7 +114,9 @@ class _Storing:
         self, document: StudyDocument, match: ItemMatch, digest: str, by: User | None
     ) -> None:
         self.document, self.match, self.digest, self.by = document, match, digest, by
-        self.seats = [seat for seat in document.seats if seat.item in match.found]
+        self.assignments = [
+            assignment for assignment in document.seats if assignment.item in match.found
+        ]
 
     def store(self) -> ImportResult:
         self.study = self._study()
@@ -122,7 +124,7 @@ class _Storing:
         self.users = {p.rater: _account(p.rater, p.simulated) for p in self.document.people}
         self._people()
         self.items = self._items()
-        edits = sum(self._seat(seat) for seat in self.seats)
+        edits = sum(self._store_assignment(assignment) for assignment in self.assignments)
         self._adjudications()
         self._remember()
         if self.by is not None:
@@ -140,7 +142,7 @@ class _Storing:
             self.match,
             len(self.items),
             len(self.document.people),
-            len(self.seats),
+            len(self.assignments),
             edits,
         )
 
@@ -170,16 +172,16 @@ class _Storing:
         }  # fmt: skip
 
     def _people(self) -> None:
-        seats: dict[str, Counter[str]] = {}
+        assignments: dict[str, Counter[str]] = {}
         active: Counter[str] = Counter()
-        for seat in self.seats:
-            if seat.part == Part.MAIN:
-                found = seats.setdefault(seat.rater, Counter())
+        for assignment in self.assignments:
+            if assignment.part == Part.MAIN:
+                found = assignments.setdefault(assignment.rater, Counter())
                 found["assigned"] += 1
-                if seat.state in COUNTED:
-                    found[COUNTED[State(seat.state)]] += 1
-                if seat.state == State.SUBMITTED:
-                    active[seat.rater] += seat.active_ms
+                if assignment.state in COUNTED:
+                    found[COUNTED[State(assignment.state)]] += 1
+                if assignment.state == State.SUBMITTED:
+                    active[assignment.rater] += assignment.active_ms
         for person in self.document.people:
             as_it_is(
                 Participant(
@@ -193,7 +195,7 @@ class _Storing:
                     unblinded_at=person.unblinded_at,
                     joined_at=person.joined_at,
                     active_ms=active[person.rater],
-                    **dict(seats.get(person.rater, {})),
+                    **dict(assignments.get(person.rater, {})),
                 )
             )
             Membership.objects.create(
@@ -209,16 +211,18 @@ class _Storing:
 
     def _items(self) -> dict[int, Item]:
         given, done = Counter[int](), Counter[int]()
-        for seat in self.seats:
-            given[seat.item] += seat.state in HOLDS
-            done[seat.item] += seat.state == State.SUBMITTED
+        for assignment in self.assignments:
+            given[assignment.item] += assignment.state in HOLDS
+            done[assignment.item] += assignment.state == State.SUBMITTED
         rows = []
         for item in self.document.items:
             if item.number not in self.match.found:
                 continue
             task, trajectory = self.match.found[item.number]
             if given[item.number] > item.wanted:
-                raise Refused("invalid", f"item {item.number} has more raters than it has seats")
+                raise Refused(
+                    "invalid", f"item {item.number} has more raters than it has assignments"
+                )
             rows.append(
                 Item(
                     study=self.study,
@@ -236,38 +240,38 @@ class _Storing:
             )
         return {row.rank: row for row in Item.objects.bulk_create(rows, batch_size=BATCH)}
 
-    def _seat(self, seat: AssignmentIn) -> int:
-        """Store a seat with its edits and what stands now; how many edits there were."""
-        item, user = self.items[seat.item], self.users[seat.rater]
+    def _store_assignment(self, given: AssignmentIn) -> int:
+        """Store an assignment with its edits and what stands now; how many edits there were."""
+        item, user = self.items[given.item], self.users[given.rater]
         assignment = Assignment.objects.create(
             study=self.study,
             item=item,
             annotator=user,
             trajectory_id=item.trajectory_id,
-            part=seat.part,
-            position=seat.position,
-            state=seat.state,
-            skip_reason=seat.skip_reason,
-            note=seat.note,
-            active_ms=seat.active_ms,
-            opened_at=seat.opened_at,
-            submitted_at=seat.submitted_at,
-            verdicts=seat.verdicts,
-            rotation=seat.rotation,
+            part=given.part,
+            position=given.position,
+            state=given.state,
+            skip_reason=given.skip_reason,
+            note=given.note,
+            active_ms=given.active_ms,
+            opened_at=given.opened_at,
+            submitted_at=given.submitted_at,
+            verdicts=given.verdicts,
+            rotation=given.rotation,
         )
         stored: list[RatingEdit] = []
         now: dict[tuple[str, str, str], Rating] = {}
-        for number, edit in enumerate(seat.edits, 1):
-            name = f"{self.study.pk} {seat.rater} {seat.part} {seat.position} {number}"
+        for number, edit in enumerate(given.edits, 1):
+            name = f"{self.study.pk} {given.rater} {given.part} {given.position} {number}"
             place = edit.question, edit.subject, str(edit.aspect)
-            said: dict[str, Any] = {
+            content: dict[str, Any] = {
                 "question": edit.question, "subject": edit.subject, "aspect": edit.aspect,
                 "value": edit.value, "chosen": edit.chosen, "text": edit.text,
             }  # fmt: skip
             row = as_it_is(
                 RatingEdit(
                     assignment=assignment,
-                    **said,
+                    **content,
                     client_id=uuid.uuid5(NAMESPACE, name),
                     undoes=stored[edit.undoes - 1] if edit.undoes else None,
                     by=user,
@@ -279,7 +283,7 @@ class _Storing:
             stored.append(row)
             version = now[place].version + 1 if place in now else 1
             rating = Rating(
-                assignment=assignment, **said, version=version, edit=row, updated_at=edit.at
+                assignment=assignment, **content, version=version, edit=row, updated_at=edit.at
             )
             now[place] = rating
         Rating.objects.bulk_create(now.values())

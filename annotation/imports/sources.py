@@ -13,8 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models
 
 from annotation.errors import Refused
-from annotation.exports.origins import CAME_FROM
-from annotation.exports.sources import SOURCES, TABLES, SourceTable
+from annotation.exports.sources import CAME_FROM, SOURCES, TABLES, SourceTable
 from benchmarks.core.digests import storable
 from benchmarks.core.problems import json_fault
 from benchmarks.models import Agent, Dataset, Judging, Run, Trajectory

@@ -13,7 +13,7 @@ from benchmarks.paging import as_id
 
 
 class GiveForm(forms.Form):
-    """Somebody who shall get something that another person had, or nobody yet."""
+    """The choice of the person who gets what another person had, or nobody yet."""
 
     to = forms.ChoiceField(label="To", error_messages={"required": "Choose who gets it."})
     reason = reason_field(required=True)
@@ -50,12 +50,12 @@ class ReassignForm(GiveForm):
 
     @property
     def chosen(self) -> set[int]:
-        """What is ticked, so that it stays so beside an error."""
+        """The ticked items, so that they stay ticked beside an error."""
         return {key for given in self["items"].value() or () if (key := as_id(str(given)))}
 
 
 class RatersForm(forms.Form):
-    """How many annotators an item, or every item, shall have."""
+    """The number of annotators that an item, or every item, shall have."""
 
     raters = forms.IntegerField(
         label="Annotators for each item", min_value=1, max_value=MOST_ANNOTATORS
@@ -100,7 +100,7 @@ class MoreItemsForm(forms.Form):
 
 
 class SpecialsForm(forms.Form):
-    """How much of the gold that is added each annotator gets."""
+    """The number of added gold items that each annotator gets."""
 
     gold_each = forms.IntegerField(
         label="Gold items for each annotator",
@@ -118,7 +118,7 @@ class SpecialsForm(forms.Form):
 
 
 class DealForm(forms.Form):
-    """Who shall get the seats that are free."""
+    """The choice of people who get the free assignments."""
 
     people = forms.MultipleChoiceField(
         label="Give them to",

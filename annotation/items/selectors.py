@@ -29,7 +29,7 @@ FILTERS = {ALL: "All", FREE: "Unassigned", SKIPPED: "Skipped"}
 
 @dataclass(frozen=True)
 class ItemAssignmentRow:
-    """One person's place at an item. ``said`` is why it was skipped, None where it is closed."""
+    """One person's assignment of an item; ``skip_reason`` is None where it is hidden."""
 
     number: int
     username: str
@@ -39,7 +39,7 @@ class ItemAssignmentRow:
     seconds: float
     at: datetime | None
     leased_until: datetime | None
-    said: str | None
+    skip_reason: str | None
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def item_assignments(access: StudyAccess, item: Item, *, closed: bool) -> list[I
             seconds=row.active_ms / 1000,
             at=row.submitted_at,
             leased_until=row.leased_until,
-            said=row.skip_reason if shown else None,
+            skip_reason=row.skip_reason if shown else None,
         )
         for row in rows
     ]

@@ -27,7 +27,9 @@ Use, Kind = Item.Use, StudyEvent.Kind
 
 @dataclass(frozen=True)
 class DealResult:
-    """How many free seats were given to each person (by id), and how many nobody could take."""
+    """The number of free assignments given to each person (by id), and
+    how many nobody could take.
+    """
 
     given: Mapping[int, int]
     left: int
@@ -38,7 +40,7 @@ class DealResult:
 
 
 def set_raters(*, item: Item, wanted: int, by: User, reason: str = "") -> None:
-    """Say how many annotators shall judge one item; never fewer than hold a seat now."""
+    """Say how many annotators shall judge one item; never fewer than hold an assignment now."""
     if item.use != Use.MAIN:
         raise Refused("invalid", "gold and training items are for everybody")
     _check_raters(wanted)
@@ -83,8 +85,8 @@ def add_from_source(
 ) -> int:
     """Add what ``source`` has and the study has not, all of it or ``count`` drawn by its seed.
 
-    New items stand behind the others. In a pool they are taken from now on; otherwise their seats
-    are free until `assign_free_items`. Returns how many were added.
+    New items stand behind the others. In a pool they are taken from now on; otherwise their
+    assignments are free until `assign_free_items`. Returns how many were added.
     """
     _check_raters(raters)
     refuse_unless_stored(study)
@@ -122,7 +124,7 @@ def add_from_source(
 
 
 def assign_free_items(*, study: Study, people: Sequence[User], by: User) -> DealResult:
-    """Give the free seats of a dealt study to chosen people, as evenly as can be.
+    """Give the free assignments of a dealt study to chosen people, as evenly as can be.
 
     Nobody gets an item that they have or had, or in which they played.
     """
@@ -169,10 +171,10 @@ def _spread(
     for place, item in enumerate(items):
         free = [pk for pk in ids if item.pk not in had[pk] and item.trajectory_id not in played[pk]]
         free.sort(key=lambda pk: len(dealt[pk]))  # stable: as they were chosen
-        seats = item.wanted - item.given
-        for pk in free[:seats]:
+        assignments = item.wanted - item.given
+        for pk in free[:assignments]:
             dealt[pk].append(place)
-        left += max(0, seats - len(free))
+        left += max(0, assignments - len(free))
     return dealt, left
 
 

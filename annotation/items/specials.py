@@ -38,7 +38,7 @@ AWAY = 1_000_000_000
 
 @dataclass(frozen=True)
 class AddedSpecials:
-    """What came of adding: how many items of each kind, and how many people train or train on.
+    """The result of adding: how many items of each kind, and how many people train or train on.
 
     ``given``: annotator's number → how many gold items they got, of the ``gold_each`` that were
     asked for; fewer where they have too few items left to hide so many among.
@@ -52,7 +52,7 @@ class AddedSpecials:
 
     @property
     def short(self) -> int:
-        """How many annotators got fewer gold items than were asked for."""
+        """The number of annotators who got fewer gold items than were asked for."""
         return sum(count < self.gold_each for count in self.given.values())
 
 
@@ -208,8 +208,8 @@ def _deal_gold(
         )  # fmt: skip
         given[person.number] = len(chosen)
         if chosen:
-            seats = [by_key[pk] for pk in chosen]
-            assign_items(study=study, items=items, dealt={person.user_id: seats}, by=by)
+            assignments = [by_key[pk] for pk in chosen]
+            assign_items(study=study, items=items, dealt={person.user_id: assignments}, by=by)
             _move_up(study, person.user_id, after, len(ahead), places[: len(chosen)])
     return given
 
@@ -220,9 +220,9 @@ def _ahead(study: Study, person: Participant) -> tuple[int, list[bool], bool]:
     """
     mine = Assignment.objects.filter(study=study, annotator=person.user_id, part=Part.MAIN)
     list(mine.filter(state=State.OPEN).select_for_update(no_key=True).values_list("pk"))
-    said = Exists(Rating.objects.filter(assignment=OuterRef("pk")))
+    rated = Exists(Rating.objects.filter(assignment=OuterRef("pk")))
     come_to = mine.filter(
-        Q(opened_at__isnull=False) | Q(state__in=(State.SUBMITTED, State.SKIPPED)) | Q(said)
+        Q(opened_at__isnull=False) | Q(state__in=(State.SUBMITTED, State.SKIPPED)) | Q(rated)
     )
     after = come_to.aggregate(last=Max("position"))["last"] or 0
     behind = mine.filter(position__gt=after).order_by("position")

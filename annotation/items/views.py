@@ -108,11 +108,11 @@ def more(request: HttpRequest, pk: int) -> HttpResponseBase:
         form = forms_.get(action)
         if form is not None and form.is_valid():
             try:
-                told = _more(request, access, form)
+                message = _more(request, access, form)
             except Refused as refused:
                 form.add_error(None, f"Nothing was changed: {refused.reason}.")
             else:
-                messages.success(request, told)
+                messages.success(request, message)
                 return redirect("annotation:study_more", pk=pk)
     context = {
         **study_context(access, "items"),
@@ -185,10 +185,14 @@ def _item(
     request: HttpRequest, access: StudyAccess, found: Item, *, give: GiveForm | None = None
 ) -> HttpResponse:
     (row,) = item_rows(access, [found], visibility(request))
-    seats = item_assignments(access, found, closed=row.agent is None)
-    context = {**study_context(access, "items"), "row": row, "seats": seats}
+    assignments = item_assignments(access, found, closed=row.agent is None)
+    context = {**study_context(access, "items"), "row": row, "assignments": assignments}
     if access.manages and row.wanted is not None:
-        have = {seat.number for seat in seats if seat.state != Assignment.State.RETURNED}
+        have = {
+            assignment.number
+            for assignment in assignments
+            if assignment.state != Assignment.State.RETURNED
+        }
         others = [p for p in active_annotators(access.study) if p.number not in have]
         context |= {
             "give": give or GiveForm(people=others),

@@ -42,7 +42,7 @@ class SessionAccess:
 
     @cached_property
     def study(self) -> StudyAccess:
-        """What they may do in its study, read when first asked for: polls of players never do."""
+        """The access to its study, read when first asked for: polls of players never do."""
         roles = roles_in(self.session.study_id, self.user.pk)
         return StudyAccess(self.session.study, self.user, roles)
 

@@ -67,7 +67,7 @@ def mode_title(plan: LivePlan) -> str:
 
 @dataclass(frozen=True)
 class SessionCounts:
-    """How many sessions of a study stand where; practice rounds count nowhere."""
+    """The number of a study's sessions in each state; practice rounds count nowhere."""
 
     waiting: int
     under_way: int
@@ -106,7 +106,7 @@ def own_rows(user: User) -> list[SessionRow]:
         "-practice", "places__order", "study_id", "number"
     )
     over = mine.filter(state__in=LiveSession.OVER, practice=False).order_by("-ended_at", "-pk")
-    rows = session_rows([*under_way[:MOST_OPEN], *over[:MOST_OVER]], reader=user, told=())
+    rows = session_rows([*under_way[:MOST_OPEN], *over[:MOST_OVER]], reader=user, named=())
     return sorted(_next_ones(rows), key=lambda row: (row.over, not row.asked))
 
 
@@ -129,11 +129,11 @@ def _next_ones(rows: Sequence[SessionRow]) -> list[SessionRow]:
     return found
 
 
-def study_rows(study: Study, reader: User, *, told: bool) -> list[SessionRow]:
-    """Return the sessions of a study; ``told``: the reader may know agents and tasks."""
+def study_rows(study: Study, reader: User, *, named: bool) -> list[SessionRow]:
+    """Return the sessions of a study; ``named``: the reader may know agents and tasks."""
     rows = LiveSession.objects.filter(study=study, practice=False).order_by("number")
     return session_rows(
-        rows.prefetch_related("study"), reader=reader, told=[study.pk] if told else []
+        rows.prefetch_related("study"), reader=reader, named=[study.pk] if named else []
     )
 
 
@@ -145,9 +145,9 @@ def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
     rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
     blind = blind_studies(user)
     sessions = list(rows.prefetch_related("study").order_by("-study_id", "number")[:MOST_OPEN])
-    told = {session.study_id for session in sessions} - blind
+    named = {session.study_id for session in sessions} - blind
     found: dict[int, tuple[Study, list[SessionRow]]] = {}
-    for row in session_rows(sessions, reader=user, told=told):
+    for row in session_rows(sessions, reader=user, named=named):
         found.setdefault(row.session.study_id, (row.session.study, []))[1].append(row)
     return list(found.values())
 
@@ -162,15 +162,15 @@ def overseen_studies(user: User) -> QuerySet[Study]:
 
 
 def session_rows(
-    sessions: Iterable[LiveSession], *, reader: User, told: Collection[int]
+    sessions: Iterable[LiveSession], *, reader: User, named: Collection[int]
 ) -> list[SessionRow]:
     """Return rows of these sessions, six queries;
-    ``told`` are studies whose agents may be named.
+    ``named`` are studies whose agents may be named.
     """
     listed = list(sessions)
     places = places_of(listed)
     turns = whose_turns(listed, places)
-    names = _names([session.pk for session in listed if session.study_id in told])
+    names = _names([session.pk for session in listed if session.study_id in named])
     return [
         _row(session, places.get(session.pk, []), turns[session.pk], reader, names)
         for session in listed

@@ -21,7 +21,7 @@ PLACE = (
 
 @dataclass(frozen=True)
 class SessionTurn:
-    """Where a session stands.
+    """The state of a session: whose turn it is and since when.
 
     ``asked``: people at ``places`` have to reply to ``asks``. ``background``: a script or model is
     at work. ``stuck``: a call failed, and somebody in charge has to decide; ``problem`` says why,
@@ -66,7 +66,7 @@ def whose_turns(
     trajectories = {
         row.pk: row
         for row in Trajectory.objects.filter(live_session__in=rows)
-        .annotate(said=Max("open_asks__answered_at"))
+        .annotate(last_answered=Max("open_asks__answered_at"))
         .only("status", "problem", "started_at", "reserved")
         .order_by()
     }
@@ -103,14 +103,14 @@ def turn_of(
 ) -> SessionTurn:
     """Return where a session stands, from rows that are at hand.
 
-    ``asks`` are those that wait; ``trajectory.said`` is when the last of the others was answered.
+    ``asks`` are those that wait; ``trajectory.last_answered`` is the time of the last reply.
     """
     if session.state in LiveSession.OVER or trajectory.status in (_S.DONE, _S.CANCELLED):
         return SessionTurn("over", session.ended_at)
     if session.state == LiveSession.State.GATHERING:
         missing = tuple(p for p in places if p.ready_at is None and not p.stand_in)
         return SessionTurn("gathering", session.created_at, missing)
-    since = getattr(trajectory, "said", None) or session.started_at
+    since = getattr(trajectory, "last_answered", None) or session.started_at
     asked = tuple(p for p in places if any(ask.role in p.roles for ask in asks))
     if session.state == LiveSession.State.PAUSED:
         return SessionTurn("paused", session.paused_at, asked, tuple(asks))

@@ -9,13 +9,14 @@ from benchmarks.models import Task, Trajectory
 
 
 class Item(models.Model):
-    """Something that a study asks about: a trajectory, a task, or the annotators themselves.
+    """An item of a study: a trajectory, a task, or the annotators themselves.
 
     ``asked`` are the keys of the questions that it can be asked, and ``subjects`` what questions
     about parts of it are asked of, such as ``{"turn": ["1", "2"]}``; both are fixed when the study
-    is made. ``wanted`` people shall judge it, ``given`` hold a seat now (open or submitted),
-    ``done`` have submitted. The database refuses a seat too many. ``expected`` holds what is right
-    for training and gold items: slot → ``{"values": [...], "chosen": [...], "why": "..."}``.
+    is made. ``wanted`` people shall judge it, ``given`` hold an assignment now (open or submitted),
+    ``done`` have submitted. The database refuses an assignment too many. ``expected`` holds
+    what is right for training and gold items: slot → ``{"values": [...], "chosen": [...],
+    "why": "..."}``.
     """
 
     class Use(models.TextChoices):
@@ -74,15 +75,14 @@ class Participant(models.Model):
     """An annotator in one study: where they stand before the first item, and how far they are.
 
     Others know them by ``number``. ``consent_version`` is the version of the consent text that they
-    agreed to last. The counters are of seats in the main part (items that count, gold among them)
-    and change in the same transaction as the assignments; ``active_ms`` is of submitted items, and
-    ``returned`` counts voided seats too. ``gold_right`` of ``gold_asked`` known answers were right
-    since ``gold_since`` (since the beginning where that is null). ``sent_back`` counts how often
-    they were sent back to the training, ``refilled`` the seats that were opened for others after
-    they left.
-    ``most_items`` is how many items of a pool they judge at most, gold among them; None for all.
-    ``cursor`` is the rank up to which the pool was looked through for them. ``unblinded_at``: later
-    answers are marked.
+    agreed to last. The counters are of assignments in the main part (items that count, gold
+    among them) and change in the same transaction as the assignments; ``active_ms`` is of
+    submitted items, and ``returned`` counts voided assignments too. ``gold_right`` of
+    ``gold_asked`` known answers were right since ``gold_since`` (since the beginning where that
+    is null). ``sent_back`` counts how often they were sent back to the training, ``refilled``
+    the assignments that were opened for others after they left. ``most_items`` is how many
+    items of a pool they judge at most, gold among them; None for all. ``cursor`` is the rank up
+    to which the pool was looked through for them. ``unblinded_at``: later answers are marked.
     """
 
     class State(models.TextChoices):
@@ -144,16 +144,17 @@ class Participant(models.Model):
 
 
 class Assignment(models.Model):
-    """One item that one annotator is to judge: a seat.
+    """One item that one annotator is to judge: an assignment.
 
-    ``trajectory`` is the item's, copied in for analyses. A seat that was leased runs out at
+    ``trajectory`` is the item's, copied in for analyses. An assignment that was leased runs out at
     ``leased_until`` and is returned; one that was dealt has none. ``active_ms`` is time at work,
     without idling. Positions count within a ``part``, which is all that a page tells of an item.
     ``verdicts`` and ``rotation`` are fixed when it is first opened: which of the judges' verdicts
     the page shows (as in `Study.verdicts`; empty where the questionnaire shows none), and by how
     many places each section's questions are rotated. ``note`` is what a manager wrote who sent it
     back; ``pattern`` holds the scores and choices that were submitted, so that items with the same
-    answers are found. A voided seat was submitted once; its answers are kept and count no more.
+    answers are found. A voided assignment was submitted once; its answers are kept and count no
+    more.
     """
 
     class State(models.TextChoices):

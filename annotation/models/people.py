@@ -13,7 +13,7 @@ USER = django_settings.AUTH_USER_MODEL
 
 
 class Consent(AppendOnly):
-    """What a person answered to one version of a text. Rows are only ever added.
+    """A person's answer to one version of a text. Rows are only ever added.
 
     To information there is one answer: that it was read (``given``).
     """
@@ -79,7 +79,7 @@ class Message(models.Model):
 
 
 class MessageRead(models.Model):
-    """That somebody has read a message."""
+    """The time at which somebody read a message."""
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="reads")
     user = models.ForeignKey(USER, on_delete=models.CASCADE, related_name="+")
@@ -95,7 +95,7 @@ class MessageRead(models.Model):
 
 
 class Adjudication(AppendOnly):
-    """What an adjudicator holds to be right at one place of an item, and why. Only ever added.
+    """An adjudicator's decision at one place of an item, with its reason. Only ever added.
 
     ``revealed``: the judges' decisions had been shown to the adjudicator by then. The latest row of
     a place is the one that counts; ratings are never changed by it.

@@ -8,7 +8,7 @@ from annotation.models.items import Assignment
 
 
 class Aspect(models.TextChoices):
-    """What is said about a question: the answer itself, or something beside it."""
+    """The part of an answer: the answer itself, or something beside it."""
 
     ANSWER = "answer", "Answer"
     COMMENT = "comment", "Comment"
@@ -65,7 +65,7 @@ class RatingEdit(PlacedAnswer, AppendOnly):
 
 
 class Rating(PlacedAnswer):
-    """What stands in one place of one assignment now, as its edits have it.
+    """The current answer in one place of one assignment, as its edits have it.
 
     ``version`` counts the edits, so that a page can tell whether it shows the latest.
     """

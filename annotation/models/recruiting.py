@@ -52,7 +52,7 @@ class RecruitingLink(models.Model):
 
 
 class Recruit(models.Model):
-    """Somebody who came by a recruiting link, known by the id that their platform gave them.
+    """A participant who came by a recruiting link, known by the id that their platform gave them.
 
     ``platform_study`` and ``platform_session`` are the platform's ids of its study (or HIT) and of
     this submission (or assignment). ``user`` is the account that was made for them; there is none

@@ -65,7 +65,7 @@ class FailureWording(AppendOnly):
 
 
 class TrajectoryLabel(AppendOnly):
-    """That somebody put a label on a trajectory, or on one of its turns. Only ever added.
+    """A label that somebody put on a trajectory, or on one of its turns. Only ever added.
 
     It is on as long as no `LabelRemoval` names it. ``turn`` is the turn's index.
     """
@@ -87,7 +87,7 @@ class TrajectoryLabel(AppendOnly):
 
 
 class LabelRemoval(AppendOnly):
-    """That a label was taken off again. Rows are only ever added."""
+    """The removal of a label. Rows are only ever added."""
 
     put = models.OneToOneField(TrajectoryLabel, on_delete=models.CASCADE, related_name="removal")
     by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
@@ -141,7 +141,7 @@ class Remark(AppendOnly):
 
 
 class RemarkText(AppendOnly):
-    """What a remark says from then on; the latest counts. Only ever added.
+    """A version of a remark's text; the latest counts. Only ever added.
 
     ``deleted``: the remark was taken away; what it said before is kept in the earlier rows.
     """

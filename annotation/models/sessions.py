@@ -12,7 +12,7 @@ USER = django_settings.AUTH_USER_MODEL
 
 
 class LivePlan(models.Model):
-    """What makes a study one of live sessions: how they are played, and what if somebody leaves.
+    """The plan of a study of live sessions: how they are played, and what if somebody leaves.
 
     ``mode`` is one of the modes of the system (``benchmarks.core.ports.people``). ``practises``:
     all play a practice round first. ``shows_suggestions``: players see what a script or model would
@@ -179,7 +179,7 @@ class LiveEvent(AppendOnly):
 
 
 class LiveDraft(models.Model):
-    """What a player has typed and not sent, so that it is there again in another tab or browser.
+    """The text that a player typed and has not sent, for another tab or browser.
 
     It belongs to an ask (step and slot) and is replaced by what is typed next on this ``version``.
     """

@@ -5,7 +5,7 @@ from django.db import models
 
 
 class Annotator(models.Model):
-    """What is known of a person as an annotator; a simulated one is labelled wherever it shows."""
+    """The properties of a person as an annotator; a simulated one is labelled wherever it shows."""
 
     user = models.OneToOneField(
         django_settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="annotator"

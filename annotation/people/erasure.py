@@ -45,7 +45,7 @@ ERASED = "(erased)"
 
 @dataclass(frozen=True)
 class StoredData:
-    """What is stored of a person, to be read before they are erased.
+    """The stored data of a person, to be read before they are erased.
 
     ``wholly``: the studies that are set to lose their scores and marks too.
     """
@@ -175,7 +175,7 @@ def _roles(user: User) -> Mapping[int, list[str]]:
 
 def _leave(person: Participant, user: User, by: User) -> None:
     withdraw_annotator(study=person.study, user=user, by=by, reason="erased")
-    # The counters stay: they tell how many seats were filled, by number.
+    # The counters stay: they tell how many assignments were filled, by number.
     Participant.objects.filter(pk=person.pk).update(
         state=Participant.State.ERASED, last_seen_at=None, break_since=None
     )
@@ -185,15 +185,18 @@ def _blank_answers(user: User) -> None:
     """Erase words and quotes, and what people said of themselves;
     scores where the study asks so.
     """
-    seats = Assignment.objects.filter(annotator=user)
-    seats.exclude(skip_reason="").update(skip_reason=ERASED)
-    seats.exclude(note="").update(note=ERASED)
-    edits, ratings = RatingEdit.objects.filter(by=user), Rating.objects.filter(assignment__in=seats)
+    assignments = Assignment.objects.filter(annotator=user)
+    assignments.exclude(skip_reason="").update(skip_reason=ERASED)
+    assignments.exclude(note="").update(note=ERASED)
+    edits, ratings = (
+        RatingEdit.objects.filter(by=user),
+        Rating.objects.filter(assignment__in=assignments),
+    )
     edits.erase_words(text="", client_time=None)
     ratings.update(text="")
     edits.filter(aspect=Aspect.EVIDENCE).erase_words(chosen=[])
     ratings.filter(aspect=Aspect.EVIDENCE).update(chosen=[])
-    whole = seats.filter(
+    whole = assignments.filter(
         Q(part=Assignment.Part.BACKGROUND) | Q(study__settings__erasure=SCORES_TOO)
     )
     edits.filter(assignment__in=whole).erase_words(value=None, chosen=None)

@@ -127,7 +127,7 @@ class MailForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    """Why something is done, kept in the record, and a choice where the page offers one."""
+    """The reason of an action, kept in the record, and a choice where the page offers one."""
 
     reason = forms.CharField(
         label="Reason", max_length=1000, widget=forms.Textarea(attrs={"rows": 3}),
@@ -146,7 +146,7 @@ class ReasonForm(forms.Form):
 
 
 class EraseForm(forms.Form):
-    """Whom to erase, confirmed by typing the user name."""
+    """The person to erase, confirmed by typing the user name."""
 
     typed = forms.CharField(
         label="Type the user name to confirm",

@@ -21,7 +21,7 @@ from annotation.people.erasure import erase_person, stored_data_of, tombstone
 from annotation.people.forms import EraseForm, ReasonForm
 from annotation.people.services import unblind_annotator, unblind_study
 from annotation.people.withdrawal import restore_annotator, withdraw_annotator
-from annotation.submissions.services import submitted_seats
+from annotation.submissions.services import submitted_items
 from benchmarks.access import signed_in
 
 
@@ -97,9 +97,9 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
             danger=False,
         )
     else:
-        seats = study.assignments.filter(annotator=user)
-        still = seats.filter(state=Assignment.State.OPEN).count()
-        refills = len(submitted_seats(study, user))
+        assignments = study.assignments.filter(annotator=user)
+        still = assignments.filter(state=Assignment.State.OPEN).count()
+        refills = len(submitted_items(study, user))
         act = Confirmation(
             title=f"Withdraw {name}",
             points=[
@@ -109,7 +109,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
                 f"Their {found.submitted} submitted items stay stored, outside analyses.",
                 "They no longer see the study. You can readmit them later.",
             ],
-            choice=f"Let others judge {_seats(refills)} again" if refills else "",
+            choice=f"Let others judge {_items_in_words(refills)} again" if refills else "",
             choice_help="Each of these items then wants one annotator more. "
             + (
                 "The pool gives them out."
@@ -198,7 +198,7 @@ def _ask(
     return render(request, "annotation/act.html", context, status=status)
 
 
-def _seats(count: int) -> str:
+def _items_in_words(count: int) -> str:
     return "the one item that they submitted" if count == 1 else f"the {count} items they submitted"
 
 
@@ -230,11 +230,11 @@ def erase(request: HttpRequest) -> HttpResponseBase:
     status = 422 if request.method == "POST" else 200
     if user is not None and form.is_bound and form.is_valid():
         try:
-            told = erase_person(user=user, by=by, **form.cleaned_data)
+            message = erase_person(user=user, by=by, **form.cleaned_data)
         except Refused as refused:
             form.add_error(None, f"Nothing was changed: {refused.reason}.")
         else:
-            messages.success(request, f"The person is erased. Remaining rows refer to {told}.")
+            messages.success(request, f"The person is erased. Remaining rows refer to {message}.")
             return redirect("annotation:erase")
     context = {
         "name": name,

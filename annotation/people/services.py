@@ -69,7 +69,7 @@ def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int
         lock_study(study)
         person = lock_participant(study=study, user=user)
         mine = Assignment.objects.filter(study=study, annotator=user, part=Assignment.Part.MAIN)
-        count = return_assignments(study=study, seats=mine, by=by, reason=reason)
+        count = return_assignments(study=study, assignments=mine, by=by, reason=reason)
         if not count:
             raise Refused("conflict", "this person has no open items")
         if person.state == Standing.ACTIVE:
@@ -78,7 +78,7 @@ def return_open_items(*, study: Study, user: User, by: User, reason: str) -> int
 
 
 def reassign_items(
-    *, study: Study, seats: Sequence[Assignment], to: User, by: User, reason: str
+    *, study: Study, assignments: Sequence[Assignment], to: User, by: User, reason: str
 ) -> int:
     """Give open items to somebody else, all or none; what was answered to them is kept.
 
@@ -87,29 +87,31 @@ def reassign_items(
     reason = checked_reason(reason, why="this goes to somebody else")
     with transaction.atomic():
         lock_study(study)
-        people = {to.pk, *(seat.annotator_id for seat in seats)}
+        people = {to.pk, *(assignment.annotator_id for assignment in assignments)}
         found = Participant.objects.filter(study=study, user__in=people)
         list(found.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         rows = Assignment.objects.select_for_update(of=("self",), no_key=True)
-        rows = rows.filter(study=study, pk__in=[seat.pk for seat in seats])
-        for seat in rows.select_related("study", "item").order_by("pk"):
-            _reassign(seat, to, by, reason)
-    return len(seats)
+        rows = rows.filter(study=study, pk__in=[assignment.pk for assignment in assignments])
+        for assignment in rows.select_related("study", "item").order_by("pk"):
+            _reassign(assignment, to, by, reason)
+    return len(assignments)
 
 
-def _reassign(seat: Assignment, to: User, by: User, reason: str) -> None:
-    if seat.annotator_id == to.pk:
+def _reassign(assignment: Assignment, to: User, by: User, reason: str) -> None:
+    if assignment.annotator_id == to.pk:
         raise Refused("invalid", "this person has the item already")
-    if seat.part != Assignment.Part.MAIN:
+    if assignment.part != Assignment.Part.MAIN:
         raise Refused("invalid", "this part cannot be reassigned")
-    if seat.state != State.OPEN:
-        word = seat.get_state_display().lower()
-        raise Refused("conflict", f"item {seat.position} is {word} by now; only open ones can move")
-    change_assignment_state(seat, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
+    if assignment.state != State.OPEN:
+        word = assignment.get_state_display().lower()
+        raise Refused(
+            "conflict", f"item {assignment.position} is {word} by now; only open ones can move"
+        )
+    change_assignment_state(assignment, State.RETURNED, by=by, reason=reason, kind=Kind.REASSIGNED)
     try:
-        assign_item(study=seat.study, item=seat.item, to=to, by=by, reason=reason)
+        assign_item(study=assignment.study, item=assignment.item, to=to, by=by, reason=reason)
     except Refused as refused:
-        raise Refused(refused.code, f"item {seat.position}: {refused.reason}") from None
+        raise Refused(refused.code, f"item {assignment.position}: {refused.reason}") from None
 
 
 def unblind_annotator(*, study: Study, user: User, by: User, reason: str) -> None:

@@ -45,7 +45,7 @@ from annotation.studies.progress import annotator_progress, count_unassigned, st
 from annotation.studies.setup import add_member
 from annotation.studies.views import attempt, blind_reader, study_context
 from annotation.submissions.selectors import submissions_of
-from annotation.submissions.services import refill_seats, submitted_seats
+from annotation.submissions.services import refill_assignments, submitted_items
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 
@@ -72,8 +72,10 @@ def people(request: HttpRequest, pk: int) -> HttpResponseBase:
         else:
             role = Role(form.cleaned_data["role"]).label.lower()
             an = "an" if role[0] in "ao" else "a"
-            told = f"{name_some(added)} {f'is {an} {role}' if len(added) == 1 else f'are {role}s'}"
-            messages.success(request, f"{told} now." if added else f"They are {role}s already.")
+            message = (
+                f"{name_some(added)} {f'is {an} {role}' if len(added) == 1 else f'are {role}s'}"
+            )
+            messages.success(request, f"{message} now." if added else f"They are {role}s already.")
             return redirect("annotation:study_people", pk=pk)
     return show_people(request, access, members=form)
 
@@ -209,7 +211,7 @@ def _annotator(
     reassign: ReassignForm | None = None,
     message: MessageForm | None = None,
 ) -> HttpResponse:
-    seats = _open_seats(access, found)
+    assignments = _open_assignments(access, found)
     row = annotator_progress(access.study, found, blind=access.blind)
     if found.user_id == access.user.pk and access.blind:
         row = replace(row, signs=())
@@ -217,16 +219,16 @@ def _annotator(
         **study_context(access, "people"),
         "found": found,
         "row": row,
-        "seats": seats,
+        "assignments": assignments,
         "submissions": [] if access.blind else submissions_of(access.study, found),
         "now": timezone.now(),
     }
     if found.state == Participant.State.WITHDRAWN and not found.refilled:
-        context["refills"] = len(submitted_seats(access.study, found.user))
+        context["refills"] = len(submitted_items(access.study, found.user))
     if access.manages:
         context |= {
             "message": message or MessageForm(people=[found], initial={"to": str(found.number)}),
-            "reassign": reassign or _reassign_form(access, found, seats),
+            "reassign": reassign or _reassign_form(access, found, assignments),
         }
     failed = any(form is not None and form.errors for form in (reassign, message))
     return render(request, "annotation/annotator.html", context, status=422 if failed else 200)
@@ -240,7 +242,7 @@ def _fetch_participant(access: StudyAccess, number: int) -> Participant:
     return found
 
 
-def _open_seats(access: StudyAccess, found: Participant) -> list[Assignment]:
+def _open_assignments(access: StudyAccess, found: Participant) -> list[Assignment]:
     rows = Assignment.objects.filter(
         study=access.study, annotator=found.user, part=Assignment.Part.MAIN,
         state=Assignment.State.OPEN,
@@ -249,10 +251,12 @@ def _open_seats(access: StudyAccess, found: Participant) -> list[Assignment]:
 
 
 def _reassign_form(
-    access: StudyAccess, found: Participant, seats: list[Assignment], data: Any = None
+    access: StudyAccess, found: Participant, assignments: list[Assignment], data: Any = None
 ) -> ReassignForm:
     others = [person for person in active_annotators(access.study) if person.pk != found.pk]
-    return ReassignForm(data, positions=[seat.position for seat in seats], people=others)
+    return ReassignForm(
+        data, positions=[assignment.position for assignment in assignments], people=others
+    )
 
 
 @require_POST
@@ -293,7 +297,7 @@ def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> s
             act_on_work(study=study, user=user, action=PAUSE, by=by, reason=reason)
             return f"{name} is paused, and told why by a message."
         case "refill":
-            count = refill_seats(study=study, user=user, by=by, reason=reason)
+            count = refill_assignments(study=study, user=user, by=by, reason=reason)
             return f"{count} item{'s' if count > 1 else ''} can be judged by others."
         case "return":
             count = return_open_items(study=study, user=user, by=by, reason=reason)
@@ -305,15 +309,15 @@ def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> s
 
 
 def _reassign(request: HttpRequest, access: StudyAccess, found: Participant) -> HttpResponseBase:
-    seats = _open_seats(access, found)
-    form = _reassign_form(access, found, seats, request.POST)
+    assignments = _open_assignments(access, found)
+    form = _reassign_form(access, found, assignments, request.POST)
     if not form.is_valid():
         return _annotator(request, access, found, reassign=form)
     chosen = set(form.cleaned_data["items"])
     try:
         count = reassign_items(
             study=access.study,
-            seats=[seat for seat in seats if seat.position in chosen],
+            assignments=[assignment for assignment in assignments if assignment.position in chosen],
             to=form.recipient,
             by=access.user,
             reason=form.cleaned_data["reason"],
@@ -321,8 +325,8 @@ def _reassign(request: HttpRequest, access: StudyAccess, found: Participant) -> 
     except Refused as refused:
         form.add_error(None, f"Nothing was changed: {refused.reason}.")
         return _annotator(request, access, found, reassign=form)
-    told = f"{count} item{'s' if count > 1 else ''} went to {form.recipient.get_username()}."
-    messages.success(request, told)
+    message = f"{count} item{'s' if count > 1 else ''} went to {form.recipient.get_username()}."
+    messages.success(request, message)
     return redirect("annotation:annotator", pk=access.study.pk, number=found.number)
 
 

@@ -14,7 +14,7 @@ from annotation.models import Assignment, Membership, Participant, Study, StudyE
 from annotation.record.events import record_event
 from annotation.studies.services import checked_reason
 from annotation.studies.setup import add_member, deal_for_all
-from annotation.submissions.services import refill_seats, withdraw_refill
+from annotation.submissions.services import refill_assignments, withdraw_refill
 
 Role, Kind = Membership.Role, StudyEvent.Kind
 PState, AState = Participant.State, Assignment.State
@@ -53,8 +53,8 @@ def withdraw_annotator(
         if person.state in Participant.GONE:
             return
         before = person.state
-        seats = study.assignments.filter(annotator=user)
-        returned = return_assignments(study=study, seats=seats, by=by, reason=LEFT)
+        assignments = study.assignments.filter(annotator=user)
+        returned = return_assignments(study=study, assignments=assignments, by=by, reason=LEFT)
         Participant.objects.filter(pk=person.pk).update(state=PState.WITHDRAWN, break_since=None)
         _take_role(study, user, Role.ANNOTATOR, by, "")
         record_event(
@@ -62,7 +62,7 @@ def withdraw_annotator(
             detail={"before": before, "after": PState.WITHDRAWN, "returned": returned},
         )  # fmt: skip
         if refill:
-            refill_seats(study=study, user=user, by=by, reason=reason)
+            refill_assignments(study=study, user=user, by=by, reason=reason)
 
 
 def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> None:
@@ -85,12 +85,12 @@ def restore_annotator(*, study: Study, user: User, by: User, reason: str) -> Non
         taken = 0
         rows = study.assignments.select_for_update(of=("self",), no_key=True)
         rows = rows.filter(annotator=user, state=AState.RETURNED).select_related("study")
-        for seat in rows.order_by("pk"):
-            left = seat.events.filter(kind=Kind.RETURNED).order_by("-pk").first()
+        for assignment in rows.order_by("pk"):
+            left = assignment.events.filter(kind=Kind.RETURNED).order_by("-pk").first()
             if left is None or left.reason != LEFT:
                 continue
             try:
-                change_assignment_state(seat, AState.OPEN, by=by)
+                change_assignment_state(assignment, AState.OPEN, by=by)
             except Refused:
                 continue  # somebody else has it
             taken += 1

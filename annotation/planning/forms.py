@@ -50,7 +50,7 @@ class SettledField(forms.ChoiceField):
 
 
 class GoldRuleForm(forms.Form):
-    """What happens to somebody who misses known answers."""
+    """The rule for somebody who misses known answers."""
 
     gold_action = SettledField(
         label="Gold rule: when known answers are missed",
@@ -104,7 +104,7 @@ STRATA = {
 
 
 class ItemsForm(StepForm):
-    """What is judged: where items come from, and which of them."""
+    """The items to judge: where they come from, and which of them."""
 
     key = "items"
     short = "Items"
@@ -203,7 +203,7 @@ class ItemsForm(StepForm):
 
 
 class QuestionnaireForm(StepForm):
-    """Which form annotators fill in."""
+    """The choice of the questionnaire."""
 
     key = "form"
     short = "Questionnaire"
@@ -281,7 +281,7 @@ LONGEST_TEXT = 20_000
 
 
 class PeopleForm(StepForm):
-    """Who judges, and how many judge each item."""
+    """The choice of annotators, and how many judge each item."""
 
     key = "people"
     short = "Annotators"
@@ -336,7 +336,7 @@ class PeopleForm(StepForm):
 
 
 class DealingForm(StepForm):
-    """How items are dealt, and in which order they come."""
+    """The choice of how items are dealt, and in which order they come."""
 
     key = "dealing"
     short = "Assignment"
@@ -373,7 +373,7 @@ class DealingForm(StepForm):
 
 
 class BeforeForm(StepForm, GoldRuleForm):
-    """What comes before the first item, and what holds at the desk."""
+    """The steps before the first item, and the settings of the desk."""
 
     key = "before"
     short = "Before the items"

@@ -216,7 +216,7 @@ def _time(planned: PlannedStudy, time: ItemTime) -> OutlookLine:
     each = f"{_clock(time.seconds)} an item ({time.source})"
     lessons = len(planned.plan.training)
     if planned.plan.dealing == "pool":
-        total = time.seconds * planned.seats
+        total = time.seconds * planned.assignments
         return OutlookLine("Time", f"About {_hours(total)} in all, shared by all: {each}.")
     minutes = [time.seconds * (items + lessons) for items in planned.loads.values()]
     low, high = _hours(min(minutes)), _hours(max(minutes))

@@ -54,7 +54,7 @@ PATHS = {
 
 @dataclass(frozen=True)
 class PlannedStudy:
-    """What a plan comes to. ``items`` are in the order in which they would be stored.
+    """The study that a plan results in. ``items`` are in the order in which they would be stored.
 
     ``dealt``: username → places in ``items``; in a pool nobody gets any beforehand.
     """
@@ -72,7 +72,7 @@ class PlannedStudy:
 
     @property
     def options(self) -> tuple[DesignOption, ...]:
-        """What is to be judged, training and gold apart."""
+        """The options to judge, training and gold apart."""
         return self._dealing.options
 
     @property
@@ -80,8 +80,8 @@ class PlannedStudy:
         return self._dealing.method
 
     @property
-    def seats(self) -> int:
-        """How many judgements the plan asks for, training and gold apart."""
+    def assignments(self) -> int:
+        """The number of judgements that the plan asks for, training and gold apart."""
         if self.plan.dealing == "pool":
             return len(self.options) * self.plan.raters
         return self._dealing.seats
@@ -101,18 +101,18 @@ class PlannedStudy:
 
     @property
     def loads(self) -> Mapping[str, int]:
-        """How many items each named annotator gets, gold among them."""
+        """The number of items that each named annotator gets, gold among them."""
         return {name: len(places) for name, places in self.dealt.items()}
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Where a wish is met only nearly."""
+        """The warnings on wishes that are met only nearly."""
         placed = self.design.warnings if isinstance(self.design, ItemLists) else ()
         return (*self.notes, *self._dealing.warnings, *placed)
 
     @property
     def questions(self) -> list[QuestionUse]:
-        """Which questions the items would be asked, and why others not."""
+        """The questions that the items would be asked, and why others not."""
         counts = Counter(self.found.asked[option.id] for option in self.options)
         return asked_questions(self.questionnaire, counts)
 
@@ -273,14 +273,14 @@ def _items(
     """Return the items in the order of storing (training first), and who gets which."""
     known = {special.pk: special for special in (*training, *gold)}
     key = "task" if questionnaire.unit == "task" else "trajectory"
-    seats = (
+    assignments = (
         {n: [(s.option, s.part) for s in row] for n, row in design.seats.items()}
         if isinstance(design, ItemLists)
         else {name: [(pk, "item") for pk in order] for name, order in design.orders.items()}
     )
     named = plan.dealing == "named"
     # as they were named where names have an order of their own
-    listed = [seats[name] for name in (plan.annotators if named else (POOL,))]
+    listed = [assignments[name] for name in (plan.annotators if named else (POOL,))]
     uses = {TRAINING: Use.TRAINING, GOLD: Use.GOLD}
     wanted = Counter(pk for row in listed for pk, _ in row)
     places: dict[int, int] = {}
@@ -299,7 +299,7 @@ def _items(
     if not named:
         return tuple(items), {}
     return tuple(items), {
-        name: [places[pk] for pk, part in seats[name] if part != TRAINING]
+        name: [places[pk] for pk, part in assignments[name] if part != TRAINING]
         for name in plan.annotators
     }
 
@@ -310,8 +310,8 @@ def _items(
 def _nothing(found: SourceItems) -> str:
     if found.options:
         return "nothing is left to judge beside the training and gold items"
-    if found.mute:
-        return f"none of {found.mute:,} items has anything that is asked about"
+    if found.unasked:
+        return f"none of {found.unasked:,} items has anything that is asked about"
     return "nothing to assign: no trajectory of these runs has ended with something to judge"
 
 

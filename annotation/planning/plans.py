@@ -40,7 +40,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 
 
 class PlanProblem(NamedTuple):
-    """What is wrong with a plan, and where: a path such as ``items.sample.count``.
+    """A problem of a plan and its place: a path such as ``items.sample.count``.
 
     ``line`` is where that stands in the plan's file; None where there is no file.
     """
@@ -64,7 +64,7 @@ class PlanError(Exception):
 
 @dataclass(frozen=True)
 class ItemSource:
-    """Where items come from, and which of them are looked at.
+    """The source of items, and the filters on it.
 
     At least one of ``trajectories``, ``runs``, ``experiment`` and ``dataset`` is named; with
     several, what all of them hold is meant. Trajectories and runs go by id, an experiment by id or

@@ -133,7 +133,7 @@ def store_in_background(job: Job, progress: Progress) -> None:
 
 
 def _rows(planned: PlannedStudy) -> int:
-    """Return how many items and seats there are to store."""
+    """Return how many items and assignments there are to store."""
     return len(planned.items) + sum(map(len, planned.dealt.values()))
 
 
@@ -211,7 +211,7 @@ def design_record(planned: PlannedStudy) -> dict[str, Any]:
         "seed": planned.plan.seed,
         "raters": planned.plan.raters,
         "items": len(planned.options),
-        "seats": planned.seats,
+        "seats": planned.assignments,
         "warnings": list(planned.warnings),
         "exclusions": {name: sorted(ids) for name, ids in planned.exclusions.items()},
         "sha256": planned.digest,

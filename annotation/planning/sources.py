@@ -24,7 +24,7 @@ class SourceItems:
     """The options of a source that a questionnaire can ask something about.
 
     ``asked``: option → keys of its questions. ``unusable`` have not ended with something to judge,
-    ``mute`` have nothing that is asked about, ``later_trials`` were left out as wished.
+    ``unasked`` have nothing that is asked about, ``later_trials`` were left out as wished.
     """
 
     options: tuple[DesignOption, ...]
@@ -33,7 +33,7 @@ class SourceItems:
     datasets: tuple[int, ...] = ()
     task_of: Mapping[int, int] = field(default_factory=dict)
     unusable: int = 0
-    mute: int = 0
+    unasked: int = 0
     later_trials: int = 0
 
 
@@ -49,11 +49,11 @@ def find_items(source: ItemSource, questionnaire: Questionnaire, seen: Visibilit
 
 
 def _check_system(questionnaire: Questionnaire, systems: set[str]) -> None:
-    strange = sorted(systems - {questionnaire.system})
-    if strange:
-        fitting = [q.id for name in strange for q in questionnaires_for(name)]
+    unknown = sorted(systems - {questionnaire.system})
+    if unknown:
+        fitting = [q.id for name in unknown for q in questionnaires_for(name)]
         words = (
-            f"{questionnaire.id} is for {questionnaire.system}, not for {', '.join(strange)}; "
+            f"{questionnaire.id} is for {questionnaire.system}, not for {', '.join(unknown)}; "
             f"for that there is {', '.join(fitting) or 'none yet: write one under Questionnaires'}"
         )
         raise PlanError([PlanProblem("questionnaire", words)])
@@ -121,10 +121,10 @@ def in_portions(ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _unknown(name: str, wanted: Sequence[str], known: set[str]) -> Iterator[PlanProblem]:
-    strange = sorted(set(wanted) - known)
-    if strange:
+    unknown = sorted(set(wanted) - known)
+    if unknown:
         there = name_some(sorted(known - {""})) or "none"
-        yield PlanProblem(f"items.{name}", f"not found: {name_some(strange)}; there are {there}")
+        yield PlanProblem(f"items.{name}", f"not found: {name_some(unknown)}; there are {there}")
 
 
 def _experiment(name: str, seen: Visibility) -> Experiment:
@@ -224,19 +224,19 @@ def _asked(
     """Leave out what can be asked nothing."""
     asked = {option.id: tuple(questionnaire.asked(has[option.id])) for option in options}
     usable = tuple(option for option in options if asked[option.id])
-    return SourceItems(usable, asked, mute=len(options) - len(usable), **more)  # type: ignore[arg-type]
+    return SourceItems(usable, asked, unasked=len(options) - len(usable), **more)  # type: ignore[arg-type]
 
 
 # --- Tasks ----------------------------------------------------------------------------------------
 
 
 def _find_tasks(source: ItemSource, questionnaire: Questionnaire, seen: Visibility) -> SourceItems:
-    strange = [
+    unknown = [
         name for name in ("trajectories", "levels", "agents", "endings") if getattr(source, name)
     ]
-    if strange:
+    if unknown:
         words = f"{questionnaire.id} is about tasks, which have none"
-        raise PlanError(PlanProblem(f"items.{name}", words) for name in strange)
+        raise PlanError(PlanProblem(f"items.{name}", words) for name in unknown)
     if source.runs or source.experiment:
         datasets = {run.dataset_id: run.dataset for run in _find_runs(source, seen)}
     elif source.dataset:

@@ -28,7 +28,7 @@ from annotation.studies.setup import (
 )
 from benchmarks.models import Job
 
-# So many items and seats are stored whole, in one transaction of half a second or so.
+# So many items and assignments are stored whole, in one transaction of half a second or so.
 WHOLE = 2000
 # So many of a larger study are stored in one transaction.
 PORTION = 500
@@ -117,7 +117,7 @@ def store_rest(
 def _deal_portion(
     study: Study, user: int, places: Sequence[int], there: int, before: int, by: User | None
 ) -> None:
-    """Deal the next seats of one person, who has ``there`` of them."""
+    """Deal the next assignments of one person, who has ``there`` of them."""
     wanted = places[there : there + PORTION]
     found = Item.objects.filter(study=study, rank__in=[before + place + 1 for place in wanted])
     by_place = {item.rank - before - 1: item for item in found}
@@ -178,13 +178,15 @@ STORE = "store-study"
 
 
 def is_stored(study: Study) -> bool:
-    """Return whether all of a study is there: items, people and seats."""
+    """Return whether all of a study is there: items, people and assignments."""
     return STORING not in study.settings
 
 
 @dataclass(frozen=True)
 class Storing:
-    """How far the storing of a study is, in items and seats. ``job`` does it, where one does."""
+    """The progress of storing a study, in items and assignments.
+    ``job`` does it, where one does.
+    """
 
     done: int
     total: int
@@ -218,8 +220,8 @@ def storing_of(study: Study) -> Storing | None:
         return None
     last = Item.objects.filter(study=study).order_by("-rank").values_list("rank", flat=True)
     job = Job.objects.filter(kind=STORE, payload__study=study.pk).order_by("-pk").first()
-    seats = sum(study.participants.values_list("assigned", flat=True))
+    assignments = sum(study.participants.values_list("assigned", flat=True))
     wish = study.settings[STORING]
     total = int(wish.get("total", 0))
-    done = min(total, (last.first() or 0) + seats)
+    done = min(total, (last.first() or 0) + assignments)
     return Storing(done, total, job, bool(wish.get("launch")), removed=not wish)

@@ -245,7 +245,7 @@ def _made(request: HttpRequest, study: Study, planned: PlannedStudy) -> HttpResp
         messages.success(request, "The draft is stored.")
         return redirect("annotation:study_design", pk=study.pk)
     words = "wait in the pool" if planned.plan.dealing == "pool" else "were made"
-    messages.success(request, f"The study is open. {planned.seats:,} assignments {words}.")
+    messages.success(request, f"The study is open. {planned.assignments:,} assignments {words}.")
     return redirect("annotation:study", pk=study.pk)
 
 

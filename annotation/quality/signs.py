@@ -36,12 +36,12 @@ def answer_pattern(values: Iterable[int]) -> str:
 
     Two items with the same answers have the same text. Equal answers stay readable as such.
     """
-    said = list(values)
-    text = ",".join(map(str, said))
+    answers = list(values)
+    text = ",".join(map(str, answers))
     if len(text) <= LONGEST_PATTERN:
         return text
-    if _repeats(said, 1) or _repeats(said, 2):
-        return ",".join(map(str, said[:ENOUGH_ANSWERS]))
+    if _repeats(answers, 1) or _repeats(answers, 2):
+        return ",".join(map(str, answers[:ENOUGH_ANSWERS]))
     return sha256(text.encode()).hexdigest()
 
 

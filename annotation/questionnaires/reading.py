@@ -65,16 +65,16 @@ def read_questionnaire(text: str, *, source: str, id: str) -> Questionnaire:
     )
 
 
-def _question(number: int, row: Mapping[str, Any], said: Dimension | None) -> Question:
+def _question(number: int, row: Mapping[str, Any], dimension: Dimension | None) -> Question:
     scale = _scale(row)
     return Question(
         key=row.get("dimension") or row["key"],
         number=number,
         section=row["section"],
-        title=said.title if said else row["title"],
-        definition=said.definition if said else row.get("definition", ""),
-        anchors=dict(said.anchors) if said else _by_point(row.get("anchors")),
-        examples=dict(said.examples) if said else _by_point(row.get("examples")),
+        title=dimension.title if dimension else row["title"],
+        definition=dimension.definition if dimension else row.get("definition", ""),
+        anchors=dict(dimension.anchors) if dimension else _by_point(row.get("anchors")),
+        examples=dict(dimension.examples) if dimension else _by_point(row.get("examples")),
         needs=frozenset(row.get("needs", ())),
         dimension=row.get("dimension", ""),
         about=row.get("about", "item"),
@@ -116,9 +116,9 @@ def _problems(data: Any, id: str) -> Iterator[str]:
     if missing:
         yield "missing: " + ", ".join(missing)
         return
-    strange = sorted(set(data) - {*REQUIRED, "instructions", "criteria", "unit", "shows"}, key=str)
-    if strange:
-        yield f"what is {', '.join(map(str, strange))}? It is not part of a questionnaire"
+    unknown = sorted(set(data) - {*REQUIRED, "instructions", "criteria", "unit", "shows"}, key=str)
+    if unknown:
+        yield f"what is {', '.join(map(str, unknown))}? It is not part of a questionnaire"
     if f"{data['id']}@{data['version']}" != id:
         yield f"is {data['id']}@{data['version']} inside, but was asked for as {id}"
     if not isinstance(data["sections"], list) or not isinstance(data["questions"], list):

@@ -142,7 +142,7 @@ class QuestionUse:
 
     @property
     def why(self) -> str:
-        """Such as ``have no feedback on a plan``."""
+        """The reason, such as ``have no feedback on a plan``."""
         words = [NEEDS[need] for need in self.lacks]
         return f"have no {' or no '.join(words)}" if words else ""
 

@@ -74,7 +74,7 @@ class AnswerOption:
 
 @dataclass(frozen=True)
 class Scale:
-    """How a question is answered.
+    """The kind of answer that a question takes.
 
     ``points``: a whole number from 1 to ``most``. ``choice``: the value of one of ``options``.
     ``marks``: a set of the profile's constraints, of the kind ``of`` or of all kinds, possibly
@@ -176,7 +176,7 @@ class Questionnaire:
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """What stands beside a list of statements while they are decided about."""
+        """The criteria that stand beside a list of statements while they are decided about."""
         return self.own_criteria or self.instructions
 
     @property

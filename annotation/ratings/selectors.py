@@ -139,16 +139,16 @@ class LeftOut:
 
     @property
     def words(self) -> str:
-        """What is left out, in words; empty where nothing is."""
-        said = []
+        """The left-out submissions in words; empty where there are none."""
+        parts = []
         if self.items:
             people = "person" if self.people == 1 else "people"
-            said.append(f"{_submissions(self.items)} of {self.people} {people} who left")
+            parts.append(f"{_submissions(self.items)} of {self.people} {people} who left")
         if self.voided:
-            said.append(f"{_submissions(self.voided)} that a manager voided")
+            parts.append(f"{_submissions(self.voided)} that a manager voided")
         if self.sent_back:
-            said.append(f"{_submissions(self.sent_back)} sent back to the annotator")
-        return ", ".join(said[:-1]) + " and " + said[-1] if len(said) > 1 else "".join(said)
+            parts.append(f"{_submissions(self.sent_back)} sent back to the annotator")
+        return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)
 
 
 def _submissions(count: int) -> str:

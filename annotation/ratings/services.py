@@ -29,15 +29,15 @@ from annotation.ratings.checks import check_answer
 from annotation.ratings.statements import insert_row
 
 State = Assignment.State
-# Where something is said: question, part of the item, aspect.
+# The place of an answer: question, part of the item, aspect.
 Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class EditRequest:
-    """What a click or a written remark asks for.
+    """The edit that a click or a written remark asks for.
 
-    The place is ``question``, ``subject`` and ``aspect``; what is said is ``value``, ``chosen`` or
+    The place is ``question``, ``subject`` and ``aspect``; the content is ``value``, ``chosen`` or
     ``text``, as the question's scale has it. ``undoes`` is the client id of the edit to take back;
     then nothing else is needed. ``seen`` is the version of the answer on the page where the click
     happened.
@@ -59,7 +59,7 @@ class EditRequest:
         return self.question, self.subject, self.aspect
 
     @property
-    def said(self) -> tuple[Any, ...]:
+    def content(self) -> tuple[Any, ...]:
         return self.value, self.chosen, self.text
 
 
@@ -220,7 +220,7 @@ def _repeat(
     same = stored.assignment_id == assignment.pk and (
         stored.undoes_id is not None
         if edit.undoes
-        else (_place(stored), _content(stored)) == (edit.place, edit.said)
+        else (_place(stored), _content(stored)) == (edit.place, edit.content)
     )
     if not same:
         raise Refused("conflict", "this id was used for another answer")
@@ -242,22 +242,22 @@ def _refuse_unless_open(assignment: Assignment, participant: Participant | None)
 
 @dataclass(frozen=True)
 class _CheckedEdit:
-    """What an edit comes to: where something is said, what, and the edit that it takes back."""
+    """A checked edit: its place, its content, and the edit that it takes back."""
 
     place: Place
-    said: tuple[Any, ...]
+    content: tuple[Any, ...]
     undone: RatingEdit | None = None
 
 
 def _checked(assignment: Assignment, edit: EditRequest) -> _CheckedEdit:
-    """Return what an edit comes to; refused where that cannot be said. Nothing is changed here."""
+    """Return what an edit comes to; refused where it does not fit. Nothing is changed here."""
     if edit.undoes is None:
         check_answer(
             item=assignment.item, questionnaire=questionnaire_of(assignment),
             question=edit.question, subject=edit.subject, aspect=edit.aspect,
             value=edit.value, chosen=edit.chosen, text=edit.text,
         )  # fmt: skip
-        return _CheckedEdit(edit.place, edit.said)
+        return _CheckedEdit(edit.place, edit.content)
     undone = _standing(assignment).filter(client_id=edit.undoes).first()
     if undone is None:
         raise Refused("invalid", "this answer is not there to be undone")
@@ -277,9 +277,9 @@ def _append(
     current: dict[Place, Rating],
 ) -> tuple[RatingEdit, Any]:
     """Add one edit and bring the current answer up to date."""
-    place, said = what.place, what.said
+    place, content = what.place, what.content
     question, subject, aspect = place
-    value, chosen, text = said
+    value, chosen, text = content
     row = insert_row(RatingEdit(
         assignment=assignment, question=question, subject=subject, aspect=aspect,
         value=value, chosen=chosen, text=text, client_id=edit.client_id,
@@ -294,7 +294,7 @@ def _append(
             value=value, chosen=chosen, text=text, edit=row, updated_at=row.edited_at,
         ))  # fmt: skip
     else:
-        if edit.seen is not None and edit.seen < rating.version and _content(rating) != said:
+        if edit.seen is not None and edit.seen < rating.version and _content(rating) != content:
             overtook = next((part for part in _content(rating) if part not in (None, "")), None)
         rating.value, rating.chosen, rating.text, rating.edit = value, chosen, text, row
         rating.version, rating.updated_at = rating.version + 1, row.edited_at

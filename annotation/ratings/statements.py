@@ -16,7 +16,7 @@ from annotation.models import Assignment, Membership, Participant, Rating, Ratin
 
 R = TypeVar("R", Rating, RatingEdit)
 
-_SEAT = f"""
+_FIND_ASSIGNMENT = f"""
     SELECT a.id, a.study_id, a.annotator_id, a.part, a.position
     FROM {Assignment._meta.db_table} a
     WHERE a.study_id = %s AND a.annotator_id = %s AND a.part = %s AND a.position = %s
@@ -34,7 +34,7 @@ def find_own_assignment(*, study: int, user: int, part: str, position: int) -> A
     Only where it is has been read; services read the rest under a lock.
     """
     values = [study, user, str(part), position, str(Membership.Role.ANNOTATOR)]
-    return next(iter(Assignment.objects.raw(_SEAT, values)), None)
+    return next(iter(Assignment.objects.raw(_FIND_ASSIGNMENT, values)), None)
 
 
 def find_participant_row(*, study: int, user: int) -> Participant | None:

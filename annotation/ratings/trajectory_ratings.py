@@ -39,7 +39,7 @@ class RaterAnswer:
 
 @dataclass(frozen=True)
 class RaterRemark:
-    """What an annotator wrote beside an answer or the item: a comment, or a flag's reason."""
+    """A remark of an annotator beside an answer or the item: a comment, or a flag's reason."""
 
     who: str
     kind: str
@@ -49,7 +49,7 @@ class RaterRemark:
 
 @dataclass(frozen=True)
 class PlaceDecision:
-    """What an adjudicator holds to be right, and why. ``revealed``: after seeing the judges'."""
+    """An adjudicator's decision, and its reason. ``revealed``: after seeing the judges'."""
 
     words: str
     reason: str
@@ -104,12 +104,12 @@ class StudyRatings:
 
     @property
     def whole(self) -> list[RatedPlace]:
-        """What was asked of the trajectory as a whole or of its last plan."""
+        """The answers about the trajectory as a whole or its last plan."""
         return [place for place in self.places if place.turn is None]
 
     @property
     def by_turn(self) -> list[tuple[int, list[RatedPlace]]]:
-        """What was asked of single turns, turn by turn."""
+        """The answers about single turns, turn by turn."""
         found: dict[int, list[RatedPlace]] = defaultdict(list)
         for place in self.places:
             if place.turn is not None:
@@ -132,7 +132,7 @@ def ratings_of_trajectory(
         user=user, role__in=READERS, study__in=[item.study_id for item in items]
     )
     readable = set(roles.values_list("study", flat=True))
-    seats: dict[int, list[Assignment]] = defaultdict(list)
+    assignments: dict[int, list[Assignment]] = defaultdict(list)
     people = {
         (study, person): (number, state)
         for study, person, number, state in Participant.objects.filter(
@@ -141,17 +141,17 @@ def ratings_of_trajectory(
     }
     states = (Assignment.State.SUBMITTED, Assignment.State.OPEN)
     rows = Assignment.objects.filter(item__in=items, state__in=states).order_by("pk")
-    for seat in rows.select_related("annotator__annotator"):
-        seats[seat.item_id].append(seat)
+    for assignment in rows.select_related("annotator__annotator"):
+        assignments[assignment.item_id].append(assignment)
     done = [
-        seat.pk
-        for found in seats.values()
-        for seat in found
-        if seat.state == Assignment.State.SUBMITTED and not _gone(seat, people)
+        assignment.pk
+        for found in assignments.values()
+        for assignment in found
+        if assignment.state == Assignment.State.SUBMITTED and not _gone(assignment, people)
     ]
     ratings: dict[int, list[Rating]] = defaultdict(list)
-    said = Rating.objects.filter(assignment__in=done).select_related("edit", "assignment")
-    for rating in said.order_by("pk"):
+    stored = Rating.objects.filter(assignment__in=done).select_related("edit", "assignment")
+    for rating in stored.order_by("pk"):
         ratings[rating.assignment.item_id].append(rating)
     decided: dict[int, list[Adjudication]] = defaultdict(list)
     for row in Adjudication.objects.filter(item__in=items).order_by("pk").select_related("by"):
@@ -159,23 +159,28 @@ def ratings_of_trajectory(
     texts = dict(Constraint.objects.filter(profile=profile).values_list("key", "text"))
     made = []
     for item in items:
-        who = {seat.pk: _name(item.study, seat, people) for seat in seats[item.pk]}
-        told = {
-            seat.pk: bool(getattr(getattr(seat.annotator, "annotator", None), "is_simulated", 0))
-            for seat in seats[item.pk]
+        who = {
+            assignment.pk: _name(item.study, assignment, people)
+            for assignment in assignments[item.pk]
         }
-        submitted = [s for s in seats[item.pk] if s.state == Assignment.State.SUBMITTED]
-        gone = sum(_gone(seat, people) for seat in submitted)
+        simulated = {
+            assignment.pk: bool(
+                getattr(getattr(assignment.annotator, "annotator", None), "is_simulated", 0)
+            )
+            for assignment in assignments[item.pk]
+        }
+        submitted = [s for s in assignments[item.pk] if s.state == Assignment.State.SUBMITTED]
+        gone = sum(_gone(assignment, people) for assignment in submitted)
         single = user.is_superuser or item.study_id in readable
         questionnaire = load_questionnaire(item.study.questionnaire)
         made.append(
             StudyRatings(
                 item.study, item.rank, item.pk, single, len(submitted) - gone,
-                sum(seat.state == Assignment.State.OPEN for seat in seats[item.pk]), gone,
-                any(told.values()),
-                any(told.values()) and not all(told.values()),
+                sum(one.state == Assignment.State.OPEN for one in assignments[item.pk]), gone,
+                any(simulated.values()),
+                any(simulated.values()) and not all(simulated.values()),
                 _places(
-                    questionnaire, item, ratings[item.pk], decided[item.pk], texts, who, told,
+                    questionnaire, item, ratings[item.pk], decided[item.pk], texts, who, simulated,
                 ),
                 _beside(questionnaire, ratings[item.pk], who) if single else (),
             )
@@ -196,15 +201,17 @@ def _items(trajectory: int, user: User) -> list[Item]:
     return [item for item in items if item.study_id not in closed]
 
 
-def _gone(seat: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> bool:
-    found = people.get((seat.study_id, seat.annotator_id))
+def _gone(assignment: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> bool:
+    found = people.get((assignment.study_id, assignment.annotator_id))
     return found is None or found[1] in Participant.GONE
 
 
-def _name(study: Study, seat: Assignment, people: dict[tuple[int, int], tuple[int, str]]) -> str:
-    number = people.get((seat.study_id, seat.annotator_id), ("?", ""))[0]
+def _name(
+    study: Study, assignment: Assignment, people: dict[tuple[int, int], tuple[int, str]]
+) -> str:
+    number = people.get((assignment.study_id, assignment.annotator_id), ("?", ""))[0]
     name = f"Annotator {number}"
-    return name if study.blinded else f"{name}, {seat.annotator.get_username()}"
+    return name if study.blinded else f"{name}, {assignment.annotator.get_username()}"
 
 
 def _places(
@@ -214,7 +221,7 @@ def _places(
     decided: Sequence[Adjudication],
     texts: dict[str, str],
     who: dict[int, str],
-    told: dict[int, bool],
+    simulated: dict[int, bool],
 ) -> list[RatedPlace]:
     """Return the places that somebody answered, in the order of the questionnaire."""
     places: dict[tuple[str, str], RatedPlace] = {}
@@ -227,9 +234,11 @@ def _places(
         if rating.value is None and rating.chosen is None and not rating.text:
             continue
         words = rating.text or answer_text(place.question, rating, texts)
-        seat = rating.assignment_id
+        assignment = rating.assignment_id
         place.answers.append(
-            RaterAnswer(who[seat], words, rating.value, rating.edit.unblinded, told[seat])
+            RaterAnswer(
+                who[assignment], words, rating.value, rating.edit.unblinded, simulated[assignment]
+            )
         )
     for row in decided:
         place = places.get((row.question, row.subject))

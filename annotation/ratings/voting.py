@@ -9,7 +9,7 @@ Rule = Literal["more than half", "most"]
 
 
 class VoteOutcome(StrEnum):
-    """What the votes on an item come to."""
+    """The outcome of the votes on an item."""
 
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"

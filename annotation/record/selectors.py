@@ -70,7 +70,7 @@ class RecordEntry:
 
     @property
     def title(self) -> str:
-        """What was done, in words."""
+        """The action in words."""
         if self.kind == StudyEvent.Kind.WITHDRAWN and self.after == Participant.State.ACTIVE:
             return "Annotator readmitted"
         if self.kind == ANSWER and self.before is None:
@@ -79,7 +79,7 @@ class RecordEntry:
 
     @property
     def more(self) -> list[tuple[str, str]]:
-        """What else the event says, name by name."""
+        """The other facts of the event, name by name."""
         return [(plain(name), as_text(value)) for name, value in self.detail.items()]
 
 
@@ -256,9 +256,9 @@ def _event_rows(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEv
     if asked.until is not None:
         rows = rows.filter(at__lte=asked.until)
     if asked.words:
-        said = rows.alias(told=Cast("detail", TextField())).order_by()
-        told = said.filter(told__icontains=asked.words).values("pk")
-        rows = rows.filter(Q(reason__icontains=asked.words) | Q(pk__in=told))
+        with_text = rows.alias(detail_text=Cast("detail", TextField())).order_by()
+        matches = with_text.filter(detail_text__icontains=asked.words).values("pk")
+        rows = rows.filter(Q(reason__icontains=asked.words) | Q(pk__in=matches))
     return rows
 
 
@@ -349,8 +349,8 @@ def _edit_entries(rows: Iterable[RatingEdit]) -> list[RecordEntry]:
 
 
 def _edit_entry(row: RatingEdit, before: RatingEdit | None) -> RecordEntry:
-    seat = row.assignment
-    about = getattr(seat.annotator, "annotator", None)
+    assignment = row.assignment
+    about = getattr(assignment.annotator, "annotator", None)
     aspect = "" if row.aspect == Aspect.ANSWER else row.aspect
     detail: dict[str, Any] = {}
     if row.undoes_id is not None:
@@ -360,14 +360,14 @@ def _edit_entry(row: RatingEdit, before: RatingEdit | None) -> RecordEntry:
     return RecordEntry(
         id=f"a{row.pk}",
         at=row.edited_at,
-        study=seat.study_id,
-        study_name=seat.study.name,
+        study=assignment.study_id,
+        study_name=assignment.study.name,
         kind=ANSWER,
         by=row.by.get_username(),
-        about=seat.annotator.get_username(),
+        about=assignment.annotator.get_username(),
         number=vars(row)["number"],
-        part=seat.part,
-        position=seat.position,
+        part=assignment.part,
+        position=assignment.position,
         place=" ".join(filter(None, (row.question, row.subject, aspect))),
         before=_stored_answer(before) if before is not None else None,
         after=_stored_answer(row),

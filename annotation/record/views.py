@@ -36,7 +36,7 @@ MOMENTS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
 
 
 class RecordFilter(AddressForm):
-    """What the record can be narrowed to."""
+    """The filters of the record."""
 
     group = forms.ChoiceField(
         label="Show as", required=False,

@@ -139,7 +139,9 @@ def payment_rows(people: Sequence[RecruitRow]) -> Iterator[Sequence[Any]]:
 
 @dataclass(frozen=True)
 class PaymentLists:
-    """What is pasted at a platform: ids to approve, lines ``id,amount`` and lines ``id,code``."""
+    """The lines to paste at a platform: ids to approve, lines
+    ``id,amount`` and lines ``id,code``.
+    """
 
     platform: str
     approve: str

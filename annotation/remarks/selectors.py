@@ -125,8 +125,8 @@ def notes_of(trajectory: int) -> list[Note]:
     Two queries, whatever the number of notes.
     """
     texts: dict[int, list[RemarkText]] = defaultdict(list)
-    said = RemarkText.objects.filter(remark__trajectory=trajectory).order_by("pk")
-    for row in said.select_related("by"):
+    stored = RemarkText.objects.filter(remark__trajectory=trajectory).order_by("pk")
+    for row in stored.select_related("by"):
         texts[row.remark_id].append(row)
     rows = Remark.objects.filter(trajectory=trajectory).select_related("by").order_by("pk")
     notes = [_note(row, texts[row.pk]) for row in rows]

@@ -27,12 +27,12 @@ StepName = Literal[
 
 @dataclass(frozen=True)
 class AnnotatorStep:
-    """What comes next for somebody.
+    """The next step for somebody.
 
     ``code`` and ``reason`` are what a refusal of anything later says: *paused* may be tried again
     with the same answers, *closed* may not. ``title`` and ``text`` are for a page of its own.
     ``position`` is that of an item at hand, within its part; ``session`` is the one to be played
-    next. At a ``seat`` a session is free to be taken.
+    next. At a ``assignment`` a session is free to be taken.
     """
 
     name: StepName
@@ -178,7 +178,7 @@ PLAYED = AnnotatorStep(
     text="You have nothing left to do here. Thank you for taking part.",
     reason="your sessions of this study are finished",
 )
-NO_SEAT = AnnotatorStep(
+NO_FREE_PLACE = AnnotatorStep(
     "waiting",
     title="No free place left",
     text="Somebody else has just taken the last free place. New places appear here.",

@@ -92,7 +92,7 @@ class TrainingComparison:
 
     title: str
     part: str
-    said: str
+    answer: str
     expected: str
     why: str
     right: bool
@@ -102,7 +102,7 @@ class TrainingComparison:
 
 @dataclass(frozen=True)
 class TrainingRound:
-    """How the latest round of training ended, or how far it is.
+    """The latest round of training: how it ended, or how far it is.
 
     ``taken`` of ``allowed`` rounds were begun. ``share`` is the share of expected answers that were
     given, None where nothing was expected.
@@ -240,7 +240,7 @@ def _compared(
         made = answer.chosen if answer is not None else None
         return TrainingComparison(
             title, of,
-            said="not answered" if made is None else _listed(made, names),
+            answer="not answered" if made is None else _listed(made, names),
             expected=_listed(wanted, names), why=why, right=right,
             missed=tuple(names.get(key, key) for key in wanted if key not in (made or ())),
             extra=tuple(names.get(key, key) for key in made or () if key not in wanted),
@@ -248,7 +248,7 @@ def _compared(
     value = answer.value if answer is not None else None
     return TrainingComparison(
         title, of,
-        said="not answered" if value is None else question.scale.label(value),
+        answer="not answered" if value is None else question.scale.label(value),
         expected=" or ".join(question.scale.label(v) for v in expected["values"]),
         why=why, right=right,
     )  # fmt: skip

@@ -25,7 +25,7 @@ from annotation.live.play.services import take_free_place
 from annotation.models import Assignment, Message, Participant, Study, StudyText
 from annotation.people.messages import read_message
 from annotation.recruiting.selectors import recruit_of
-from annotation.steps.selectors import NO_SEAT, AnnotatorStep, first_open, next_step
+from annotation.steps.selectors import NO_FREE_PLACE, AnnotatorStep, first_open, next_step
 from annotation.steps.training import (
     begin_training_round,
     compare_item,
@@ -106,7 +106,7 @@ def _sit_down(
         taken = take_free_place(study=access.study, user=access.user)
     except Refused:  # somebody was quicker
         taken = []
-    return onward(access.study) if taken else _wait(request, access, NO_SEAT)
+    return onward(access.study) if taken else _wait(request, access, NO_FREE_PLACE)
 
 
 def _done(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:

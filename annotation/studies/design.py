@@ -21,7 +21,7 @@ PARTS: Mapping[str, Part] = {Use.MAIN: ITEM, Use.GOLD: GOLD, Use.TRAINING: TRAIN
 
 @dataclass(frozen=True)
 class StudyDesign:
-    """What is known of how a study was designed; ``record`` was kept when it was made."""
+    """The design of a study as far as it is known; ``record`` was kept when it was made."""
 
     study: Study
     record: Mapping[str, Any]
@@ -59,7 +59,7 @@ class StudyDesign:
 
     @property
     def detail(self) -> str:
-        """How many annotators an item has, and the seed."""
+        """The number of annotators of an item, and the seed."""
         people = f"{self.raters} annotator{'s' * (self.raters != 1)} for each item"
         return f"{people}, seed {self.study.seed}"
 
@@ -84,17 +84,19 @@ def study_certificate(study: Study) -> Certificate:
     }  # fmt: skip
     several = len({_dataset(item) for item in items.values()}) > 1
     options = {pk: _option(item, several) for pk, item in items.items()}
-    seats = _pool(items, options) if design.pooled else _seats(study, items, options)
+    assignments = _pool(items, options) if design.pooled else _lists(study, items, options)
     main = tuple(options[pk] for pk, item in items.items() if item["use"] == Use.MAIN)
     dealt = Allocation(
-        orders={n: tuple(s.option for s in row if s.part == ITEM) for n, row in seats.items()},
+        orders={
+            n: tuple(s.option for s in row if s.part == ITEM) for n, row in assignments.items()
+        },
         options=tuple(sorted(main, key=lambda option: option.id)),
         method=str(design.record.get("method", "")) or str(design.record.get("kind", "")),
         seed=study.seed,
         warnings=tuple(design.record.get("warnings", ())),
     )
     return certify_design(
-        design=ItemLists(seats=seats, dealt=dealt),
+        design=ItemLists(seats=assignments, dealt=dealt),
         raters=1 if design.pooled else design.raters,
         exclusions=design.record.get("exclusions", {}),
     )
@@ -117,7 +119,7 @@ def _pool(
     return {POOL: _numbered([(options[pk].id, PARTS[item["use"]]) for pk, item in items.items()])}
 
 
-def _seats(
+def _lists(
     study: Study, items: Mapping[int, Mapping[str, Any]], options: Mapping[int, DesignOption]
 ) -> dict[str, tuple[ListEntry, ...]]:
     """Return everybody's list: the training first, then the rest by position."""
@@ -173,11 +175,11 @@ def balance_tables(certificate: Certificate, *, hide_models: bool) -> list[Balan
     return [
         _table(table)
         for table in certificate.tables
-        if _tells(table) and not (hide_models and "model" in table.name)
+        if _is_informative(table) and not (hide_models and "model" in table.name)
     ]
 
 
-def _tells(table: Balance) -> bool:
+def _is_informative(table: Balance) -> bool:
     """Return whether there is anything to compare: items without models have no tables
     of models.
     """

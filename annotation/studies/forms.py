@@ -34,7 +34,7 @@ def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> f
 
 
 class SettingsForm(GoldRuleForm):
-    """What may change while a study runs."""
+    """The settings that may change while a study runs."""
 
     field_order = (
         "name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes",
@@ -108,7 +108,7 @@ class SettingsForm(GoldRuleForm):
 
     @property
     def wishes(self) -> dict[str, Any]:
-        """What was changed; the rest stays as it is stored, to the second."""
+        """The changed settings; the rest stays as it is stored, to the second."""
         given = self.cleaned_data
         changed = {name for name in self.changed_data if name != "reason"}
         gold = {name for name in changed if name.startswith("gold_")}

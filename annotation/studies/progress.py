@@ -127,7 +127,9 @@ class StudyProgress:
 
     @property
     def days_left(self) -> int | None:
-        """In how many days all is submitted at the recent pace; None without one, or at the end."""
+        """The number of days until all is submitted at the recent pace; None
+        without one, or at the end.
+        """
         left = self.open + self.free
         return ceil(left * self.recent_days / self.recent) if left and self.recent else None
 
@@ -145,7 +147,7 @@ class StudyProgress:
 
     @property
     def attention(self) -> list[AnnotatorProgress]:
-        """Whom a manager should look at."""
+        """The annotators that a manager should look at."""
         return [row for row in self.people if row.warnings or row.signs]
 
 
@@ -157,11 +159,11 @@ def study_mark(study: Study) -> str:
         "gold_right", "gold_asked",
         "unblinded_at",
     )  # fmt: skip
-    said = (
+    rated = (
         study.status, study.closes_at, study.consent_version, study.trains, gold_rule(study),
         least_seconds(study), list(rows),
     )  # fmt: skip
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(rated).encode()).hexdigest()[:16]
 
 
 def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
@@ -249,8 +251,8 @@ def _latest_work(study: Study, people: Sequence[Participant]) -> dict[int, list[
     """Return each person's latest submitted items by their positions."""
     found: dict[int, list[SubmittedWork]] = {}
     for start in range(0, len(people), PEOPLE):
-        # Person by person and by position alone: so the index of a person's seats finds the few.
-        # By state the database would look at every submitted seat of the study.
+        # Person by person and by position alone: so the index of a person's assignments finds the
+        # few. By state the database would look at every submitted assignment of the study.
         latest = [
             Q(
                 study=study, annotator=person.user_id, part=Part.MAIN,

@@ -47,7 +47,7 @@ class ItemCounts:
 
     @property
     def words(self) -> str:
-        """How far it is, such as "4 of 20 items"."""
+        """The progress in words, such as "4 of 20 items"."""
         return f"{self.ended} of {self.total} item{'s' * (self.total != 1)}"
 
     @property
@@ -67,7 +67,7 @@ class StudyRow:
 
     @property
     def shown(self) -> ItemCounts:
-        """What the progress bar shows: one's own items first."""
+        """The counts that the progress bar shows: one's own items first."""
         return self.own if self.own.total else self.everybody or ItemCounts()
 
 
@@ -160,7 +160,7 @@ def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
         )
     }
     pools = [study for study in studies if study.dealing == Study.Dealing.POOL]
-    free = _free_seats([study for study in studies if study.dealing == Study.Dealing.NAMED])
+    free = _free_assignments([study for study in studies if study.dealing == Study.Dealing.NAMED])
     sizes = study_sizes(pools) if pools else {}
     gold = gold_counts(studies)
     left: set[tuple[int, int]] = set()
@@ -185,7 +185,7 @@ def _everybody(studies: Sequence[Study]) -> dict[int, ItemCounts]:
     return found
 
 
-def _free_seats(studies: Sequence[Study]) -> dict[int, int]:
+def _free_assignments(studies: Sequence[Study]) -> dict[int, int]:
     """Return how many judgements nobody makes yet, by an index of what is free."""
     if not studies:
         return {}
@@ -194,7 +194,7 @@ def _free_seats(studies: Sequence[Study]) -> dict[int, int]:
 
 
 def own_counts(participant: Participant | None) -> ItemCounts:
-    """Return how far this person is in a study, as counted; seats that they gave back are not
+    """Return how far this person is in a study, as counted; assignments that they gave back are not
     theirs.
     """
     if participant is None:
@@ -208,7 +208,7 @@ DAY = 24 * 3600
 
 
 class StudySize(NamedTuple):
-    """How many items a study has, gold apart, and how many judgements they want in all."""
+    """The number of a study's items, gold apart, and of the judgements they want in all."""
 
     items: int = 0
     wanted: int = 0
@@ -269,25 +269,25 @@ def study_banner(study: Study) -> Mapping[str, str] | None:
     """
     labels = study.settings.get("labels", {})
     agents, others = set(labels.get("agents", ())), set(labels.get("others", ()))
-    said = []
+    parts = []
     if agents == {"scripted"} and "scripted" in others and "human" not in others:
-        said.append("agents, judges and the simulated user are scripts")
+        parts.append("agents, judges and the simulated user are scripts")
     else:
         if "scripted" in agents:
-            said.append("agents are scripts" if len(agents) == 1 else "some agents are scripts")
+            parts.append("agents are scripts" if len(agents) == 1 else "some agents are scripts")
         if "scripted" in others and "human" in others:
-            said.append("roles that people do not play are filled by scripts")
+            parts.append("roles that people do not play are filled by scripts")
         elif "scripted" in others:
-            said.append("judges and the simulated user are scripts")
+            parts.append("judges and the simulated user are scripts")
     if "recorded" in agents:
-        said.append("agents repeat recorded answers")
+        parts.append("agents repeat recorded answers")
     if "lexicon" in others:
-        said.append("what was violated was decided by word lists")
+        parts.append("what was violated was decided by word lists")
     if "simulated" in agents | others:
-        said.append("some answers come from a fake endpoint, a program that makes them up")
-    if not said and not study.is_demo:
+        parts.append("some answers come from a fake endpoint, a program that makes them up")
+    if not parts and not study.is_demo:
         return None
-    text = "; ".join(said)
+    text = "; ".join(parts)
     return {
         "title": "Demo data" if study.is_demo else "Scripts",
         "text": f"{text[:1].upper()}{text[1:]}." if text else MADE_UP,

@@ -70,8 +70,9 @@ def role_labels_of(runs: Sequence[int]) -> dict[str, list[str]]:
 def set_study_status(*, study: Study, status: str, by: User | None = None, reason: str = "") -> int:
     """Open, pause, close or archive a study. Unless it is open it takes no answers.
 
-    Closing returns all open seats, so that nobody stays bound to a study that is over; opening it
-    again gives dealt items back to whom they were taken from. Returns how many seats moved.
+    Closing returns all open assignments, so that nobody stays bound to a study that is over;
+    opening it again gives dealt items back to whom they were taken from. Returns how many
+    assignments moved.
     """
     Status = Study.Status
     if status not in set(Status.values) - {Status.DRAFT}:
@@ -90,7 +91,7 @@ def set_study_status(*, study: Study, status: str, by: User | None = None, reaso
         Study.objects.filter(pk=study.pk).update(status=status)
         if status in OVER and before not in OVER:
             everything = Assignment.objects.filter(study=study)
-            moved = return_assignments(study=study, seats=everything, by=by, reason=CLOSED)
+            moved = return_assignments(study=study, assignments=everything, by=by, reason=CLOSED)
         elif before in OVER and status not in OVER:
             moved = restore_assignments(study=fresh, by=by)
         record_event(
@@ -115,7 +116,7 @@ def close_ended_studies() -> int:
     bound = Assignment.objects.filter(study=OuterRef("pk"), state=Assignment.State.OPEN)
     for study in Study.objects.filter(Exists(bound), status__in=OVER):
         everything = Assignment.objects.filter(study=study)
-        return_assignments(study=study, seats=everything, by=None, reason=CLOSED)
+        return_assignments(study=study, assignments=everything, by=None, reason=CLOSED)
         count += 1
     return count
 
@@ -126,9 +127,9 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
 
     Leases that are running keep their end; the next ones are as long as is said here.
     """
-    strange = set(wishes) - CHANGEABLE
-    if strange:
-        raise Refused("invalid", f"not to be changed: {', '.join(sorted(strange))}")
+    unknown = set(wishes) - CHANGEABLE
+    if unknown:
+        raise Refused("invalid", f"not to be changed: {', '.join(sorted(unknown))}")
     if "name" in wishes and not 1 <= len(str(wishes["name"]).strip()) <= 160:
         raise Refused("invalid", "give the study a name of at most 160 characters")
     for name, words in TIMES.items():

@@ -39,7 +39,7 @@ WANTED = (Use.MAIN, Use.PLAYED)
 
 @dataclass(frozen=True)
 class NewItem:
-    """Something that a study is to ask about; ``wanted`` people shall judge it.
+    """An item to store in a study; ``wanted`` people shall judge it.
 
     Exactly one of ``trajectory`` and ``task`` is given. Gold and training items are for everybody,
     whatever ``wanted`` says, and hold what is ``expected``: slot → values or marks, and why.
@@ -161,7 +161,7 @@ def assign_items(
 ) -> None:
     """Give each person (by id) items (by place in ``items``), in order, behind what they have.
 
-    The counters of seats and people are brought up to date in the same transaction.
+    The counters of assignments and people are brought up to date in the same transaction.
     """
     with transaction.atomic():
         _deal(study, items, dealt, by)
@@ -179,15 +179,15 @@ def _deal(
     parts = {PARTS[Use(items[place].use)] for places in dealt.values() for place in places}
     for user, part in product(dealt, {Part.MAIN, *parts}):
         last[user, part] = last_position(study, user, part)
-    seats: Counter[int] = Counter()
-    seated: list[Assignment] = []
+    assignments: Counter[int] = Counter()
+    assigned: list[Assignment] = []
     for user, places in dealt.items():
         for place in places:
             item = items[place]
             part = PARTS[Use(item.use)]
             last[user, part] += 1
-            seats[item.pk] += 1
-            seated.append(
+            assignments[item.pk] += 1
+            assigned.append(
                 Assignment(
                     study=study,
                     item=item,
@@ -197,8 +197,8 @@ def _deal(
                     position=last[user, part],
                 )  # fmt: skip
             )
-    Assignment.objects.bulk_create(seated, batch_size=CHUNK)
-    _take_seats(seats)
+    Assignment.objects.bulk_create(assigned, batch_size=CHUNK)
+    _count_given(assignments)
     for user, places in dealt.items():
         people[user].assigned = last[user, Part.MAIN]
         people[user].save(update_fields=["assigned"])
@@ -209,17 +209,17 @@ def _deal(
 
 
 def last_position(study: Study, user: int, part: str) -> int:
-    """Return the position of somebody's last seat in a part, 0 where they have none;
+    """Return the position of somebody's last assignment in a part, 0 where they have none;
     by an index.
     """
     rows = Assignment.objects.filter(study=study, annotator=user, part=part)
     return rows.aggregate(last=Max("position"))["last"] or 0
 
 
-def _take_seats(seats: Mapping[int, int]) -> None:
-    """Take so many seats of each item (by id), as they are now and not as they were read."""
-    for count in sorted(set(seats.values())):
-        ids = [pk for pk, wanted in seats.items() if wanted == count]
+def _count_given(assignments: Mapping[int, int]) -> None:
+    """Take so many assignments of each item (by id), as they are now and not as they were read."""
+    for count in sorted(set(assignments.values())):
+        ids = [pk for pk, wanted in assignments.items() if wanted == count]
         for start in range(0, len(ids), CHUNK):
             rows = Item.objects.filter(
                 pk__in=ids[start : start + CHUNK], given__lte=F("wanted") - count
@@ -231,8 +231,8 @@ def _take_seats(seats: Mapping[int, int]) -> None:
 def add_member(*, study: Study, user: User, role: str, by: User | None = None) -> Membership:
     """Give a person a role in a study; giving it twice is harmless.
 
-    Annotators get a number, and a seat at every training item and at the background questions.
-    Whoever withdrew comes back by `withdrawal.restore_annotator` alone.
+    Annotators get a number, and an assignment at every training item and at the background
+    questions. Whoever withdrew comes back by `withdrawal.restore_annotator` alone.
     """
     with transaction.atomic():
         left = study.participants.filter(user=user, state__in=Participant.GONE)
@@ -255,8 +255,8 @@ def _add_participant(study: Study, user: User) -> None:
         return
     number = (study.participants.aggregate(last=Max("number"))["last"] or 0) + 1
     # Whoever comes into a study that is not blind any more is not blind either.
-    told = study.settings.get("unblinded_at")
-    Participant.objects.create(study=study, user=user, number=number, unblinded_at=told)
+    unblinded_at = study.settings.get("unblinded_at")
+    Participant.objects.create(study=study, user=user, number=number, unblinded_at=unblinded_at)
     deal_for_all(study=study, user=user)
 
 

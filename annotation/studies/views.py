@@ -118,11 +118,11 @@ def study_context(access: StudyAccess, tab: str) -> dict[str, Any]:
 def attempt(request: HttpRequest, do: Callable[[], str]) -> bool:
     """Do something and tell what was done, or why not; whether it was done."""
     try:
-        told = do()
+        message = do()
     except Refused as refused:
         messages.error(request, f"Nothing was changed: {refused.reason}.")
         return False
-    messages.success(request, told)
+    messages.success(request, message)
     return True
 
 
@@ -197,11 +197,11 @@ def settings(request: HttpRequest, pk: int) -> HttpResponseBase:
                 request, "The settings are stored." if changed else "Nothing was different."
             )
             return redirect("annotation:study_settings", pk=pk)
-    seats = Assignment.objects.filter(study=access.study, state=Assignment.State.OPEN)
+    assignments = Assignment.objects.filter(study=access.study, state=Assignment.State.OPEN)
     context = {
         **study_context(access, "settings"),
         "form": form,
-        "held": seats.count() if access.study.status not in OVER else 0,
+        "held": assignments.count() if access.study.status not in OVER else 0,
     }
     return render(
         request, "annotation/study_settings.html", context, status=422 if form.errors else 200
@@ -227,12 +227,14 @@ def _set_status(access: StudyAccess, wanted: str, reason: str) -> str:
         launch_study(study=study, by=access.user)
         return "The study is open: its annotators can begin."
     moved = set_study_status(study=study, status=wanted, by=access.user, reason=reason)
-    told = f"The study is {study.get_status_display().lower()}."
+    message = f"The study is {study.get_status_display().lower()}."
     if moved and wanted in OVER:
-        told += f" {moved:,} open item{'s were' if moved > 1 else ' was'} returned."
+        message += f" {moved:,} open item{'s were' if moved > 1 else ' was'} returned."
     elif moved:
-        told += f" {moved:,} item{'s' if moved > 1 else ''} went back to whom they were taken from."
-    return told
+        message += (
+            f" {moved:,} item{'s' if moved > 1 else ''} went back to whom they were taken from."
+        )
+    return message
 
 
 @require_POST

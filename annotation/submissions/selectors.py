@@ -40,9 +40,9 @@ def submissions_of(study: Study, found: Participant) -> list[Assignment]:
 def submitted_answers(assignment: Assignment) -> list[SubmittedAnswer]:
     """Return the answers of a submission in the order of the questionnaire."""
     questionnaire = questionnaire_of(assignment)
-    said: dict[tuple[str, str, str], Rating] = {}
+    ratings: dict[tuple[str, str, str], Rating] = {}
     for row in Rating.objects.filter(assignment=assignment):
-        said[row.question, row.subject, row.aspect] = row
+        ratings[row.question, row.subject, row.aspect] = row
     texts = condition_texts(assignment.item)
     known = {(row.title, row.part): row for row in compare_item(assignment)}
     found = []
@@ -52,7 +52,7 @@ def submitted_answers(assignment: Assignment) -> list[SubmittedAnswer]:
         title = f"{question.number} {question.title}"
         kind, _, part = slot.subject.partition("-")
         of = texts.get(part, part) if kind == "candidate" else slot.subject.replace("-", " ")
-        given = said.get((*place, Aspect.ANSWER))
+        given = ratings.get((*place, Aspect.ANSWER))
         if given is None:
             answer = "no answer"
         elif given.text and given.value is None:
@@ -62,7 +62,7 @@ def submitted_answers(assignment: Assignment) -> list[SubmittedAnswer]:
         expected = known.get((title, of))
         found.append(
             SubmittedAnswer(
-                title, of, answer, _remarks(said, place),
+                title, of, answer, _remarks(ratings, place),
                 expected=expected.expected if expected else "",
                 right=expected.right if expected else None,
             )
@@ -75,8 +75,10 @@ def submission_events(assignment: Assignment) -> Sequence[StudyEvent]:
     return list(assignment.events.select_related("by").order_by("pk"))
 
 
-def _remarks(said: dict[tuple[str, str, str], Rating], place: tuple[str, str]) -> tuple[str, ...]:
-    comment, flag = said.get((*place, Aspect.COMMENT)), said.get((*place, Aspect.FLAG))
+def _remarks(
+    ratings: dict[tuple[str, str, str], Rating], place: tuple[str, str]
+) -> tuple[str, ...]:
+    comment, flag = ratings.get((*place, Aspect.COMMENT)), ratings.get((*place, Aspect.FLAG))
     return tuple(
         words
         for words in (

@@ -27,7 +27,8 @@ State, Part, Kind = Assignment.State, Assignment.Part, StudyEvent.Kind
 
 
 def send_back(*, assignment: Assignment, by: User, note: str) -> None:
-    """Give a submission back to its annotator with a note; they keep the seat and submit it again.
+    """Give a submission back to its annotator with a note; they keep the assignment and submit
+    it again.
 
     The note is shown on the desk while the item is open, and sent as a message.
     """
@@ -51,7 +52,9 @@ def send_back(*, assignment: Assignment, by: User, note: str) -> None:
 
 
 def void_submission(*, assignment: Assignment, by: User, reason: str) -> None:
-    """Let a submission count no more and free its seat for somebody else; its answers are kept."""
+    """Let a submission count no more and free its assignment for somebody else; its answers
+    are kept.
+    """
     reason = checked_reason(reason, why="this submission is voided")
 
     def change(item: Assignment, participant: Participant) -> None:
@@ -65,7 +68,9 @@ def void_submission(*, assignment: Assignment, by: User, reason: str) -> None:
 
 
 def restore_submission(*, assignment: Assignment, by: User, reason: str) -> None:
-    """Let a voided submission count again, unless somebody else has taken its seat meanwhile."""
+    """Let a voided submission count again, unless somebody else has taken its assignment
+    meanwhile.
+    """
     reason = checked_reason(reason, why="this submission counts again")
 
     def change(item: Assignment, participant: Participant) -> None:
@@ -96,7 +101,7 @@ def _change(assignment: Assignment, change: Callable[[Assignment, Participant], 
 # --- Seats of those who left ----------------------------------------------------------------------
 
 
-def submitted_seats(study: Study, user: User) -> list[int]:
+def submitted_items(study: Study, user: User) -> list[int]:
     """Return the ids of the items that somebody submitted and others could judge instead."""
     rows = Assignment.objects.filter(
         study=study, annotator=user, part=Part.MAIN, state=State.SUBMITTED,
@@ -105,8 +110,8 @@ def submitted_seats(study: Study, user: User) -> list[int]:
     return sorted(rows.order_by().values_list("item", flat=True))
 
 
-def refill_seats(*, study: Study, user: User, by: User | None, reason: str = "") -> int:
-    """Open a seat for somebody else at each item that a person who left has submitted.
+def refill_assignments(*, study: Study, user: User, by: User | None, reason: str = "") -> int:
+    """Open an assignment for somebody else at each item that a person who left has submitted.
 
     Returns how many; doing it again opens none. Their own submissions stay as they are, outside
     analyses, so each of these items wants one annotator more.
@@ -116,7 +121,7 @@ def refill_seats(*, study: Study, user: User, by: User | None, reason: str = "")
         person = lock_participant(study=study, user=user)
         if person.state not in Participant.GONE:
             raise Refused("conflict", "this person has not left the study")
-        items = submitted_seats(study, user)
+        items = submitted_items(study, user)
         if person.refilled or not items:
             return 0
         for pk in items:
@@ -130,7 +135,7 @@ def refill_seats(*, study: Study, user: User, by: User | None, reason: str = "")
 
 
 def withdraw_refill(*, study: Study, user: User, by: User | None) -> int:
-    """Close those refilled seats that nobody has taken, because the person comes back.
+    """Close those refilled assignments that nobody has taken, because the person comes back.
 
     Called with the study and the participant locked; returns how many were closed.
     """
@@ -138,7 +143,7 @@ def withdraw_refill(*, study: Study, user: User, by: User | None) -> int:
     if not person.refilled:
         return 0
     closed = 0
-    for pk in submitted_seats(study, user):
+    for pk in submitted_items(study, user):
         free = Item.objects.filter(pk=pk, given__lt=F("wanted"), wanted__gt=1)
         closed += free.update(wanted=F("wanted") - 1)
     Participant.objects.filter(pk=person.pk).update(refilled=0)

@@ -64,7 +64,7 @@ def _act(access: StudyAccess, assignment: Assignment, action: str, reason: str) 
             return f"The item is open for {name} again, with your note."
         case "void":
             void_submission(assignment=assignment, by=access.user, reason=reason)
-            return "The submission is voided. Its seat is free for somebody else."
+            return "The submission is voided. The assignment is free for somebody else."
         case "restore":
             restore_submission(assignment=assignment, by=access.user, reason=reason)
             return "The submission counts again."

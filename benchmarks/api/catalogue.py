@@ -83,7 +83,7 @@ class DatasetDetail(DatasetOut):
 
 
 class TaskQuery(Paged):
-    """What tasks can be narrowed to."""
+    """The filters of tasks."""
 
     q: str = Field("", max_length=200, description="Words in the task's id or text.")
     category: str = Field("", max_length=80)
@@ -129,7 +129,7 @@ class TaskDetail(Schema):
 
 
 class AgentOut(AgentRef):
-    """Somebody who can be put into a run as its agent."""
+    """An agent that can be put into a run."""
 
     system: str = Field(description="The system it is made for; empty for all.")
     note: str

@@ -44,7 +44,7 @@ NO_TOKEN = "Give a valid token in the header “Authorization: Bearer pj_…”.
 
 
 class ErrorDetail(Schema):
-    """What went wrong."""
+    """The error in a machine-readable form."""
 
     code: str = Field(description="A word for programs, such as `not_found`.")
     message: str = Field(description="A sentence for people.")

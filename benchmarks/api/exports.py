@@ -24,7 +24,7 @@ FILES = {
 
 
 class ExportQuery(Schema):
-    """Which format."""
+    """The format of an export."""
 
     format: Literal["openai-chat", "atif", "inspect", "huggingface"] = Field(
         "openai-chat",

@@ -30,7 +30,7 @@ from benchmarks.models import Job
 
 
 class ImportIn(Schema):
-    """What a file is, beside the file itself."""
+    """The description of a file, beside the file itself."""
 
     format: str = Field("", max_length=40, description="Left empty, the format is recognised.")
     name: str = Field("", max_length=120, description="The dataset; the file's name if empty.")
@@ -46,7 +46,7 @@ class FormatOut(Schema):
 
 
 class ImportOut(Schema):
-    """What a file became."""
+    """The result of importing a file."""
 
     created: bool = Field(description="False where the same file was imported before.")
     dataset: int
@@ -64,7 +64,7 @@ class FaultOut(Schema):
 
 
 class RefusalOut(Schema):
-    """Why a file was not imported; the first faults of it."""
+    """The refusal of a file, with its first faults."""
 
     message: str
     faults: list[FaultOut]

@@ -21,7 +21,7 @@ MOST_RUNS, MOST_TRAJECTORIES = 1000, 10_000
 
 
 class NewJudging(Strict):
-    """Which stored trajectories judges look at again, and which judges."""
+    """The stored trajectories to judge again, and the judges."""
 
     runs: list[Id] = Field([], max_length=MOST_RUNS, description="All ended trajectories of these.")
     trajectories: list[Id] = Field(
@@ -40,7 +40,7 @@ class NewJudging(Strict):
 
 
 class JudgingPlanOut(Schema):
-    """What a re-judging would take; null where nobody can tell."""
+    """The calls and cost that a re-judging would take; null where nobody can tell."""
 
     runs: int
     trajectories: int
@@ -71,7 +71,7 @@ class JudgingsOut(Schema):
 
 
 class PrimaryIn(Strict):
-    """Which judging is to count; null for none, where none was made live."""
+    """The judging that is to count; null for none, where none was made live."""
 
     judging: Id | None
 

@@ -32,7 +32,7 @@ class Strict(Schema):
 
 
 class Paged(Schema):
-    """Where a page of a list begins, and how long it is."""
+    """The start of a page of a list, and its length."""
 
     after: Id | None = Field(None, description="Begin behind this id; `next` holds it.")
     limit: int = Field(50, ge=1, le=MOST_ROWS, description="Rows in a page.")

@@ -39,7 +39,7 @@ Name = Annotated[str, Field(min_length=1, max_length=120)]
 
 
 class RunQuery(Paged):
-    """What the list of runs can be narrowed to."""
+    """The filters of the list of runs."""
 
     dataset: Id | None = None
     agent: Id | None = None
@@ -50,7 +50,7 @@ class RunQuery(Paged):
 
 
 class ProgressOut(Schema):
-    """How far a run is, in trajectories."""
+    """The progress of a run, in trajectories."""
 
     total: int
     done: int
@@ -106,7 +106,7 @@ class RunsOut(Schema):
 
 
 class NewRuns(Strict):
-    """What to start."""
+    """The runs to start."""
 
     dataset: Id
     agents: list[Name] = Field(min_length=1, max_length=50, description="Names of agents.")

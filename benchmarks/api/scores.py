@@ -16,7 +16,7 @@ from benchmarks.tables import csv_lines
 
 
 class ScoreQuery(Schema):
-    """Whose scores: of runs, of a trajectory, or both."""
+    """The scores to list: of runs, of a trajectory, or both."""
 
     run: list[Id] = Field([], max_length=100, description="Runs; may be given several times.")
     trajectory: Id | None = None

@@ -36,7 +36,7 @@ YesNoUndefined = Literal["yes", "no", "undefined"]
 
 
 class TrajectoryQuery(Paged):
-    """What the list can be narrowed to: the filters of the page of trajectories."""
+    """The filters of the list, which are those of the page of trajectories."""
 
     q: str = Field("", max_length=200, description="Words in the task.")
     dataset: Id | None = None
@@ -69,7 +69,7 @@ class TaskRef(Schema):
 
 
 class EndOut(Schema):
-    """How it ended, or where it stands, in words."""
+    """The end of a trajectory, or its status, in words."""
 
     title: str
     text: str
@@ -139,7 +139,9 @@ class TurnOut(Schema):
 
 
 class AnsweredOut(Schema):
-    """Who answered at a seat, from turn `first` to turn `last`; people are numbered."""
+    """The answerer of a role (at a `seat`), from turn `first` to turn
+    `last`; people are numbered.
+    """
 
     role: str
     seat: str
@@ -151,7 +153,7 @@ class AnsweredOut(Schema):
 
 
 class SuggestedOut(Schema):
-    """What a script or model suggested to a person, which decides nothing."""
+    """A suggestion of a script or model to a person, which decides nothing."""
 
     turn: int
     role: str
@@ -184,7 +186,7 @@ class TrajectoryDetail(TrajectoryRow):
 
 
 class ExchangeQuery(Paged):
-    """Which part of the log."""
+    """The filters of the log."""
 
     turn: int | None = Field(None, ge=1, le=32_767, description="Only this turn.")
 

@@ -14,7 +14,7 @@ from benchmarks.models import Trajectory, Turn
 
 
 class TurnQuery(Schema):
-    """Whose turns: of runs, of a trajectory, or both."""
+    """The turns to list: of runs, of a trajectory, or both."""
 
     run: list[Id] = Field([], max_length=100, description="Runs; may be given several times.")
     trajectory: Id | None = None

@@ -178,7 +178,7 @@ def _form_of(ask: OpenAsk) -> ReplyForm | None:
 
 @dataclass(frozen=True)
 class AfterReply:
-    """What comes after a reply: the next ask, or the state of the trajectory.
+    """The result of a reply: the next ask, or the state of the trajectory.
 
     ``words`` say how it ended, or what it waits for.
     """

@@ -165,10 +165,10 @@ def _beside(row: SuggestedView, texts: Mapping[str, str]) -> BesideVerdict:
     if row.value is None or row.given is None:
         why = row.why_not or "nobody has judged this by hand"
         return BesideVerdict(*about, why_not=why)
-    told, given = row.value["violated"], row.given["violated"]
+    suggested, given = row.value["violated"], row.given["violated"]
     return BesideVerdict(
         *about,
-        [texts.get(key, key) for key in given if key in told],
-        [texts.get(key, key) for key in given if key not in told],
-        [texts.get(key, key) for key in told if key not in given],
+        [texts.get(key, key) for key in given if key in suggested],
+        [texts.get(key, key) for key in given if key not in suggested],
+        [texts.get(key, key) for key in suggested if key not in given],
     )

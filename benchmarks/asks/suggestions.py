@@ -41,7 +41,7 @@ S = Exchange.State
 # A suggestion that takes longer comes too late: it is given up, and counts as spent.
 MOST_SECONDS = 60.0
 # After this time the worker that made it must have given up or died.
-FORSAKEN = timedelta(seconds=3 * MOST_SECONDS)
+ABANDONED_AFTER = timedelta(seconds=3 * MOST_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ def _lacking(trajectory: Trajectory, roles: Sequence[str]) -> list[OpenAsk]:
         trajectory=trajectory, step=OuterRef("step"), slot=OuterRef("slot")
     )
     rows = OpenAsk.objects.filter(trajectory=trajectory, role__in=roles)
-    return list(rows.exclude(Exists(same.exclude(_forsaken()))).order_by("step", "slot"))
+    return list(rows.exclude(Exists(same.exclude(_abandoned()))).order_by("step", "slot"))
 
 
-def _forsaken() -> Q:
+def _abandoned() -> Q:
     """Return suggestions that a dead worker has asked for."""
-    return Q(state=S.SENT, at__lt=timezone.now() - FORSAKEN)
+    return Q(state=S.SENT, at__lt=timezone.now() - ABANDONED_AFTER)
 
 
 def _send(
@@ -156,7 +156,7 @@ def _take_on(open_ask: OpenAsk, about: Mapping[str, Any]) -> Suggestion | None:
         defaults=about,
     )
     if not made:
-        rows = Suggestion.objects.filter(_forsaken(), pk=row.pk)
+        rows = Suggestion.objects.filter(_abandoned(), pk=row.pk)
         if not rows.update(at=timezone.now(), **about):
             return None
         row.refresh_from_db()

@@ -29,7 +29,7 @@ from benchmarks.visibility import EVERYTHING, Visibility
 
 @dataclass(frozen=True)
 class SavedCandidates:
-    """How many candidates a call added, and how many of its rows were stored already."""
+    """The number of candidates that a call added, and of its rows that were stored already."""
 
     added: int
     known: int
@@ -37,7 +37,7 @@ class SavedCandidates:
 
 @dataclass(frozen=True)
 class ImportedCandidates:
-    """What a file held, and what became of it."""
+    """The contents of a file, and what became of them."""
 
     checked: CheckedCandidates
     saved: SavedCandidates
@@ -114,8 +114,8 @@ class _Chunk:
         before = _values(stored)
         for name in FIELDS:
             if canonical_json(before[name]) != canonical_json(values[name]):
-                said = canonical_json(before[name])
-                short = said if len(said) <= 120 else said[:119] + "…"
+                old = canonical_json(before[name])
+                short = old if len(old) <= 120 else old[:119] + "…"
                 expected = f"what is stored under the key {given.key}, {short}"
                 self.problems.add(f"{where}, {name}", expected, values[name])
         return False
@@ -198,7 +198,9 @@ def core_candidate(row: Candidate) -> types.Candidate:
 
 @dataclass(frozen=True)
 class DecisionCounts:
-    """How candidates were decided. ``removed_share`` is undefined where nothing was decided."""
+    """The number of candidates by decision. ``removed_share`` is undefined
+    where nothing was decided.
+    """
 
     tasks: int
     kept: int

@@ -88,7 +88,7 @@ class ConstructionForm(StartForm):
 
 
 class DatasetForm(forms.Form):
-    """What the dataset of a construction is called."""
+    """The name of a construction's dataset."""
 
     use_required_attribute = False
 

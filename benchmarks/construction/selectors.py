@@ -185,12 +185,12 @@ def task_growth(task: Task) -> list[GrowthRound]:
 
 
 def _grown(row: Candidate) -> GrownConstraint:
-    told = row.payload
+    payload = row.payload
     return GrownConstraint(
         row.text,
-        str(told.get("about", "")).partition(":")[2],
+        str(payload.get("about", "")).partition(":")[2],
         None if row.decision is None else row.decision == Decision.KEPT,
         row.reason,
-        tuple(map(str, told.get("planners", ()))),
-        tuple(text for text in map(str, told.get("merged", ())) if text != row.text),
+        tuple(map(str, payload.get("planners", ()))),
+        tuple(text for text in map(str, payload.get("merged", ())) if text != row.text),
     )

@@ -95,16 +95,18 @@ def cast_planners(system: System, making: Making, names: Sequence[str]) -> list[
     first, others = making.proposing
     most = sum(role.seats for role in usual)
     seats = [first, *[others] * (most - 1)]
-    return [_twin(system, role, wanted[n % len(wanted)]) for n, role in enumerate(seats)]
+    return [_same_script(system, role, wanted[n % len(wanted)]) for n, role in enumerate(seats)]
 
 
-def _twin(system: System, role: str, name: str) -> str:
+def _same_script(system: System, role: str, name: str) -> str:
     """Return the script of a role that does what the named one does in another role."""
     policy = system.scripted.get(name)
     if policy is None or policy.role == role:
         return name
-    twins = [p.name for p in system.scripted.values() if (p.role, p.title) == (role, policy.title)]
-    return twins[0] if twins else name
+    scripts = [
+        p.name for p in system.scripted.values() if (p.role, p.title) == (role, policy.title)
+    ]
+    return scripts[0] if scripts else name
 
 
 def planning_agent(name: str) -> Agent:

@@ -14,7 +14,7 @@ Kind = Literal["scripted", "recorded", "endpoint", "machine", "human"]
 
 @dataclass(frozen=True)
 class Identity:
-    """Who answered, precisely enough to ask again: kind, name, version and parameters."""
+    """The answerer, precisely enough to ask again: kind, name, version and parameters."""
 
     kind: Kind
     name: str
@@ -143,7 +143,7 @@ class Human:
 
 @dataclass(frozen=True)
 class Cast:
-    """Who fills which role; roles with several seats list one answerer per seat."""
+    """The answerers of all roles; roles with several seats list one answerer per seat."""
 
     roles: Mapping[str, Mapping[str, Answerer]]
 

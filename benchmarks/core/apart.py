@@ -42,7 +42,7 @@ class LimitReached(CoreError):
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """What a child may use: seconds of CPU time, and megabytes of memory."""
+    """The limits of a child process: seconds of CPU time, and megabytes of memory."""
 
     seconds: int
     megabytes: int
@@ -83,8 +83,8 @@ def check_apart(
             return
         errors.seek(0, os.SEEK_END)
         errors.seek(max(0, errors.tell() - 4000))
-        told = errors.read().decode(errors="replace")
-    raise _ended(code, file, limits, told)
+        output = errors.read().decode(errors="replace")
+    raise _ended(code, file, limits, output)
 
 
 def _wait(child: "subprocess.Popen[bytes]", seconds: float, goes_on: Callable[[], None]) -> int:
@@ -100,20 +100,20 @@ def _wait(child: "subprocess.Popen[bytes]", seconds: float, goes_on: Callable[[]
             return -signal.SIGXCPU
 
 
-def _raise(said: Any) -> None:
-    if said.get("faults"):
-        raise FileRefused([Problem(*fault) for fault in said["faults"]], said["total"])
-    if said.get("message"):
-        raise CoreError(said["message"])
+def _raise(report: Any) -> None:
+    if report.get("faults"):
+        raise FileRefused([Problem(*fault) for fault in report["faults"]], report["total"])
+    if report.get("message"):
+        raise CoreError(report["message"])
 
 
-def _ended(code: int, file: str, limits: ProcessLimits, told: str) -> Exception:
+def _ended(code: int, file: str, limits: ProcessLimits, output: str) -> Exception:
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         words = f"{limits.seconds} seconds of CPU time"
     elif code == OUT_OF_MEMORY or code < 0:  # some libraries abort where memory is short
         words = f"{limits.megabytes:,} MB of memory"
     else:
-        return RuntimeError(f"the check of {file} failed: {told}")
+        return RuntimeError(f"the check of {file} failed: {output}")
     return LimitReached(
         f"{file}: reading it took more than {words} and was stopped; nothing was stored"
     )
@@ -126,17 +126,17 @@ def main(seconds: str, megabytes: str, checker: str, *arguments: str) -> int:
     """Read a file within limits, and print what is wrong with it as JSON."""
     limit(ProcessLimits(int(seconds), int(megabytes)))
     module, _, function = checker.partition(":")
-    said: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     try:
         getattr(import_module(module), function)(*arguments)
     except FileRefused as refused:
         faults = [[one.where, one.expected, one.found] for one in refused.problems]
-        said = {"faults": faults, "total": refused.total}
+        report = {"faults": faults, "total": refused.total}
     except CoreError as error:
-        said = {"message": str(error)}
+        report = {"message": str(error)}
     except MemoryError:
         return OUT_OF_MEMORY
-    sys.stdout.write(json.dumps(said))
+    sys.stdout.write(json.dumps(report))
     return 0
 
 

@@ -39,7 +39,7 @@ class CandidateRow:
 
 @dataclass(frozen=True)
 class CheckedCandidates:
-    """What the first pass found in a sound file."""
+    """The findings of the first pass over a sound file."""
 
     queries: int
     candidates: int
@@ -66,11 +66,11 @@ def candidate_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]
     if decision not in (KEPT, REMOVED, None):
         yield "decision", f"'{KEPT}', '{REMOVED}' or nothing", decision
     for field, longest in (("reason", LONGEST_CONSTRAINT), ("decided_by", LONGEST_NAME)):
-        said = given.get(field)
-        if said and decision is None:
-            yield field, "nothing where nothing was decided", said
-        elif said != "" and (fault := text_fault(said, longest)):
-            yield field, f"{fault}, or an empty one", said
+        value = given.get(field)
+        if value and decision is None:
+            yield field, "nothing where nothing was decided", value
+        elif value != "" and (fault := text_fault(value, longest)):
+            yield field, f"{fault}, or an empty one", value
     if fault := _payload_fault(given.get("payload")):
         yield "payload", fault, given.get("payload")
 

@@ -75,7 +75,7 @@ Result = Finished | Suspended | Stopped | Capped | Failed
 
 @dataclass(frozen=True)
 class Driver:
-    """What carries one trajectory.
+    """The loop that carries one trajectory.
 
     Parameters
     ----------
@@ -333,9 +333,9 @@ def _mismatch(ask: Ask, row: Exchange) -> AskMismatch:
     derived = [message.digest for message in ask.messages]
     for place, (now, before) in enumerate(zip(derived, row.message_digests, strict=False)):
         if now != before:
-            told = ask.messages[place]
-            words = f"message {place + 1} ({told.speaker}) differs"
-            return AskMismatch(row.step, row.slot, words, place, told.text)
+            message = ask.messages[place]
+            words = f"message {place + 1} ({message.speaker}) differs"
+            return AskMismatch(row.step, row.slot, words, place, message.text)
     if len(derived) != len(row.message_digests):
         words = f"{len(derived)} messages where {len(row.message_digests)} are stored"
     else:

@@ -262,8 +262,8 @@ def _kind(event: str, value: Any) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    said = error.args[0] if error.args else ""
-    text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+    reason = error.args[0] if error.args else ""
+    text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if isinstance(error, ArithmeticError) or not lines:
         return "a number out of range"
@@ -279,7 +279,7 @@ ODD_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class Unusual(Exception):
-    """Something for the careful reader."""
+    """An input that only the careful reader handles."""
 
 
 def refuse_constant(name: str) -> Any:

@@ -51,7 +51,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class CallResult:
-    """How a call ended: the state that its exchange takes, with the parsed value or the reason."""
+    """The end of a call: the state that its exchange takes, with the parsed value or the reason."""
 
     state: ExchangeState
     answer: Answer

@@ -46,7 +46,7 @@ class QueryItem:
 
     @property
     def place(self) -> str:
-        """Where it stands, as messages name it."""
+        """The place of it, as messages name it."""
         name = f"query_id {self.id[:40]}" if self.id else "no query_id"
         return f"{self.file}, data[{self.index}] ({name})"
 

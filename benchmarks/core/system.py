@@ -236,7 +236,7 @@ class Stored:
 
 
 class Rejudging(System):
-    """How the judges of a system look at stored trajectories once more.
+    """The port by which the judges of a system look at stored trajectories once more.
 
     It is cast and stored as a system is, but its roles are those of judges alone, its settings say
     how they are asked, and its episode plays nothing: the turns are there.

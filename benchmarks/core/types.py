@@ -132,7 +132,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back: a parsed value, or the reason why there is none.
+    """The reply to an ask: a parsed value, or the reason why there is none.
 
     ``unreadable``: every allowed attempt failed to parse. ``declined``: the answerer has nothing
     to say (a pool ran dry, a machine timed out); ``reason`` starts with a stable code.
@@ -194,7 +194,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an episode ended. A metric that is None is undefined; ``undefined`` says why."""
+    """The end of an episode. A metric that is None is undefined; ``undefined`` says why."""
 
     termination: str
     metrics: Mapping[str, float | None]

@@ -35,7 +35,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Read:
-    """What a text says, and on which line each part of it stands."""
+    """The content of a text, and the line on which each part of it stands."""
 
     value: Any
     lines: Mapping[Path, int]
@@ -65,8 +65,8 @@ def read_yaml(text: str, *, longest: int = LONGEST, repeated: bool = False) -> R
         place = text.count("\n", 0, error.position) + 1
         raise _refused(f"line {place}", "YAML", "a character that YAML does not take") from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        said = str(error).partition("\n")[0][:120]
-        raise _refused("the file", "YAML", said or "something else") from None
+        reason = str(error).partition("\n")[0][:120]
+        raise _refused("the file", "YAML", reason or "something else") from None
 
 
 def read_yaml_file(path: FilePath) -> Any:

@@ -20,7 +20,7 @@ from benchmarks.runs.cautions import tasks_cautions
 
 @dataclass(frozen=True)
 class ImportedFiles:
-    """What files held, and what became of it."""
+    """The contents of files, and what became of them."""
 
     file: TaskFile
     saved: SavedDataset

@@ -69,7 +69,7 @@ def find_dataset(name: str) -> Dataset:
 
 @dataclass(frozen=True)
 class KindSize:
-    """How many constraints of a kind the profiles of a level hold.
+    """The number of constraints of a kind in the profiles of a level.
 
     ``sd`` is their sample standard deviation, undefined for a single profile; ``published`` is the
     mean of the paper's dataset, where there is one.

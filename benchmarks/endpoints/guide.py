@@ -40,10 +40,12 @@ class PresetRow:
 
 @dataclass(frozen=True)
 class FirstSteps:
-    """How far somebody is: the endpoint, whether a trial of it worked, its run and its results."""
+    """The progress of a newcomer: the endpoint, whether a trial of it
+    worked, its run and its results.
+    """
 
     endpoint: Endpoint | None = None
-    hindrances: tuple[str, ...] = ()
+    obstacles: tuple[str, ...] = ()
     tried: bool = False
     failed: bool = False
     run: Run | None = None
@@ -53,7 +55,7 @@ class FirstSteps:
     @property
     def step(self) -> int:
         """The number of the step to take now; 5 once there are judged trajectories."""
-        if self.endpoint is None or self.hindrances:
+        if self.endpoint is None or self.obstacles:
             return 1
         if not self.tried:
             return 3
@@ -118,7 +120,7 @@ def _first_steps(user: User, seen: Visibility) -> FirstSteps:
         judged = max(scored.values("trajectory").distinct().count(), with_verdict.count())
     return FirstSteps(
         endpoint,
-        endpoint_row(endpoint).hindrances,
+        endpoint_row(endpoint).obstacles,
         endpoint.trials.filter(ok=True).exists() or ended > 0,
         endpoint.trials.filter(ok=False).exists(),
         run,

@@ -43,8 +43,8 @@ class EndpointPreset:
 
     @property
     def initial(self) -> dict[str, Any]:
-        """What the form starts with; a server on one's own machine costs nothing, but the fake
-        endpoint has prices, so that costs and caps can be tried.
+        """The values that the form starts with; a server on one's own machine costs nothing, but
+        the fake endpoint has prices, so that costs and caps can be tried.
         """
         price_in, price_out = (None, None) if self.hosted else self.prices
         return {

@@ -70,7 +70,7 @@ class EndpointUse:
         return self.answered + self.unreadable + self.declined
 
     @property
-    def untold(self) -> int:
+    def uncounted(self) -> int:
         """Count the replies that do not state their tokens."""
         return self.came_back - self.counted
 
@@ -192,14 +192,14 @@ def run_use(run: Run) -> EndpointUse | None:
 
 @dataclass(frozen=True)
 class EndpointRow:
-    """An endpoint in a list. ``hindrances`` say why it cannot be asked, without secrets and
+    """An endpoint in a list. ``obstacles`` say why it cannot be asked, without secrets and
     addresses; ``details`` has those for administrators."""
 
     endpoint: Endpoint
     use: EndpointUse
     host: str
     local: bool
-    hindrances: tuple[str, ...]
+    obstacles: tuple[str, ...]
     details: tuple[str, ...]
 
 
@@ -227,32 +227,32 @@ def endpoint_row(
     try:
         config: EndpointConfig | None = endpoint_config(endpoint)
     except CoreError as error:
-        told = ("its configuration is not valid any more",)
-        return EndpointRow(endpoint, use, "", False, told, (str(error),))
+        problems = ("its configuration is not valid any more",)
+        return EndpointRow(endpoint, use, "", False, problems, (str(error),))
     assert config is not None
-    hindrances, details = [], []
+    obstacles, details = [], []
     rules = rules or EndpointRules.load()
     try:
         rules.check_address(config.address, delegated=endpoint.delegated)
     except EndpointRefused as error:
-        hindrances.append("its host is not allowed")
+        obstacles.append("its host is not allowed")
         details.append(str(error))
     try:
         rules.check_key(
             endpoint.key_variable, config.address, endpoint.delegated, endpoint.created_by_id
         )
     except EndpointRefused as error:
-        hindrances.append("it may not use its key")
+        obstacles.append("it may not use its key")
         details.append(str(error))
     if endpoint.key_variable and not key_is_set(endpoint.key_variable):
-        hindrances.append("its key is not set")
+        obstacles.append("its key is not set")
         details.append(f"{endpoint.key_variable} is not set on the web server's machine")
     return EndpointRow(
         endpoint,
         use,
         config.address.netloc,
         config.address.loopback,
-        tuple(hindrances),
+        tuple(obstacles),
         tuple(details),
     )
 

@@ -165,10 +165,13 @@ class CapError(EndpointError):
 def check_cap(cap: float | None, endpoints: Iterable[Endpoint]) -> None:
     """Refuse a cap if the maximum cost of a call is unknown."""
     lacking = {e.title: _lacking(endpoint_config(e)) for e in endpoints} if cap is not None else {}
-    told = [f"{title} has no {' and no '.join(parts)}" for title, parts in lacking.items() if parts]
-    if told:
+    sentences = [
+        f"{title} has no {' and no '.join(parts)}" for title, parts in lacking.items() if parts
+    ]
+    if sentences:
         raise CapError(
-            "a cost cap needs both prices and a max_tokens for every endpoint: " + "; ".join(told)
+            "a cost cap needs both prices and a max_tokens for every endpoint: "
+            + "; ".join(sentences)
         )
 
 

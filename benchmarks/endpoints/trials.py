@@ -16,9 +16,9 @@ from benchmarks.core.types import Ask, Expect, Json, Message
 from benchmarks.endpoints.services import EndpointError, change_endpoint, endpoint_answerer
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.connections import open_connection
 from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.fake.models import MODELS
-from benchmarks.llm.line import open_line
 from benchmarks.llm.replies import read_json_object
 from benchmarks.llm.retries import RetryPolicy
 from benchmarks.llm.schemas import object_of
@@ -187,7 +187,7 @@ def _poses(answerer: EndpointAnswerer) -> bool:
     from benchmarks.llm.transport import timeouts
 
     try:
-        client = open_line(answerer.config, answerer.hosts).client
+        client = open_connection(answerer.config, answerer.hosts).client
         listed = client.models.with_raw_response.list(timeout=timeouts(5.0)).http_response.json()
         return {row["id"]: row["about"] for row in listed["data"]} == {
             name: model.about for name, model in MODELS.items()

@@ -197,8 +197,8 @@ class _DesignChecker:
                 path: Path = ("roles", role, place)
                 if name.startswith(AT) and not self.endpoint(name.removeprefix(AT)):
                     rows = self.seen.of(Endpoint.objects.filter(retired=False))
-                    told = [AT + one for one in rows.values_list("name", flat=True)]
-                    self.fault(path, f"an endpoint among {_listed(told, name)}", name)
+                    endpoints = [AT + one for one in rows.values_list("name", flat=True)]
+                    self.fault(path, f"an endpoint among {_listed(endpoints, name)}", name)
                 else:
                     self.attempt(path, name, partial(assign_by_name, system, role, name))
 

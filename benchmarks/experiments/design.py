@@ -56,7 +56,7 @@ class Design:
     @property
     def data(self) -> dict[str, Any]:
         """Return the design as JSON values in the order of the file, without defaults."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": self.name,
             "dataset": self.dataset,
             "agents": list(self.agents),
@@ -73,7 +73,7 @@ class Design:
         usual = {"levels": [], "conditions": [{}], "temperatures": [None], "seeds": [0],
                  "roles": {}, "tasks": None, "cost_cap": None,
                  "endpoint_parameters": {}, "accept_undefined": False}  # fmt: skip
-        return {name: value for name, value in told.items() if value != usual.get(name, ...)}
+        return {name: value for name, value in fields.items() if value != usual.get(name, ...)}
 
     @property
     def text(self) -> str:

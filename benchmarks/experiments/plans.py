@@ -189,8 +189,8 @@ def cost_weights(plan: ExperimentPlan, cells: Sequence[ExperimentCell]) -> list[
     """
     names = sorted({name for cell in cells for _, name in cell.parts})
     known = costs_known(plan.checked.dataset, names) if names else {}
-    told = all((cell.level, *part) in known for cell in cells for part in cell.parts)
-    if not told:
+    complete = all((cell.level, *part) in known for cell in cells for part in cell.parts)
+    if not complete:
         return [float(cell.size * len(cell.parts)) for cell in cells]
     return [cell.size * sum(known[cell.level, *part][0] for part in cell.parts) for cell in cells]
 

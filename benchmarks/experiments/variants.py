@@ -86,8 +86,8 @@ def ensure_variant(
     found = find_variant(agent, changes)
     if found is not None:
         return found
-    told = "".join(f", {name.replace('_', ' ')} {value:g}" for name, value in changes.items())
-    title = agent.title[: _LONGEST_TITLE - len(told)] + told
+    suffix = "".join(f", {name.replace('_', ' ')} {value:g}" for name, value in changes.items())
+    title = agent.title[: _LONGEST_TITLE - len(suffix)] + suffix
     note = f"Made for the experiment “{experiment}” from {agent.title}."
     name = _free_name(agent.name, changes)
     endpoint = agent.endpoint
@@ -103,7 +103,7 @@ def ensure_variant(
         )
     made = create_endpoint(
         name=name,
-        title=endpoint.title[: _LONGEST_TITLE - len(told)] + told,
+        title=endpoint.title[: _LONGEST_TITLE - len(suffix)] + suffix,
         # The variant keeps its maker and their rights: only parameters are others.
         created_by=endpoint.created_by if endpoint.delegated else created_by,
         delegated=endpoint.delegated,

@@ -47,7 +47,9 @@ def _stream_folder(run: Run) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Stream:
-    """How a format is sent: media type, file ending, and the function that writes it."""
+    """The form in which a format is sent: media type, file ending, and
+    the function that writes it.
+    """
 
     content_type: str
     ending: str

@@ -120,7 +120,7 @@ def _sample(member: FileSource) -> dict[str, Any]:
 
 
 class ModelCalls:
-    """What a sample's events of models say beyond its messages."""
+    """The facts that a sample's events of models state beyond its messages."""
 
     def __init__(self) -> None:
         self.known: dict[str, dict[str, Any]] = {}

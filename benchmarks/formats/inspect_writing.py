@@ -25,8 +25,8 @@ Member = tuple[str, Iterable[str]]
 
 @dataclass(frozen=True)
 class LogFacts:
-    """What holds for a whole log. ``created`` is an ISO moment, ``status`` a word of Inspect's,
-    ``judging`` the judging whose scores count.
+    """The facts that hold for a whole log. ``created`` is an ISO moment, ``status`` a word of
+    Inspect's, ``judging`` the judging whose scores count.
 
     ``key`` tells this run from all others; the log's ids are made of it.
     """

@@ -1,7 +1,7 @@
 """OpenTelemetry spans of generative AI as OTLP/JSON: one document, or lines of documents.
 
 Read are the semantic conventions for generative AI of version 1.37 and later, in which a span of a
-model's call holds what was told (``gen_ai.input.messages``) and what came back
+model's call holds the messages sent (``gen_ai.input.messages``) and what came back
 (``gen_ai.output.messages``), as JSON text or as a structured value. A trajectory is a conversation
 (``gen_ai.conversation.id``), or a trace without one: of its calls those that go on from one
 another. Other calls, such as those of sub-agents, are kept as metadata. Evaluation results are
@@ -86,7 +86,7 @@ class Chain:
     ``calls`` are (place of the call's first reply among the messages, its record).
     """
 
-    told: list[Any] = field(default_factory=list)
+    messages: list[Any] = field(default_factory=list)
     calls: list[tuple[int, Record]] = field(default_factory=list)
 
 
@@ -288,7 +288,7 @@ def _trajectory(name: str, records: Sequence[Record]) -> ImportedTrajectory | No
         return None
     named = any(isinstance(one.about.get(CONVERSATION), str) for one in records)
     chains = _chains(sorted(calls, key=lambda one: one.start), deltas=named)
-    main = max(chains, key=lambda chain: len(chain.told))
+    main = max(chains, key=lambda chain: len(chain.messages))
     first, last = main.calls[0][1], main.calls[-1][1]
     rows, places = _rows(main, records)
     messages = read_messages(first.spot.at("messages"), rows)
@@ -296,7 +296,7 @@ def _trajectory(name: str, records: Sequence[Record]) -> ImportedTrajectory | No
         return None
     messages = _with_facts(messages, main, places)
     scores, undefined, rubric, evaluations = _scores(records, main, places, messages)
-    others = [chain.told for chain in chains if chain is not main]
+    others = [chain.messages for chain in chains if chain is not main]
     times = [one for one in records if one.kind != EVALUATION]
     prompt = first_words(messages)
     model = first.about.get("gen_ai.request.model") or first.about.get("gen_ai.response.model")
@@ -341,34 +341,36 @@ def _chains(calls: Sequence[Record], *, deltas: bool) -> list[Chain]:
     """
     chains: list[Chain] = []
     for call in calls:
-        told = [*_system(call), *_content(call, INPUT)]
+        messages = [*_system(call), *_content(call, INPUT)]
         replies = [_bare(one) for one in _content(call, OUTPUT)[:1]]
-        found = next((c for c in reversed(chains) if _goes_on(c, told)), None)
+        found = next((c for c in reversed(chains) if _goes_on(c, messages)), None)
         if found is None and deltas:
-            found = next((c for c in reversed(chains) if _is_delta(c, call, told)), None)
+            found = next((c for c in reversed(chains) if _is_delta(c, call, messages)), None)
             if found is not None:
-                told = [*found.told, *_content(call, INPUT)]
+                messages = [*found.messages, *_content(call, INPUT)]
         if found is None:
             found = Chain()
             chains.append(found)
-        found.told = told
-        found.calls.append((len(told), call))
-        found.told = [*told, *replies]
+        found.messages = messages
+        found.calls.append((len(messages), call))
+        found.messages = [*messages, *replies]
     return chains
 
 
-def _goes_on(chain: Chain, told: Sequence[Any]) -> bool:
-    before = chain.told
-    return len(told) >= len(before) and [_bare(one) for one in told[: len(before)]] == before
+def _goes_on(chain: Chain, messages: Sequence[Any]) -> bool:
+    before = chain.messages
+    return (
+        len(messages) >= len(before) and [_bare(one) for one in messages[: len(before)]] == before
+    )
 
 
-def _is_delta(chain: Chain, call: Record, told: Sequence[Any]) -> bool:
+def _is_delta(chain: Chain, call: Record, messages: Sequence[Any]) -> bool:
     last = chain.calls[-1][1]
     same = all(
         last.about.get(name) == call.about.get(name) for name in ("gen_ai.agent.name", SYSTEM)
     )
     roles = [one.get("role") for one in _content(call, INPUT) if isinstance(one, dict)]
-    return same and bool(roles) and "assistant" not in roles and told[:1] != chain.told[:1]
+    return same and bool(roles) and "assistant" not in roles and messages[:1] != chain.messages[:1]
 
 
 def _bare(message: Any) -> Any:
@@ -413,7 +415,7 @@ def _rows(chain: Chain, records: Sequence[Record]) -> tuple[list[dict[str, Any]]
     spot = chain.calls[0][1].spot
     rows: list[dict[str, Any]] = []
     places = []
-    for index, message in enumerate(chain.told):
+    for index, message in enumerate(chain.messages):
         places.append(len(rows))
         rows += _chat(spot.at("messages").at(index), message)
     last = rows[places[-1] :] if places else []
@@ -425,8 +427,8 @@ def _rows(chain: Chain, records: Sequence[Record]) -> tuple[list[dict[str, Any]]
     }
     for call in open_calls:
         if call["id"] and results.get(call["id"]) is not None:
-            told = _as_text(results[call["id"]])
-            rows.append({"role": "tool", "tool_call_id": call["id"], "content": told})
+            content = _as_text(results[call["id"]])
+            rows.append({"role": "tool", "tool_call_id": call["id"], "content": content})
     return rows, places
 
 
@@ -558,12 +560,12 @@ def _scores(
         value = read_number(one.spot, VALUE, one.about.get(VALUE))
         reason = "" if value is not None else "the evaluation states no number"
         turn = at.get(one.span)
-        told = {
+        message_ids = {
             key.removeprefix("gen_ai.evaluation."): value
             for key, value in one.about.items()
             if key.startswith("gen_ai.evaluation.")
         }
-        kept.append({**told, **({"turn": turn} if turn else {})})
+        kept.append({**message_ids, **({"turn": turn} if turn else {})})
         if turn is not None:
             rubric.append(RubricScore(turn, name[:120], value, reason, judge="evaluation"))
             continue

@@ -31,7 +31,7 @@ SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
 class Format(Protocol):
-    """What a module of a format offers."""
+    """The functions that a module of a format offers."""
 
     def recognises(self, shape: Shape) -> bool:
         """Return whether a file of this shape is of this format."""
@@ -49,7 +49,7 @@ class Format(Protocol):
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """What the first pass found in a sound file."""
+    """The findings of the first pass over a sound file."""
 
     format: str
     checksum: str
@@ -143,8 +143,8 @@ def settle(source: FileSource, name: str) -> tuple[str, FileSource]:
         raise refused(source.name, f"one of the formats {known}", Unquoted("none of them"))
     if name and found is not None and found != name:
         title, right = FORMATS[name][0], FORMATS[found][0]
-        said = f"what looks like {right}; use --format {found}"
-        raise refused(source.name, f"{title} ({name})", Unquoted(said))
+        advice = f"what looks like {right}; use --format {found}"
+        raise refused(source.name, f"{title} ({name})", Unquoted(advice))
     name = name or str(found)
     return name, get_format(name).whole(source)
 

@@ -43,7 +43,7 @@ class ImportedMessage:
 
 @dataclass(frozen=True)
 class ImportedTask:
-    """What was to be done. ``hidden`` is what the agent was not told."""
+    """The task of an imported trajectory. ``hidden`` is what the agent was not told."""
 
     id: str
     prompt: str
@@ -54,7 +54,7 @@ class ImportedTask:
 
 @dataclass(frozen=True, slots=True)
 class RubricScore:
-    """What a judge made of a turn; no value has its reason.
+    """A judge's score of a turn; no value has its reason.
 
     ``kind`` says what the judge is: a scripted one only plays a judge's part.
     """
@@ -96,7 +96,7 @@ class ImportedTrajectory:
 
 @dataclass(frozen=True)
 class ImportedTurn:
-    """What the agent did from one word of its user to the next, and what came back."""
+    """A turn: what the agent did from one message of its user to the next, and what came back."""
 
     index: int
     text: str
@@ -138,14 +138,14 @@ def split_turns(
 
 
 def _turn(index: int, messages: tuple[ImportedMessage, ...]) -> ImportedTurn:
-    said = [m.text.strip() for m in messages if m.speaker == "assistant" and m.text.strip()]
-    if not said:
+    texts = [m.text.strip() for m in messages if m.speaker == "assistant" and m.text.strip()]
+    if not texts:
         names = [call.name for m in messages if m.speaker == "assistant" for call in m.calls]
-        said = [f"(says nothing; calls {', '.join(names)})" if names else "(says nothing)"]
+        texts = [f"(says nothing; calls {', '.join(names)})" if names else "(says nothing)"]
     back = [m.text.strip() for m in messages if m.speaker in ("user", "system") and not m.hidden]
     if not any(back):
         back = [m.text.strip() for m in messages if m.speaker == "tool" and not m.hidden][-1:]
-    return ImportedTurn(index, "\n\n".join(said), "\n\n".join(filter(None, back)), messages)
+    return ImportedTurn(index, "\n\n".join(texts), "\n\n".join(filter(None, back)), messages)
 
 
 def trajectory_metrics(

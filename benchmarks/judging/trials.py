@@ -115,18 +115,18 @@ def _put(
     except CoreError as error:
         return {"state": "failed", "reason": storable(str(error))}
     verdict = read_answer(ask, answer, panel.rejudging.parsers)
-    said = verdict.answer
+    reply = verdict.answer
     return {
         "state": verdict.state,
         "value": verdict.value,
         "reason": verdict.reason,
-        "text": said.text,
-        "reasoning": said.reasoning,
-        "model_reported": said.model_reported,
-        "finish": said.finish,
-        "tokens_in": said.tokens_in,
-        "tokens_out": said.tokens_out,
-        "cost": said.cost,
-        "latency": said.latency,
-        "tries": said.tries,
+        "text": reply.text,
+        "reasoning": reply.reasoning,
+        "model_reported": reply.model_reported,
+        "finish": reply.finish,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "cost": reply.cost,
+        "latency": reply.latency,
+        "tries": reply.tries,
     }

@@ -92,14 +92,14 @@ def judging_new(request: HttpRequest) -> HttpResponse:
 def _planned(form: RejudgeForm, chosen: TrajectoryChoice, found: JudgingScope) -> dict[str, Any]:
     """Return what the form would start, or why it is refused; neither while a field is invalid."""
     if form.is_bound and not form.is_valid() and set(form.errors) - {"name", "expected"}:
-        return {"plan": None, "hindrance": ""}
+        return {"plan": None, "obstacle": ""}
     try:
         plan = plan_judging(
             chosen=chosen, roles=form.chosen_roles, settings=form.chosen_settings, found=found
         )
     except CoreError as error:
-        return {"plan": None, "hindrance": str(error)}
-    return {"plan": plan, "hindrance": ""}
+        return {"plan": None, "obstacle": str(error)}
+    return {"plan": plan, "obstacle": ""}
 
 
 def _start(

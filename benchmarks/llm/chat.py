@@ -31,7 +31,7 @@ _WORD = re.compile(r"[a-z][a-z_]{0,39}")
 
 
 class MalformedReply(Exception):
-    """What came back is no chat completion. ``code`` is the error it reports, if any."""
+    """An error: the reply is no chat completion. ``code`` is the error it reports, if any."""
 
     def __init__(self, reason: str, code: int | None = None, words: str = "") -> None:
         super().__init__(reason)
@@ -99,13 +99,13 @@ def _messages(ask: Ask, native: bool) -> list[dict[str, Any]]:
 
 
 def _native(message: Message) -> dict[str, Any]:
-    said: dict[str, Any] = {"role": message.speaker, "content": message.text}
+    native: dict[str, Any] = {"role": message.speaker, "content": message.text}
     if message.tool_calls:
-        said["tool_calls"] = [_call(call, n) for n, call in enumerate(message.tool_calls, 1)]
-        said["content"] = message.text or None
+        native["tool_calls"] = [_call(call, n) for n, call in enumerate(message.tool_calls, 1)]
+        native["content"] = message.text or None
     if message.speaker == "tool":
-        said["tool_call_id"] = message.tool_call_id
-    return said
+        native["tool_call_id"] = message.tool_call_id
+    return native
 
 
 def _in_words(message: Message) -> dict[str, Any]:
@@ -154,8 +154,8 @@ def _read(reply: Any, ask: Ask, native: bool) -> Completion:
         raise _reported(choice) or MalformedReply("a choice without a message")
     text, parts = _content(message.get("content"))
     thoughts, text = split_thoughts(text)
-    said = message.get("reasoning_content") or message.get("reasoning")
-    reasoning = [said if isinstance(said, str) else "", parts, thoughts]
+    raw_thoughts = message.get("reasoning_content") or message.get("reasoning")
+    reasoning = [raw_thoughts if isinstance(raw_thoughts, str) else "", parts, thoughts]
     text = text or _text(message.get("refusal"))
     calls = message.get("tool_calls")
     found = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
@@ -208,17 +208,17 @@ def _content(content: Any) -> tuple[str, str]:
     """
     if not isinstance(content, list):
         return _text(content), ""
-    said: dict[bool, list[str]] = {True: [], False: []}
+    texts: dict[bool, list[str]] = {True: [], False: []}
     for part in content:
         if isinstance(part, dict):
             thinks = part.get("type") in ("thinking", "reasoning")
             inner = part.get("thinking") if thinks else part.get("text")
             if isinstance(inner, list):
                 inner = "".join(_text(_dict(piece).get("text")) for piece in inner)
-            said[thinks].append(_text(inner))
+            texts[thinks].append(_text(inner))
         else:
-            said[False].append(_text(part))
-    return "".join(said[False]), "\n".join(said[True])
+            texts[False].append(_text(part))
+    return "".join(texts[False]), "\n".join(texts[True])
 
 
 def split_thoughts(text: str) -> tuple[str, str]:

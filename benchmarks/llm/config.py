@@ -90,7 +90,7 @@ class EndpointConfig:
 
     @cached_property
     def identity(self) -> Identity:
-        """Who answers: all that shapes an answer, and nothing that is secret."""
+        """The identity of the answerer: all that shapes an answer, and nothing that is secret."""
         parameters = {
             "model": self.model,
             "host": self.address.netloc,
@@ -101,13 +101,13 @@ class EndpointConfig:
         return Identity("endpoint", self.name, VERSION, parameters)
 
     @cached_property
-    def line_digest(self) -> str:
+    def connection_digest(self) -> str:
         """Equal for configurations that share connections and limits, whatever they are called.
 
         Servers count calls by key and model, so variants of an endpoint wait for each other.
         """
         parts = (self.base_url, self.model, self.key_variable)
-        return line_digest(*parts, self.concurrency, self.requests_per_minute)
+        return connection_digest(*parts, self.concurrency, self.requests_per_minute)
 
     def max_tokens(self, parameters: Mapping[str, Any]) -> int | None:
         """Return the most tokens that a reply under these parameters can have, if there
@@ -128,7 +128,7 @@ class EndpointConfig:
 
 
 @lru_cache(maxsize=1024)
-def line_digest(
+def connection_digest(
     base_url: str, model: str, key_variable: str, concurrency: int, requests_per_minute: int | None
 ) -> str:
     """Return the digest of what configurations with the same connections and limits share."""

@@ -15,9 +15,9 @@ from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
 from benchmarks.core.types import Ask
 from benchmarks.llm.chat import MalformedReply, read_completion, request_body
 from benchmarks.llm.config import EndpointConfig, SchemaBuilder
+from benchmarks.llm.connections import EndpointConnection, open_connection
 from benchmarks.llm.hosts import LOOPBACK
 from benchmarks.llm.limits import CallPermit, NoPlace
-from benchmarks.llm.line import EndpointConnection, open_line
 from benchmarks.llm.retries import EXHAUSTED, RetryPolicy, Trouble, read_wait, retried
 from benchmarks.llm.scoring import NOT_SERVED, REQUIRED, read_scores, scoring_body, wants_scores
 from benchmarks.llm.security import EndpointRefused, Redactor, ReplyRefused
@@ -103,9 +103,9 @@ class EndpointAnswerer:
 
     def answer(self, ask: Ask, seed: int) -> Answer:
         try:
-            line = open_line(self.config, self.hosts, self.environ)
+            connection = open_connection(self.config, self.hosts, self.environ)
             body = self._body(ask, seed)
-            return self._persist(line, ask, body, seed)
+            return self._persist(connection, ask, body, seed)
         except EndpointRefused as error:
             raise self._failure(str(error)) from None
 
@@ -115,7 +115,7 @@ class EndpointAnswerer:
         return request_body(self.config, ask, seed, self.schemas)
 
     def _persist(
-        self, line: EndpointConnection, ask: Ask, body: dict[str, Any], seed: int
+        self, connection: EndpointConnection, ask: Ask, body: dict[str, Any], seed: int
     ) -> Answer:
         """Try until there is an answer, the trouble is of a lasting kind, or the bounds are met."""
         give_up = self.clock() + self.policy.total
@@ -124,11 +124,11 @@ class EndpointAnswerer:
         while True:
             waits = self.clock()
             try:
-                with line.limiter.place(self.policy.queue) as place:
+                with connection.limiter.place(self.policy.queue) as place:
                     give_up += self.clock() - waits  # the queue is ours, not the endpoint's
                     tries += 1
                     left = max(0.001, give_up - self.clock())
-                    result = self._try(line, ask, body, min(self.config.timeout, left))
+                    result = self._try(connection, ask, body, min(self.config.timeout, left))
                     _report(result, place)
             except NoPlace:
                 raise self._failure("no place became free in time", tries) from None
@@ -149,7 +149,7 @@ class EndpointAnswerer:
             self.sleep(pause)
 
     def _try(
-        self, line: EndpointConnection, ask: Ask, body: dict[str, Any], seconds: float
+        self, connection: EndpointConnection, ask: Ask, body: dict[str, Any], seconds: float
     ) -> Answer | Trouble:
         """Return one request: its answer, or what went wrong."""
         import httpx2
@@ -162,7 +162,7 @@ class EndpointAnswerer:
         try:
             # Not by chat.completions.create: to walk through all messages by their types, which
             # changes nothing in them, takes it as long as all the rest of a call.
-            reply = line.client.post(
+            reply = connection.client.post(
                 "/completions" if scores else "/chat/completions",
                 cast_to=httpx2.Response,
                 body=body,
@@ -173,7 +173,7 @@ class EndpointAnswerer:
             else:
                 done = read_completion(reply.content, ask, self.config.native_tools)
         except openai.APIStatusError as error:
-            refusal = self._refusal(error, line.redactor)
+            refusal = self._refusal(error, connection.redactor)
             if scores and error.status_code in NOT_SERVED:
                 refusal = replace(refusal, reason=f"{refusal.reason}; {REQUIRED}")
             return refusal
@@ -186,9 +186,9 @@ class EndpointAnswerer:
         except MalformedReply as error:
             again = error.code is None or retried(error.code)
             reason = f"{error} ({error.code})" if error.code else str(error)
-            quoted = self._quoted(error.words, line.redactor)
+            quoted = self._quoted(error.words, connection.redactor)
             return Trouble(reason + quoted, again, hasty=error.code == 429, billed=not error.code)
-        clean = line.redactor.clean
+        clean = connection.redactor.clean
         return Answer(
             clean(done.text),
             tokens_in=done.tokens_in,
@@ -214,14 +214,14 @@ class EndpointAnswerer:
             return Trouble(f"answered {status}: it does not accept {about}", again=False)
         body = error.body if isinstance(error.body, dict) else {}
         names = [body.get(name) for name in ("code", "type", "param")]
-        said = [n for n in names if isinstance(n, str) and _NAME.fullmatch(n)]
-        detail = redactor.clean(", ".join(dict.fromkeys(said)))
+        named = [n for n in names if isinstance(n, str) and _NAME.fullmatch(n)]
+        detail = redactor.clean(", ".join(dict.fromkeys(named)))
         words = body.get("message")
         return Trouble(
             f"answered {status}"
             + (f" ({detail})" if detail else "")
             + self._quoted(words if isinstance(words, str) else "", redactor),
-            again=retried(status) and not EXHAUSTED.intersection(said),
+            again=retried(status) and not EXHAUSTED.intersection(named),
             wait=read_wait(error.response.headers, self.wall()),
             hasty=status == 429,
             billed=status in _GAVE_UP,

@@ -47,7 +47,7 @@ class Throttle:
     def end(self) -> None:
         self.running -= 1
 
-    def bear(self) -> None:
+    def note_answer(self) -> None:
         """Note that a call was answered: there may be room for more."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
@@ -87,7 +87,7 @@ class CallPermit:
     started: float
 
     def answered(self) -> None:
-        self.limiter.tell(lambda throttle, now: throttle.bear())
+        self.limiter.tell(lambda throttle, now: throttle.note_answer())
 
     def refused(self) -> None:
         self.limiter.tell(lambda throttle, now: throttle.refuse(self.started, now))
@@ -116,11 +116,11 @@ class Limiter:
 
     @property
     def limit(self) -> int:
-        """How many calls may be under way now."""
+        """The number of calls that may be under way now."""
         return int(self._throttle.limit)
 
     @property
-    def borne(self) -> float:
+    def allowed_part(self) -> float:
         """The part of its calls at once that the endpoint bears: 1 unless it refused some."""
         return self._throttle.limit / self._throttle.most
 

@@ -14,7 +14,7 @@ EXHAUSTED = frozenset({"insufficient_quota", "billing_hard_limit_reached", "bill
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a try brought no answer.
+    """The reason why a try brought no answer.
 
     ``reason`` is fit to be shown. ``wait`` is what the server asked for, in seconds. ``hasty``: it
     was refused for asking too much at once, or not answered in time. ``billed``: the server may

@@ -33,14 +33,14 @@ def _transcript(messages: Sequence[Message]) -> str:
 
 
 def _chatml(messages: Sequence[Message]) -> str:
-    told = "".join(f"<|im_start|>{m.speaker}\n{m.text}<|im_end|>\n" for m in messages)
-    return f"{told}<|im_start|>assistant\n"
+    prompt = "".join(f"<|im_start|>{m.speaker}\n{m.text}<|im_end|>\n" for m in messages)
+    return f"{prompt}<|im_start|>assistant\n"
 
 
 def _llama3(messages: Sequence[Message]) -> str:
     # Servers put <|begin_of_text|> before it themselves.
-    told = "".join(_llama3_header(m.speaker) + m.text + "<|eot_id|>" for m in messages)
-    return told + _llama3_header("assistant")
+    prompt = "".join(_llama3_header(m.speaker) + m.text + "<|eot_id|>" for m in messages)
+    return prompt + _llama3_header("assistant")
 
 
 def _llama3_header(speaker: str) -> str:

@@ -45,12 +45,12 @@ class EndpointRefused(CoreError):
 
 
 class ReplyRefused(EndpointRefused):
-    """What came back is not taken; the question has been asked, and perhaps billed."""
+    """An error: the reply is not taken; the question has been asked, and perhaps billed."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where an endpoint is, taken apart."""
+    """The address of an endpoint, taken apart."""
 
     scheme: str
     host: str

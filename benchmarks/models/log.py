@@ -132,7 +132,7 @@ class OpenAsk(models.Model):
 
 
 class Suggestion(models.Model):
-    """What a script or model would have answered to an ask that a person answered.
+    """The answer that a script or model would have given to an ask that a person answered.
 
     It never decides anything. ``state`` is as in exchanges; ``value`` the parsed reply.
     """

@@ -27,7 +27,7 @@ class ApiToken(models.Model):
 
 
 class StoredAnswer(models.Model):
-    """What the API answered to a request with an Idempotency-Key; a repetition gets the same."""
+    """The answer of the API to a request with an Idempotency-Key; a repetition gets the same."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=200)

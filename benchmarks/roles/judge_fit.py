@@ -37,17 +37,17 @@ class JudgeMisfit:
 def misfit_words(misfits: Sequence[JudgeMisfit]) -> list[str]:
     """Describe misfits; judges with the same problem share a sentence."""
     unread = [misfit for misfit in misfits if misfit.policy.pool_only]
-    told = []
+    sentences = []
     if guess := [misfit.policy.title for misfit in unread if misfit.role.decides]:
-        told.append(
+        sentences.append(
             f"{_listed(guess)} cannot read plans that the agent writes itself: what they say of "
             "validity is a guess."
         )
-    if mute := [misfit.policy.title for misfit in unread if not misfit.role.decides]:
-        told.append(
-            f"{_listed(mute)} cannot read plans that the agent writes itself: they score none."
+    if unscored := [misfit.policy.title for misfit in unread if not misfit.role.decides]:
+        sentences.append(
+            f"{_listed(unscored)} cannot read plans that the agent writes itself: they score none."
         )
-    return [*told, *(misfit.why for misfit in misfits if not misfit.policy.pool_only)]
+    return [*sentences, *(misfit.why for misfit in misfits if not misfit.policy.pool_only)]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -238,8 +238,8 @@ class JudgesUnfit(CoreError):
 
     def __init__(self, misfits: Sequence[JudgeMisfit], remedy: str) -> None:
         self.misfits = tuple(misfits)
-        told = " ".join(misfit_words(misfits))
-        super().__init__(f"{told} {consequence(misfits)} {remedy}")
+        message = " ".join(misfit_words(misfits))
+        super().__init__(f"{message} {consequence(misfits)} {remedy}")
 
 
 def consequence(misfits: Sequence[JudgeMisfit]) -> str:

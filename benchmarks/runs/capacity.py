@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from benchmarks.llm.config import line_digest
-from benchmarks.llm.line import borne_part, share_line
+from benchmarks.llm.config import connection_digest
+from benchmarks.llm.connections import allowed_part, share_limits
 from benchmarks.models import Endpoint, Trajectory
 from benchmarks.roles.assignments import Roles, all_assignments
 
@@ -24,8 +24,8 @@ CALLS_A_MINUTE = 4
 
 
 @dataclass(frozen=True)
-class EndpointLine:
-    """The queue of an endpoint (``EndpointConfig.line_digest``) with its limit of trajectories."""
+class EndpointLimits:
+    """The limits that endpoints with one ``EndpointConfig.connection_digest`` share."""
 
     digest: str
     most: int
@@ -33,7 +33,7 @@ class EndpointLine:
 
 @dataclass(frozen=True)
 class Live:
-    """How many trajectories of a run are carried now."""
+    """The number of trajectories of a run that are carried now."""
 
     run: int
     experiment: int | None
@@ -42,10 +42,10 @@ class Live:
 
 @dataclass(frozen=True)
 class EndpointCapacity:
-    """The lines of endpoints by name, what is carried on each now, and the runs it belongs to."""
+    """The limits of endpoints by name, what is carried on each now, and the runs it belongs to."""
 
-    lines: dict[str, EndpointLine]
-    carried: Counter[EndpointLine]
+    endpoints: dict[str, EndpointLimits]
+    carried: Counter[EndpointLimits]
     live: tuple[Live, ...]
 
     def left(self, roles: Roles) -> int:
@@ -54,10 +54,10 @@ class EndpointCapacity:
         If several endpoints are asked, the one with the most capacity left decides, so that each
         endpoint is kept busy.
         """
-        lines = lines_in(roles, self.lines)
-        if not lines:  # the endpoint is no longer valid; carrying the trajectory reports that
+        endpoints = endpoints_of(roles, self.endpoints)
+        if not endpoints:  # the endpoint is no longer valid; carrying the trajectory reports that
             return 1
-        return max(_limit_now(line) - self.carried[line] for line in lines)
+        return max(_limit_now(endpoint) - self.carried[endpoint] for endpoint in endpoints)
 
 
 def asks_endpoints(roles: Roles) -> bool:
@@ -70,45 +70,45 @@ def measure_capacity(held: Collection[int]) -> EndpointCapacity:
 
     Asked at every claim, so two plain queries do: the endpoints, and the live leases by run.
     """
-    lines = _lines()
+    endpoints = _endpoints()
     rows = Trajectory.objects.filter(
         status=Trajectory.Status.RUNNING, lease_until__gte=timezone.now()
     ).order_by()
     counted = rows.values_list("run", "run__experiment", "run__roles").annotate(
         every=Count("pk"), mine=Count("pk", filter=Q(pk__in=list(held)))
     )
-    live, carried, ours = [], Counter[EndpointLine](), Counter[EndpointLine]()
+    live, carried, ours = [], Counter[EndpointLimits](), Counter[EndpointLimits]()
     for run, experiment, roles, every, mine in counted:
         live.append(Live(run, experiment, every))
-        for line in lines_in(roles, lines):
-            carried[line] += every
-            ours[line] += mine
-    for line, every in carried.items():
-        if ours[line]:
-            share_line(line.digest, ours[line] / every)
-    return EndpointCapacity(lines, carried, tuple(live))
+        for endpoint in endpoints_of(roles, endpoints):
+            carried[endpoint] += every
+            ours[endpoint] += mine
+    for endpoint, every in carried.items():
+        if ours[endpoint]:
+            share_limits(endpoint.digest, ours[endpoint] / every)
+    return EndpointCapacity(endpoints, carried, tuple(live))
 
 
-def _lines() -> dict[str, EndpointLine]:
+def _endpoints() -> dict[str, EndpointLimits]:
     found = {}
     for name, *shared, most, rate in Endpoint.objects.order_by().values_list(
         "name", "base_url", "model", "key_variable", "concurrency", "requests_per_minute"
     ):
-        digest = line_digest(*shared, most, rate)
+        digest = connection_digest(*shared, most, rate)
         if rate is not None:
             most = max(1, min(most, rate // CALLS_A_MINUTE))
-        found[name] = EndpointLine(digest, most)
+        found[name] = EndpointLimits(digest, most)
     return found
 
 
-def lines_in(roles: Roles, lines: dict[str, EndpointLine]) -> set[EndpointLine]:
+def endpoints_of(roles: Roles, endpoints: dict[str, EndpointLimits]) -> set[EndpointLimits]:
     """Return the queues of the endpoints that these roles are assigned to."""
     names = {
         assignment["endpoint"] for assignment in all_assignments(roles) if "endpoint" in assignment
     }
-    return {lines[name] for name in names if name in lines}
+    return {endpoints[name] for name in names if name in endpoints}
 
 
-def _limit_now(line: EndpointLine) -> int:
+def _limit_now(endpoint: EndpointLimits) -> int:
     """Return the limit after the reductions for refusals and timeouts."""
-    return max(1, math.floor(line.most * borne_part(line.digest) + 1e-9))
+    return max(1, math.floor(endpoint.most * allowed_part(endpoint.digest) + 1e-9))

@@ -105,8 +105,8 @@ def tasks_cautions(dataset: Dataset) -> list[Caution]:
     return [_CONSTRUCTED[label] for label, found in labels.items() if found]
 
 
-def _in_one(said: Iterable[Caution]) -> Caution | None:
-    each = list(dict.fromkeys(said))
+def _in_one(cautions: Iterable[Caution]) -> Caution | None:
+    each = list(dict.fromkeys(cautions))
     if not each:
         return None
     return Caution(" · ".join(c.title for c in each), " ".join(c.text for c in each))
@@ -121,24 +121,24 @@ def _role_cautions(run: Run, role_changes: Roles | None = None) -> list[Caution]
     agent = labels.pop("agent", set())
     judges: set[str] = set().union(*(labels[name] for name in labels if name in judging))
     others = {name: labels[name] for name in labels if name not in judging}
-    said = [_SAYS["recorded"]] * ("recorded" in agent)
-    said += _filled_by("scripted", {"agent": agent}, titles)
-    said += [_SAYS["imported"]] * ("imported" in agent)
-    said += [_SAYS["lexicon"]] * ("lexicon" in judges)
-    said += [_SAYS["rules"]] * ("scripted" in judges)
-    said += _filled_by("scripted", others, titles) + _filled_by("lexicon", others, titles)
+    sentences = [_SAYS["recorded"]] * ("recorded" in agent)
+    sentences += _filled_by("scripted", {"agent": agent}, titles)
+    sentences += [_SAYS["imported"]] * ("imported" in agent)
+    sentences += [_SAYS["lexicon"]] * ("lexicon" in judges)
+    sentences += [_SAYS["rules"]] * ("scripted" in judges)
+    sentences += _filled_by("scripted", others, titles) + _filled_by("lexicon", others, titles)
     assignments = list(all_assignments(roles))
     beside = [row["suggests"] for row in assignments if "suggests" in row]
-    said += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
+    sentences += [_SAYS["suggestions"]] * any(row["kind"] == "scripted" for row in beside)
     asked = [row for row in assignments if row["kind"] in ("endpoint", "human")]
     simulated = any(row.get("label") == "simulated" for row in asked)
-    said += [_SAYS["simulated"]] * simulated + [_SAYS["local"]] * any(map(is_local, asked))
+    sentences += [_SAYS["simulated"]] * simulated + [_SAYS["local"]] * any(map(is_local, asked))
     if run.kind == Run.Kind.CONSTRUCTION:
         ruled = any(row["kind"] == "scripted" for row in assignments)
-        said = [_SAYS["construction"]] * ruled + [one for one in said if one in _UNREAL]
+        sentences = [_SAYS["construction"]] * ruled + [one for one in sentences if one in _UNREAL]
     if (judged_run(run) or run).is_demo:
-        said = [_SAYS["demo tasks"], *said] if asked else [_SAYS["demo"]]
-    return [*said, *tasks_cautions(run.dataset)]
+        sentences = [_SAYS["demo tasks"], *sentences] if asked else [_SAYS["demo"]]
+    return [*sentences, *tasks_cautions(run.dataset)]
 
 
 def _filled_by(

@@ -78,17 +78,17 @@ def known_costs(
         .annotate(
             total=Sum("cost"),
             n=Count("trajectory", distinct=True),
-            untold=Count("pk", filter=Q(cost=None) & ~Q(state=Exchange.State.FAILED)),
+            unknown=Count("pk", filter=Q(cost=None) & ~Q(state=Exchange.State.FAILED)),
         )
     )
     found: dict[tuple[str, str, str], list[tuple[float | None, int, int]]] = defaultdict(list)
     for row in rows:
         key = (row["trajectory__run__level"], row["role"], row["answerer__name"])
-        found[key].append((row["total"], row["n"], row["untold"]))
+        found[key].append((row["total"], row["n"], row["unknown"]))
     means = {}
     for key, seats in found.items():
         n = sum(count for _, count, _ in seats)
-        if n >= LEAST and all(total is not None and not untold for total, _, untold in seats):
+        if n >= LEAST and all(total is not None and not unknown for total, _, unknown in seats):
             means[key] = (sum(total or 0.0 for total, _, _ in seats) / n, n)
     return means
 

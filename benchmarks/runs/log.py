@@ -114,11 +114,11 @@ class DatabaseLog:
             self._row(call, sent_at=now, **settled_fields(verdict, now))
             for call, verdict in settled
         ]
-        told = [*calls, *(call for call, _ in settled)]
-        lost = [self._sent[c.step, c.slot, c.repeats][0] for c in told if c.repeats]
+        sent = [*calls, *(call for call, _ in settled)]
+        lost = [self._sent[c.step, c.slot, c.repeats][0] for c in sent if c.repeats]
         with self._writing(now):
             reserve_cost(self.run.pk, most)
-            self._tell(told)
+            self._tell(sent)
             if lost:
                 self._give_up(lost)
             ExchangeRow.objects.bulk_create(rows)

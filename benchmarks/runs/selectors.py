@@ -32,7 +32,9 @@ from benchmarks.roles.selectors import system_of
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is. ``rate`` is trajectories per minute, ``left`` seconds; None if unknown."""
+    """The progress of a run. ``rate`` is trajectories per minute, ``left``
+    seconds; None if unknown.
+    """
 
     total: int
     done: int
@@ -277,7 +279,7 @@ class MetricFigure:
 
     @property
     def why(self) -> str:
-        """Say why there is no value, or what it leaves out."""
+        """The reason why there is no value, or what it leaves out."""
         if not self.left_out:
             return "" if self.n else "no trajectory has ended yet"
         return "; ".join(f"{n} left out: {reason}" for reason, n in self.excluded.items())

@@ -22,7 +22,7 @@ from benchmarks.asks.suggestions import make_suggestions
 from benchmarks.core.driver import Capped, Driver, Failed, Finished, Stopped, Suspended
 from benchmarks.core.errors import AskMismatch, CoreError, TurnMismatch
 from benchmarks.judging.log import log_of
-from benchmarks.llm.line import load_client
+from benchmarks.llm.connections import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
@@ -181,7 +181,7 @@ def waits_for_endpoints(run_id: int) -> bool:
 
 def _carry_together(run_id: int, owner: str) -> int:
     """Carry a run's trajectories in threads until all have ended; return how many there were."""
-    crew: list[Future[int]] = []
+    futures: list[Future[int]] = []
 
     def carry() -> int:
         carried, name = 0, _carrier_name(owner)
@@ -196,17 +196,19 @@ def _carry_together(run_id: int, owner: str) -> int:
             connections.close_all()
 
     def recruit() -> None:
-        crew.append(_carriers().submit(carry))
+        futures.append(_carriers().submit(carry))
 
     recruit()
     try:
-        errors = [error for future in crew if (error := future.exception())]  # it grows meanwhile
+        errors = [
+            error for future in futures if (error := future.exception())
+        ]  # it grows meanwhile
     except KeyboardInterrupt:
         end_work()  # else the threads would carry the whole run before the process ends
         raise
     if errors:
         raise errors[0]
-    return sum(future.result() for future in crew)
+    return sum(future.result() for future in futures)
 
 
 def _carrier_name(owner: str) -> str:
@@ -231,15 +233,15 @@ def _claim_within_capacity(
 def _claim_anywhere(owner: str) -> tuple[int | None, int | None, bool]:
     """Return the same in the run on endpoints that needs somebody most; its id comes first."""
     with _claiming:
-        rooms = measure_capacity(_held())
-        run = _neediest_run(rooms, on_endpoints=True)
+        capacity = measure_capacity(_held())
+        run = _run_with_fewest_workers(capacity, on_endpoints=True)
         if run is None:
             return None, None, False
-        return run.pk, *_claim_in(rooms, run, owner)
+        return run.pk, *_claim_in(capacity, run, owner)
 
 
-def _claim_in(rooms: EndpointCapacity, run: Run, owner: str) -> tuple[int | None, bool]:
-    left = rooms.left(run.roles)
+def _claim_in(capacity: EndpointCapacity, run: Run, owner: str) -> tuple[int | None, bool]:
+    left = capacity.left(run.roles)
     pk = claim_trajectory(run_id=run.pk, owner=owner) if left > 0 else None
     if pk is None:
         return None, False
@@ -287,7 +289,7 @@ def work_on_runs(*, first: int, owner: str) -> int:
             carry_trajectory(pk=pk, owner=owner)
             carried += 1
         _settle_if_over(run_id)
-        run = _neediest_run(measure_capacity(()), on_endpoints=False)
+        run = _run_with_fewest_workers(measure_capacity(()), on_endpoints=False)
         run_id = None if run is None else run.pk
     return carried
 
@@ -337,12 +339,12 @@ def runs_with_room() -> list[Run]:
 
     A worker that joins later is woken for them; it finds the other runs by itself.
     """
-    rooms = measure_capacity(())
-    found = (_neediest_run(rooms, on_endpoints=each) for each in (True, False))
+    capacity = measure_capacity(())
+    found = (_run_with_fewest_workers(capacity, on_endpoints=each) for each in (True, False))
     return [run for run in found if run is not None]
 
 
-def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> Run | None:
+def _run_with_fewest_workers(capacity: EndpointCapacity, *, on_endpoints: bool) -> Run | None:
     """Return the oldest run with something to claim, of those started together the least attended.
 
     If there are threads for runs on endpoints, only those threads take such runs.
@@ -350,14 +352,16 @@ def _neediest_run(rooms: EndpointCapacity, *, on_endpoints: bool) -> Run | None:
     units = Trajectory.objects.filter(_claimable(timezone.now()), run=OuterRef("pk"))
     runs = Run.objects.filter(Exists(units), status__in=WORKABLE).order_by("pk")
     workers, with_others = Counter[int](), Counter[int | None]()
-    for live in rooms.live:
+    for live in capacity.live:
         workers[live.run] += live.carried
         if live.experiment is not None:
             with_others[live.experiment] += live.carried
     rows = runs.only("roles", "experiment", "status", "started_at", "created_at")
     for run in sorted(rows, key=lambda run: with_others[run.experiment_id]):
         waits = bool(settings.ENDPOINT_THREADS) and asks_endpoints(run.roles)
-        room = rooms.left(run.roles) if on_endpoints else settings.WORKERS_PER_RUN - workers[run.pk]
+        room = (
+            capacity.left(run.roles) if on_endpoints else settings.WORKERS_PER_RUN - workers[run.pk]
+        )
         if waits == on_endpoints and room > 0:
             return run
     return None

@@ -14,7 +14,7 @@ from benchmarks.training_rows.selectors import STATES, RowPlace
 
 
 class TrainingRowFilter(AddressForm):
-    """Which rows are shown, and under which thresholds; without any, those of the run."""
+    """The filters of rows, and the thresholds; without any, those of the run."""
 
     state = forms.ChoiceField(label="Review", required=False, choices=[("", "Any"), *STATES])
     kind = forms.ChoiceField(label="Decision", required=False)

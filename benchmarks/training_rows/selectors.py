@@ -77,7 +77,7 @@ class RowCard:
 
 @dataclass(frozen=True)
 class RowCounts:
-    """How many rows the settings propose, by state, and how many steps there are of each kind."""
+    """The number of rows that the settings propose, by state, and of steps of each kind."""
 
     states: Mapping[str, int] = field(default_factory=dict)
     kinds: Mapping[str, int] = field(default_factory=dict)

@@ -38,7 +38,7 @@ class ExchangeView:
     tools: Sequence[tuple[str, str]]
 
     @property
-    def gist(self) -> str:
+    def preview(self) -> str:
         """Return the beginning of the reply, or the reason why there is none."""
         words = " ".join((self.row.text or self.row.reason).split())
         return f"{words[:90]}…" if len(words) > 90 else words
@@ -90,7 +90,7 @@ def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[Ex
     system = system_of(trajectory.run.dataset.system)
     titles = {role.name: role.title for role in system.roles} if system else {}
     digests = sorted({digest for row in found for digest in row.messages})
-    told = dict(zip(digests, core_messages(digests), strict=True))
+    messages = dict(zip(digests, core_messages(digests), strict=True))
     asked = {row.answerer.name for row in found if row.answerer.kind == "endpoint"}
     rows = Endpoint.objects.filter(name__in=asked) if asked else ()
     models = {row.name: agent_title(row) for row in rows}
@@ -100,7 +100,7 @@ def exchange_views(trajectory: Trajectory, found: Sequence[Exchange]) -> list[Ex
             _seat(titles.get(row.role, plain(row.role)), row.seat),
             _answerer(system, row.answerer, models),
             TONES.get(row.state, ""),
-            [told[digest] for digest in row.messages],
+            [messages[digest] for digest in row.messages],
             _shown(row),
             [_tool(tool) for tool in row.tools],
         )

@@ -26,7 +26,7 @@ class ToolCallView:
     by: str
 
     @property
-    def gist(self) -> str:
+    def preview(self) -> str:
         """Return the arguments in one line."""
         return " ".join(self.arguments.split())
 

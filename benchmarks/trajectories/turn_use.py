@@ -49,16 +49,16 @@ def turn_use(
     }
     for row in rows.values("step", "role").annotate(
         n=Count("pk"),
-        took=Sum("latency"), told=Sum("tokens_in"), said=Sum("tokens_out"),
-        took_n=Count("latency"), told_n=Count("tokens_in"), said_n=Count("tokens_out"),
+        took=Sum("latency"), read=Sum("tokens_in"), written=Sum("tokens_out"),
+        took_n=Count("latency"), read_n=Count("tokens_in"), written_n=Count("tokens_out"),
     ):  # fmt: skip
         turn = next(p.turn for p in reversed(found) if p.first <= row["step"])
         made[turn][row["role"] == agent].append(
             SideUse(
                 row["n"],
                 row["took"] if row["took_n"] == row["n"] else None,
-                row["told"] if row["told_n"] == row["n"] else None,
-                row["said"] if row["said_n"] == row["n"] else None,
+                row["read"] if row["read_n"] == row["n"] else None,
+                row["written"] if row["written_n"] == row["n"] else None,
             )
         )
     return {
@@ -69,14 +69,14 @@ def turn_use(
 
 def _within(parts: Sequence[TurnSteps]) -> Q:
     """Match the steps of these turns, with neighbouring turns as one range."""
-    stretches: list[tuple[int, int | None]] = []
+    ranges: list[tuple[int, int | None]] = []
     for part in parts:
-        if stretches and stretches[-1][1] == part.first:
-            stretches[-1] = (stretches[-1][0], part.end)
+        if ranges and ranges[-1][1] == part.first:
+            ranges[-1] = (ranges[-1][0], part.end)
         else:
-            stretches.append((part.first, part.end))
+            ranges.append((part.first, part.end))
     wanted = Q()
-    for first, end in stretches:
+    for first, end in ranges:
         wanted |= Q(step__gte=first) if end is None else Q(step__gte=first, step__lt=end)
     return wanted
 

@@ -108,7 +108,7 @@ class HiddenConstraint:
 
     text: str
     violated: tuple[int, ...]
-    told: int | None
+    revealed_in: int | None
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def turn_views(
     for turn_id, *rest in scored.order_by("pk").values_list(*fields):
         scores[turn_id].append(_Score(*rest))
     given = [score.exchange for found in scores.values() for score in found]
-    said = _Reasons(ids) if only is None else _Reasons(ids, only, {pk for pk in given if pk})
+    reasons = _Reasons(ids) if only is None else _Reasons(ids, only, {pk for pk in given if pk})
     views = {}
     for trajectory in trajectories:
         made: list[TurnView] = []
@@ -155,11 +155,11 @@ def turn_views(
         for turn in turns[trajectory.pk]:
             if only is None or turn.index in only:
                 found = tuple(
-                    _violation_view(row, said.of_violation(trajectory.pk, turn, row.key))
+                    _violation_view(row, reasons.of_violation(trajectory.pk, turn, row.key))
                     for row in violations[turn.pk]
                 )
                 near = before if before and before.index == turn.index - 1 else None
-                dimensions = _dimensions(trajectory, scores[turn.pk], said)
+                dimensions = _dimensions(trajectory, scores[turn.pk], reasons)
                 made.append(TurnView(turn, near, found, dimensions))
             before = turn
         views[trajectory.pk] = made
@@ -229,7 +229,7 @@ class _Reasons:
 
 
 def _dimensions(
-    trajectory: Trajectory, scores: Sequence[_Score], said: _Reasons
+    trajectory: Trajectory, scores: Sequence[_Score], reasons: _Reasons
 ) -> tuple[DimensionScores, ...]:
     system = system_of(trajectory.run.dataset.system)
     titles = {d.key: d.title for d in system.dimensions} if system else {}
@@ -244,7 +244,8 @@ def _dimensions(
             key,
             titles.get(key, plain(key)),
             tuple(
-                GivenScore(names[row.judge], row.value, said.of_score(row)) for row in grouped[key]
+                GivenScore(names[row.judge], row.value, reasons.of_score(row))
+                for row in grouped[key]
             ),
         )
         for key in keys
@@ -264,15 +265,15 @@ def hidden_kinds(
 ) -> list[HiddenKind]:
     """Do as ``hidden_constraints``, from (turn, key, revealed) of every violation in order."""
     violated: dict[str, list[int]] = defaultdict(list)
-    told: dict[str, int] = {}
+    first_revealed: dict[str, int] = {}
     for turn, key, revealed in findings:
         violated[key].append(turn)
         if revealed:
-            told.setdefault(key, turn)
+            first_revealed.setdefault(key, turn)
     kinds: dict[str, list[HiddenConstraint]] = defaultdict(list)
     for row in Constraint.objects.filter(profile=trajectory.profile_id).order_by("pk"):
         kinds[row.kind].append(
-            HiddenConstraint(row.text, tuple(violated[row.key]), told.get(row.key))
+            HiddenConstraint(row.text, tuple(violated[row.key]), first_revealed.get(row.key))
         )
     return [
         HiddenKind(
@@ -341,5 +342,5 @@ def final_marks(turn: TurnView) -> list[dict[str, Any]]:
 
 
 def _title(values: list[float], missing: int) -> str:
-    said = "Judges: " + ", ".join(f"{value:g}" for value in values) if values else "No score"
-    return f"{said}; {missing} without a score" if missing else said
+    scores = "Judges: " + ", ".join(f"{value:g}" for value in values) if values else "No score"
+    return f"{scores}; {missing} without a score" if missing else scores

@@ -95,10 +95,10 @@ def _check_exchanges(
             _same(f"{place}, attempts", row.attempt, number)
             where = f"{place}, attempt {number}" if len(attempts) > 1 else place
             _same(f"{where}, seed", row.seed, seed_for(step, slot))
-            for told, name in enumerate(row.messages, 1):
+            for position, name in enumerate(row.messages, 1):
                 if name in wrong:
                     now = wrong[name] or "no message is stored"
-                    raise Differs(f"{where}, message {told}, digest", name, now)
+                    raise Differs(f"{where}, message {position}, digest", name, now)
             if row.answerer_id in wrong:
                 digest_now = wrong[row.answerer_id]
                 raise Differs(f"{where}, who answered", "another digest", digest_now)
@@ -206,8 +206,8 @@ def _other_ask(error: AskMismatch, rows: Iterable[Exchange]) -> Differs:
     row = next((r for r in rows if (r.step, r.slot) == (error.step, error.slot)), None)
     if row is None or error.message is None:
         return Differs(where, "the ask that is stored", "another ask")
-    told = StoredMessage.objects.get(pk=row.messages[error.message])
-    return Differs(where, told.text, error.derived)
+    message = StoredMessage.objects.get(pk=row.messages[error.message])
+    return Differs(where, message.text, error.derived)
 
 
 # --- what was derived -----------------------------------------------------------------------------

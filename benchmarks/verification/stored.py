@@ -92,16 +92,17 @@ class KnownRows:
         if len(self._right) > MOST_KNOWN:
             self._right.clear()
         rows = [row for stored in some for row in stored.exchanges]
-        told = {name for row in rows for name in row.messages} - self._right
+        digests = {name for row in rows for name in row.messages} - self._right
         who = {row.answerer_id for row in rows} - self._right
-        messages = StoredMessage.objects.in_bulk(sorted(told))
+        messages = StoredMessage.objects.in_bulk(sorted(digests))
         now: dict[str | int, str] = {
-            name: core_message(messages[name]).digest if name in messages else "" for name in told
+            name: core_message(messages[name]).digest if name in messages else ""
+            for name in digests
         }
         wrong = {name: found for name, found in now.items() if found != name}
         for answerer in AnswererVersion.objects.filter(pk__in=who):
             found = core_identity(answerer).digest
             if found != answerer.digest:
                 wrong[answerer.pk] = found
-        self._right |= (told | who) - set(wrong)
+        self._right |= (digests | who) - set(wrong)
         return wrong

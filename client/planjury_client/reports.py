@@ -8,7 +8,9 @@ from typing import Any
 
 
 class Report:
-    """What an analysis says and shows. ``data`` is the answer of the server as it came."""
+    """An analysis: its sentences, figures and tables. ``data`` is the
+    answer of the server as it came.
+    """
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
@@ -84,7 +86,7 @@ class Analysis(Report):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """What the page is about, as it was resolved."""
+        """The filters of the page, as they were resolved."""
         return dict(self.data["filters"])
 
 

@@ -184,8 +184,8 @@ class Transport:
                 refusal = _refusal(error)
                 if error.code not in BUSY or not left:
                     raise refusal from None
-                told = error.headers.get("Retry-After", "")
-                wait = float(told) if told.isdecimal() else pause
+                seconds = error.headers.get("Retry-After", "")
+                wait = float(seconds) if seconds.isdecimal() else pause
             except (URLError, HTTPException, OSError) as error:
                 if not left or not (method == "GET" or again):
                     raise PlanJuryError(
@@ -217,7 +217,7 @@ def _query(query: Mapping[str, Any] | None) -> str:
 
 def _refusal(error: HTTPError) -> PlanJuryError:
     try:
-        told = json.load(error)["error"]
-        return PlanJuryError(error.code, told["code"], told["message"], told.get("field", ""))
+        fault = json.load(error)["error"]
+        return PlanJuryError(error.code, fault["code"], fault["message"], fault.get("field", ""))
     except (ValueError, KeyError, TypeError):
         return PlanJuryError(error.code, "error", error.reason or "the request failed")

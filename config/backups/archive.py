@@ -44,7 +44,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup says of itself; ``migrations`` are the applied ones by app."""
+    """The description of a backup; ``migrations`` are the applied ones by app."""
 
     version: str
     made_at: datetime

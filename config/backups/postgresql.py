@@ -41,8 +41,8 @@ def find_tool(name: str, *, least: int) -> str:
             f"{name} is not installed here; it comes with PostgreSQL's client (version {least} or "
             "later), for example postgresql-client of Debian."
         )
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"(\d+)(?:\.\d+)*", said)
+    output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"(\d+)(?:\.\d+)*", output)
     if found is None or int(found[1]) < least:
         raise BackupError(
             f"{name} has version {found[1] if found else 'unknown'}, and PostgreSQL {least} needs "
@@ -76,7 +76,7 @@ def dump_database(connection: BaseDatabaseWrapper, target: Path) -> None:
             check=False,
         )
     if done.returncode:
-        raise BackupError(_complaint("pg_dump", done.stderr))
+        raise BackupError(_reported_error("pg_dump", done.stderr))
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def check_dump(connection: BaseDatabaseWrapper, dump: Path, *, made_on: int) -> 
         [tool, "--list", str(dump)], capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode:
-        raise BackupError(_complaint("pg_restore", done.stderr))
+        raise BackupError(_reported_error("pg_restore", done.stderr))
 
 
 def restore_dump(connection: BaseDatabaseWrapper, dump: Path) -> None:
@@ -162,7 +162,7 @@ def _restore_script(dump: Path, section: str) -> Iterator[IO[bytes]]:
             code = process.wait()
         if code:
             errors.seek(0)
-            raise BackupError(_complaint("pg_restore", errors.read().decode(errors="replace")))
+            raise BackupError(_reported_error("pg_restore", errors.read().decode(errors="replace")))
 
 
 def _execute(cursor: Any, script: IO[bytes]) -> None:
@@ -188,8 +188,8 @@ def _execute_statements(cursor: Any, statements: list[bytes]) -> None:
         cursor.execute(text)
 
 
-def _complaint(tool: str, said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()]
+def _reported_error(tool: str, output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
     return f"{tool} failed: {lines[0].removeprefix(f'{tool}: error: ') if lines else 'no reason'}."
 
 

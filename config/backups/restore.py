@@ -42,7 +42,7 @@ BY_PEOPLE = {"annotation.FailureLabel": "made_by_id", "annotation.FailureWording
 
 @dataclass(frozen=True)
 class Restored:
-    """What was restored, and how long it took."""
+    """The result of a restore, and how long it took."""
 
     manifest: Manifest
     upgraded: bool

@@ -21,7 +21,7 @@ MIGRATIONS_KEEP_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Probe:
-    """What was found; without an ``essential`` part the server cannot answer requests."""
+    """The result of a probe; without an ``essential`` part the server cannot answer requests."""
 
     name: str
     ok: bool

@@ -30,7 +30,7 @@ class PlannedMigration:
     """A migration that is not applied, and why the previous release would not tolerate it."""
 
     name: str
-    hindrances: tuple[str, ...]
+    obstacles: tuple[str, ...]
 
 
 def planned_migrations() -> list[PlannedMigration]:
@@ -45,13 +45,13 @@ def planned_migrations() -> list[PlannedMigration]:
     state = graph.make_state([n for n in executor.loader.applied_migrations if n in graph.nodes])
     found = []
     for migration, _ in plan:
-        hindrances = tuple(_hindrances(migration, migration.operations, state))
-        found.append(PlannedMigration(str(migration), hindrances))
+        obstacles = tuple(_obstacles(migration, migration.operations, state))
+        found.append(PlannedMigration(str(migration), obstacles))
         state = migration.mutate_state(state)
     return found
 
 
-def _hindrances(
+def _obstacles(
     migration: migrations.Migration, operations: Sequence[Operation], state: ProjectState
 ) -> Iterator[str]:
     """What keeps the previous release from going on; ``state`` is what it was before."""
@@ -60,7 +60,7 @@ def _hindrances(
         before = state.clone()
         operation.state_forwards(migration.app_label, state)
         if isinstance(operation, migrations.SeparateDatabaseAndState):
-            yield from _hindrances(migration, operation.database_operations, before)
+            yield from _obstacles(migration, operation.database_operations, before)
         elif isinstance(operation, migrations.RunPython):
             if not getattr(migration, "tolerated_because", ""):
                 yield f"{operation.describe()}: not known to be harmless"

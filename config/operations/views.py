@@ -4,6 +4,7 @@ import platform
 from typing import Any
 
 import django
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -18,10 +19,15 @@ from benchmarks.jobs.services import retry_job
 from benchmarks.jobs.workers import worker_states
 from benchmarks.mail import mail_problem
 from benchmarks.models import Job, Run, Trajectory
-from config.operations.forms import MailForm
 from config.operations.probes import readiness
 
 FAILED_SHOWN = 50
+
+
+class MailForm(forms.Form):
+    """The address that a test message goes to."""
+
+    to = forms.EmailField(label="Send a test message to", max_length=254)
 
 
 def _for_administrators(request: HttpRequest) -> None:

@@ -250,7 +250,9 @@ _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 @dataclass(frozen=True)
 class OidcServer:
-    """What three variables say, and a name for the button. ``repr`` shows no secret."""
+    """The server that three variables describe, and a name for the button.
+    ``repr`` shows no secret.
+    """
 
     url: str
     client_id: str

@@ -17,8 +17,8 @@ from pathlib import Path
 from benchmarks.core.types import Ask, Expect, Message
 from benchmarks.llm.chat import request_body
 from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.connections import close_connections
 from benchmarks.llm.endpoint import EndpointAnswerer
-from benchmarks.llm.line import close_lines
 from tests.bench.storing import machine
 
 CALLS, AT_ONCE, BUDGET_MS = 400, 200, 8.0
@@ -86,7 +86,7 @@ def main() -> None:
             base, _ = measure(bare(config), threads)
             worst = max(worst, cpu)
             print(f"{threads:>8} {cpu:>12.2f} {rate:>8.0f} {base:>23.2f} {cpu / base:>6.1f}")
-        close_lines()
+        close_connections()
     print(f"budget: {BUDGET_MS} ms of CPU per call: {'kept' if worst <= BUDGET_MS else 'MISSED'}")
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.llm.connections import close_connections
 from benchmarks.llm.fake.server import FakeServer
-from benchmarks.llm.line import close_lines
 from tests.visitors import admin, played, reader, researcher, stranger  # noqa: F401
 
 
@@ -19,7 +19,7 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
         def start(**options: Any) -> FakeServer:
             return stack.enter_context(FakeServer(**{"retry_after": "0.05", **options}))
 
-        stack.callback(close_lines)
+        stack.callback(close_connections)
         yield start
 
 

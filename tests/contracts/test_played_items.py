@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from analysis.frames.submitted_answers import read_submissions
 from analysis.trajectory_index.annotations import open_studies, read_study_annotations
-from annotation.adjudication.disagreement import compared_ratings, compared_seats
+from annotation.adjudication.disagreement import compared_assignments, compared_ratings
 from annotation.desk.services import submit_assignment
 from annotation.exports.document import document_text
 from annotation.exports.scope import Scope
@@ -70,7 +70,7 @@ def test_players_are_no_raters(judged: tuple[Study, Study]) -> None:
     # Of the trajectory, and of everything, there is the one rater's score alone.
     assert [score.value for score in human_scores()] == [2]
     assert [len(read_submissions(study).submissions) for study in judged] == [0, 1]
-    assert [compared_seats(study).count() for study in judged] == [0, 1]
+    assert [compared_assignments(study).count() for study in judged] == [0, 1]
     assert [compared_ratings(study).count() for study in judged] == [0, 1]
     said = {version.pk: read_study_annotations(version) for version in open_studies(None)}
     values = [list(answer.value) for pk in said for answer in said[pk].answers]

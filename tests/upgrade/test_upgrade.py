@@ -48,7 +48,7 @@ KEPT = (
 PREPARE = """
 from config import server
 from config.operations.upgrades import planned_migrations
-print("hindrances:", sum(len(migration.hindrances) for migration in planned_migrations()))
+print("obstacles:", sum(len(migration.obstacles) for migration in planned_migrations()))
 server.migrate_if_needed()
 server.collect_static_if_needed()
 """
@@ -94,7 +94,7 @@ def test_a_database_of_an_earlier_version_keeps_everything(old: tuple[Path, Inst
     prepared = run_python(there, "manage.py", "shell", "--no-imports", "-c", PREPARE)
 
     after = there.folder / "planjury.sqlite3"
-    if "hindrances: 0" in prepared:
+    if "obstacles: 0" in prepared:
         assert_that_old_inserts_succeed(before, after)
     for table in KEPT:
         columns = sorted(set(columns_of(before, table)) & set(columns_of(after, table)))

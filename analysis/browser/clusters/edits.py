@@ -92,9 +92,9 @@ def apply(clusters: tuple[Cluster, ...], known: Sequence[int], edit: Edit) -> tu
     moved = tuple(dict.fromkeys(detail.get("trajectories") or ()))
     if not moved:
         raise EditRefused("mark the trajectories first")
-    strange = [pk for pk in moved if pk not in known]
-    if strange:
-        raise EditRefused(f"trajectory {strange[0]} is not among these failures")
+    unknown = [pk for pk in moved if pk not in known]
+    if unknown:
+        raise EditRefused(f"trajectory {unknown[0]} is not among these failures")
     if edit.kind == SPLIT:
         new = Cluster(f"e{edit.pk}", _name(detail.get("name"), clusters), "", moved, "", True)
         return (*_without(clusters, moved), new)

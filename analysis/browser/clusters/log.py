@@ -122,7 +122,7 @@ class ClusterLog:
 
 
 class ClusterUse:
-    """What a clustering has used: known cost and tokens, and what counts against its caps."""
+    """The use of a clustering: known cost and tokens, and what counts against its caps."""
 
     def __init__(self, rows: Sequence[ClusterCall]) -> None:
         self.calls = len(rows)

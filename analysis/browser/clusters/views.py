@@ -37,7 +37,7 @@ LISTED = 10
 
 
 class ClusterForm(forms.Form):
-    """Which model names clusters, how many, and under which cap."""
+    """The form for naming clusters: the model, their number, and the cap."""
 
     use_required_attribute = False
     endpoint = forms.ModelChoiceField(
@@ -258,9 +258,13 @@ def _calls(row: FailureClustering) -> list[dict[str, Any]]:
     """Return every stored call with what was asked and what came back."""
     rows = list(row.calls.all())
     digests = {digest for call in rows for digest in call.messages}
-    told = StoredMessage.objects.in_bulk(list(digests), field_name="digest")
+    messages_by_digest = StoredMessage.objects.in_bulk(list(digests), field_name="digest")
     return [
-        {"row": call, "messages": [told[d] for d in call.messages if d in told]} for call in rows
+        {
+            "row": call,
+            "messages": [messages_by_digest[d] for d in call.messages if d in messages_by_digest],
+        }
+        for call in rows
     ]
 
 

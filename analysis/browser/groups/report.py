@@ -284,7 +284,7 @@ def _notices(asked: Asked, chosen: Chosen, found: TextGroups) -> tuple[Notice, .
 
 def _banners(chosen: Chosen) -> tuple[Banner, ...]:
     """Return what the trajectories are where they are not the real thing."""
-    told = {
+    banners = {
         "demo": ("Demo data", "come with the demo and say nothing about a real model."),
         "simulated": ("Simulated answers", "were answered by a program that makes answers up."),
         "scripted": ("Scripted parts", "have a scripted agent or judge."),
@@ -295,7 +295,7 @@ def _banners(chosen: Chosen) -> tuple[Banner, ...]:
     whole = len(chosen.ids)
     return tuple(
         Banner(title, f"{chosen.marks[mark]:,} of {whole:,} trajectories {words}")
-        for mark, (title, words) in told.items()
+        for mark, (title, words) in banners.items()
         if chosen.marks.get(mark)
     )
 

@@ -21,7 +21,7 @@ class SimilarGroup:
 
     @property
     def title(self) -> str:
-        """What it is called where it stands alone."""
+        """The name where it stands alone."""
         return f"Topic {self.number} of similar texts: {', '.join(self.words[:3])}"
 
 

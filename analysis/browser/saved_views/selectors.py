@@ -31,7 +31,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class SavedViews:
-    """What the block on a page shows: ``query`` is that of the page now, in its usual order.
+    """The block of saved views on a page: ``query`` is that of the page now, in its usual order.
 
     ``closed`` says that views which others share are not shown for now: their names, too, may tell
     what somebody who annotates blind must not know.

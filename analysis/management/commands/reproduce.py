@@ -117,8 +117,8 @@ class Command(BaseCommand):
         faults = check_folder(folder)
         if faults:
             raise CommandError(f"{folder} does not hold:\n" + "\n".join(faults))
-        said = "every file is as it was written, and the metrics are those of the database"
-        self.stdout.write(f"{folder}: {said}")
+        message = "every file is as it was written, and the metrics are those of the database"
+        self.stdout.write(f"{folder}: {message}")
 
 
 def _changes(preset: PaperPreset, options: dict[str, Any]) -> dict[str, Any]:

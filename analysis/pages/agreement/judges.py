@@ -46,7 +46,7 @@ class JudgesWithPeople:
 
     @property
     def skewed(self) -> list[tuple[str, list[str]]]:
-        """On which dimensions most scores are one and the same, by whose scores they are."""
+        """The dimensions on which most scores are one and the same, by whose scores they are."""
         found = skewed_parts(self.parts)
         return [(who, [title.lower() for title in titles]) for who, titles in found]
 

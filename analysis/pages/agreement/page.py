@@ -116,12 +116,12 @@ class AgreementResult(AgreementRows, PeopleResult):
 
     @property
     def defined(self) -> int:
-        """How many dimensions have answers to compare."""
+        """The number of dimensions that have answers to compare."""
         return sum(row.agreement.exact.value is not None for row in self.rows)
 
     @property
     def often_equal(self) -> int:
-        """On how many dimensions the judges' mean often equals the person's score."""
+        """The number of dimensions on which the judges' mean often equals the person's score."""
         shares = (row.agreement.exact.value for row in self.rows)
         return sum(share is not None and share >= OFTEN for share in shares)
 
@@ -150,7 +150,7 @@ class AgreementResult(AgreementRows, PeopleResult):
 
 @dataclass(frozen=True)
 class DimensionMeans:
-    """What people and judges gave on the same answers."""
+    """The means of people and of judges over the same answers."""
 
     key: str
     title: str
@@ -165,7 +165,7 @@ class DimensionMeans:
 
 @dataclass(frozen=True)
 class QuestionMean:
-    """What people answered to a question that is no rubric dimension, beside the paper's mean."""
+    """The mean answer to a question that is no rubric dimension, beside the paper's mean."""
 
     question: Question
     mean: Estimate

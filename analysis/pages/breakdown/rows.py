@@ -99,7 +99,7 @@ class BreakdownResult:
 
     @property
     def name(self) -> str:
-        """What tasks are grouped by, in a sentence."""
+        """The property that tasks are grouped by, in a sentence."""
         return self.data.grouping.title.lower()
 
     @property
@@ -113,7 +113,7 @@ class BreakdownResult:
 
     @property
     def sign(self) -> str:
-        """What stands after a value that is stored in percent."""
+        """The sign after a value that is stored in percent."""
         return " %" if self.measure.kind == "percent" else ""
 
     @property

@@ -188,7 +188,7 @@ class ComparisonResult:
 
     @property
     def clearly_higher(self) -> int:
-        """How many agents are clearly higher than the one that was asked for."""
+        """The number of agents that are clearly higher than the one that was asked for."""
         return sum((one.difference.value or 0) > 0 for one in self.clear)
 
     @property
@@ -211,7 +211,7 @@ class ComparisonResult:
 
     @property
     def corrected(self) -> int:
-        """Over how many pairs intervals and p-values are corrected."""
+        """The number of pairs over which intervals and p-values are corrected."""
         return self.comparisons.family.size
 
     @property

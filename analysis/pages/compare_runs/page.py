@@ -61,12 +61,12 @@ class FlipReport:
 
     @property
     def sentence(self) -> str:
-        """Who succeeds where the other does not, and by how much the two differ."""
+        """The sentence on who succeeds where the other does not, and by how much the two differ."""
         return self._prose("answer").text("answer")
 
     @property
     def how(self) -> tuple[str, ...]:
-        """How the difference was computed, and what was left out."""
+        """The method: how the difference was computed, and what was left out."""
         return self._prose("details").texts("how")
 
     def _prose(self, part: str) -> Prose:
@@ -75,7 +75,7 @@ class FlipReport:
 
     @property
     def tasks(self) -> int:
-        """How many tasks both have a value of."""
+        """The number of tasks of which both have a value."""
         return len(self.paired.tasks)
 
     @property
@@ -115,19 +115,19 @@ class FlipReport:
 
     @property
     def left_out(self) -> int:
-        """How many tasks have a value on one side only."""
+        """The number of tasks that have a value on one side only."""
         return self.paired.excluded.get("task that only one of the two has", 0)
 
     @property
     def unit(self) -> Unit:
-        """In what values are shown."""
+        """The unit in which values are shown."""
         if self.measured.binary:
             return "share"
         return "points" if self.measured.scores else "number"
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What must be known before reading on: that there are few tasks."""
+        """The notices, such as that there are few tasks."""
         # Brings numpy, which the start of the web server does without.
         from analysis.pages.declaration import few_clusters_notices
 

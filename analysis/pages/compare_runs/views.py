@@ -216,7 +216,7 @@ def record_of(
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """What an address asks for; anything that it cannot mean is left out."""
+    """The query of an address of a comparison; anything that it cannot mean is left out."""
 
     a: int | None
     b: int | None

@@ -29,7 +29,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class ConditionsData:
-    """What trajectories came to, how much was left to do in each, and what is published.
+    """The outcomes of trajectories, how much was left to do in each, and what is published.
 
     ``measure`` is accuracy as the system calls it, ``titles`` are its words for the conditions.
     ``family`` are the runs of all agents, whichever are shown: intervals of changes hold together
@@ -63,7 +63,7 @@ class Lengths:
 
 @dataclass(frozen=True)
 class AccuracyChange:
-    """How the accuracy of an agent changes from the baseline to a condition."""
+    """The change of an agent's accuracy from the baseline to a condition."""
 
     agent: str
     condition: str

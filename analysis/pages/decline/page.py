@@ -92,7 +92,7 @@ class DeclineResult(TurnResult):
 
     @property
     def family_size(self) -> int:
-        """For how many pairs of agent and dimension the tests are corrected."""
+        """The number of pairs of agent and dimension for which the tests are corrected."""
         return self.data.slopes.family.size if self.data.slopes is not None else 0
 
     @property
@@ -105,7 +105,7 @@ class DeclineResult(TurnResult):
 
     @property
     def running(self) -> list[int]:
-        """How many trajectories of all agents have at least so many turns."""
+        """The number of trajectories of all agents that have at least so many turns."""
         by_agent = {curve.agent: curve for curve in self.curves}
         longest = max((len(curve.points) for curve in self.curves), default=0)
         return [
@@ -115,7 +115,7 @@ class DeclineResult(TurnResult):
 
     @property
     def last_running(self) -> int:
-        """How many trajectories have the last turn."""
+        """The number of trajectories that have the last turn."""
         return self.running[-1] if self.running else 0
 
     @property
@@ -125,12 +125,12 @@ class DeclineResult(TurnResult):
 
     @property
     def missing(self) -> int:
-        """How many turns have no score on a dimension."""
+        """The number of turns that have no score on a dimension."""
         return int(self.data.frame["score"].isna().sum())
 
     @property
     def turns(self) -> int:
-        """How many pairs of turn and dimension there are."""
+        """The number of pairs of turn and dimension."""
         return len(self.data.frame)
 
 

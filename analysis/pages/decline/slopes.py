@@ -55,7 +55,7 @@ class DeclineDetails:
 
     @property
     def began(self) -> list[tuple[str, list[str]]]:
-        """Where those that stayed had begun better, or worse, than those that left."""
+        """The curves where those that stayed had begun better, or worse, than those that left."""
         by_word: dict[str, list[str]] = {}
         for curve in self.matched:
             if curve.warnings and curve.left.value is not None:
@@ -65,7 +65,7 @@ class DeclineDetails:
 
     @property
     def gone(self) -> Mapping[str, int]:
-        """How many trajectories of one agent are not matched at most, by reason."""
+        """The largest number of trajectories of one agent that are not matched, by reason."""
         found: dict[str, int] = {}
         for curve in self.matched:
             for reason, count in curve.change.excluded.items():

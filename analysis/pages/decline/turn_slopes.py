@@ -106,17 +106,17 @@ class Slopes:
 
     @property
     def few_mixed(self) -> int:
-        """How many curves have few trajectories for a mixed model."""
+        """The number of curves that have few trajectories for a mixed model."""
         return self._few(lambda one: one.mixed.slope)
 
     @property
     def few_gee(self) -> int:
-        """How many curves have few trajectories or tasks for GEE."""
+        """The number of curves that have few trajectories or tasks for GEE."""
         return self._few(lambda one: one.gee.slope)
 
     @property
     def enough(self) -> tuple[int, int]:
-        """How many trajectories are enough for a mixed model, and for GEE."""
+        """The numbers of trajectories that are enough for a mixed model, and for GEE."""
         return mixed_models.ENOUGH, gee.ENOUGH
 
     @property
@@ -140,13 +140,13 @@ class Slopes:
 
     @property
     def tasks_shared(self) -> str:
-        """That trajectories share tasks, where they do."""
+        """The note that trajectories share tasks, where they do."""
         found = any(SHARED in one.warnings for one in self.models)
         return f"{SHARED[:1].upper()}{SHARED[1:]}" if found else ""
 
     @cached_property
     def notes(self) -> TableNotes:
-        """What was fitted instead, and why, each with its letter."""
+        """The notes on what was fitted instead, and why, each with its letter."""
         found = TableNotes()
         for one in self.models:
             for note in notes_of(one):
@@ -176,7 +176,7 @@ class TurnData(Protocol):
 
 
 class TurnResult:
-    """What all results on scores by turn say."""
+    """The parts that all results on scores by turn have in common."""
 
     data: TurnData
 
@@ -187,12 +187,12 @@ class TurnResult:
 
     @property
     def where(self) -> str:
-        """What points are counted by."""
+        """The unit by which points are counted."""
         return "turn" if self.data.align == "turn" else "distance from the last turn"
 
     @property
     def tasks(self) -> int:
-        """How many tasks the scores are about."""
+        """The number of tasks that the scores are about."""
         return int(self.data.frame["task"].nunique())
 
     @property

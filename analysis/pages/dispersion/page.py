@@ -286,12 +286,12 @@ class DispersionResult:
 
     @property
     def shrunk(self) -> int:
-        """On how many turns the panel is smaller."""
+        """The number of turns on which the panel is smaller."""
         return sum(row.scores.turns for row in self.unread)
 
     @property
     def judged(self) -> int:
-        """How many turns the agents with such replies have."""
+        """The number of turns of the agents with such replies."""
         return sum(row.scores.of for row in self.unread)
 
     @property

@@ -118,7 +118,7 @@ class PanelsResult:
 
     @property
     def warnings(self) -> list[str]:
-        """What is odd by dimension; nothing where it is too much, and counts say it instead."""
+        """The warnings by dimension; nothing where they are too many, and counts say it instead."""
         found = [f"{one.title}: {words}" for one in self.panels for words in one.panel.warnings]
         return found if len(found) <= MOST_WARNINGS else []
 
@@ -128,7 +128,7 @@ class PanelsResult:
 
     @property
     def incomplete(self) -> int:
-        """How many turns and dimensions lack a judge's readable score."""
+        """The number of turns and dimensions that lack a judge's readable score."""
         return sum(one.panel.items - one.panel.complete for one in self.panels)
 
     @property
@@ -190,16 +190,16 @@ def panel_of(
     trajectories, turns = rows["trajectory"].tolist(), rows["turn"].tolist()
     items = list(zip(trajectories, turns, strict=True))
     last = rows["is_final"].tolist()
-    told: dict[object, float | None] = {}
+    means_by_item: dict[object, float | None] = {}
     for item, is_last in zip(items, last, strict=True):
-        said = people.of(*item, dimension, last=is_last)
-        if said is not None:
-            told[item] = said
+        mean = people.of(*item, dimension, last=is_last)
+        if mean is not None:
+            means_by_item[item] = mean
     return judge_panel(
         items,
         rows["judge"].tolist(),
         rows["score"].to_numpy(),
-        people=told if people.means else None,
+        people=means_by_item if people.means else None,
         threshold=threshold,
         tasks=dict(zip(items, rows["task"].tolist(), strict=True)),
         scale=system_facts.RUBRIC_SCALE,

@@ -82,7 +82,7 @@ class PageData:
 
 @dataclass(frozen=True)
 class PageResult:
-    """What the factor changes, in the measure and in people's ratings of feedback."""
+    """The effects of the factor on the measure and on people's ratings of feedback."""
 
     effects: EffectsResult
     feedback: tuple[Feedback, ...]

@@ -91,7 +91,7 @@ class Move:
 
 @dataclass(frozen=True)
 class AgentEffect:
-    """What changes for one agent from one value to another."""
+    """The change for one agent from one value of the factor to another."""
 
     effects: "EffectsResult"
     change: ConditionChange
@@ -122,7 +122,7 @@ class AgentEffect:
 
 @dataclass(frozen=True)
 class EffectsResult:
-    """What changes with the factor.
+    """The effects of the factor.
 
     ``effects`` is None where no run has the factor at all. ``odds`` are given for measures that are
     0 or 1.
@@ -226,7 +226,7 @@ class EffectsResult:
 
     @property
     def agents_each(self) -> int:
-        """How many agents each mean change is over, if it is the same number; else 0."""
+        """The number of agents that each mean change is over, if it is the same number; else 0."""
         counts = {move.estimate.n for move in self.moves}
         return counts.pop() if len(counts) == 1 else 0
 

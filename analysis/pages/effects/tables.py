@@ -197,7 +197,7 @@ def range_columns(result: EffectsResult) -> Sequence[ColumnOf[str]]:
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """How many constraints the profiles of one level hold, by kind, here and in the paper."""
+    """The mean number of constraints in profiles of one level, by kind, here and in the paper."""
 
     title: str
     sizes: tuple[tuple[str, Estimate, float | None], ...]
@@ -311,7 +311,7 @@ def published_columns(result: EffectsResult) -> Sequence[ColumnOf[PublishedRow]]
 
 def paper_statement_rows(result: EffectsResult) -> list[Factor]:
     """Return the factor, where the paper says something of it in words."""
-    return [result.factor] if result.factor.said and result.data.with_published else []
+    return [result.factor] if result.factor.finding and result.data.with_published else []
 
 
 def paper_statement_columns(_: EffectsResult) -> Sequence[ColumnOf[Factor]]:
@@ -323,7 +323,7 @@ def paper_statement_columns(_: EffectsResult) -> Sequence[ColumnOf[Factor]]:
         ),
         ColumnOf(
             words_column("What the paper reports", "reported"),
-            lambda factor: text_cell(f"{factor.said[:1].upper()}{factor.said[1:]}."),
+            lambda factor: text_cell(f"{factor.finding[:1].upper()}{factor.finding[1:]}."),
         ),
     )
 

@@ -102,7 +102,7 @@ class EfficiencyResult:
 
     @property
     def sign(self) -> str:
-        """What stands after a result that is stored in percent."""
+        """The sign after a result that is stored in percent."""
         return " %" if self.data.main.kind == "percent" else ""
 
     @property

@@ -163,7 +163,7 @@ class FailureResult:
 
     @property
     def by_turn(self) -> MeanTable:
-        """How often each fault shows at each turn of the agent, of the trajectories still there."""
+        """The share of trajectories still there that show each fault at each turn of the agent."""
         mine = self.data.frame[self.data.frame["run"] == self.agent.run.pk]["trajectory"].tolist()
         lengths = Counter(min(self.data.lengths[pk], LATE) for pk in mine)
         last = max(lengths, default=0)

@@ -34,7 +34,7 @@ class CheckerQuality:
 
     @property
     def link(self) -> Link:
-        """All items of the study: candidates have no list of their own."""
+        """The link to all items of the study: candidates have no list of their own."""
         return Link()
 
     @property
@@ -65,7 +65,7 @@ class FilterDifference:
 
     @property
     def kind(self) -> str:
-        """What is the matter: tied, let through (by the checker), or lost."""
+        """The kind of difference: tied, let through (by the checker), or lost."""
         if self.verdict.state is VoteOutcome.TIED:
             return "tied"
         return "let through" if self.verdict.value == "remove" else "lost"
@@ -108,7 +108,7 @@ class FilterCheck:
 
     @property
     def checkers(self) -> list[str]:
-        """Who made the checker's decisions."""
+        """The makers of the checker's decisions."""
         return sorted({c.decided_by for c in self.candidates if c.decided_by})
 
     @property

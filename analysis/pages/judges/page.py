@@ -129,7 +129,7 @@ class JudgeOff:
 
     @property
     def weight(self) -> tuple[int, float]:
-        """How many dimensions it is off on, and by how much in all."""
+        """The number of dimensions that it is off on, and by how much in all."""
         every = (*self.below.biases, *self.above.biases)
         return len(every), sum(abs(one.bias.value or 0) for one in every)
 
@@ -207,7 +207,7 @@ class JudgesResult(PeopleResult):
 
     @property
     def comparisons(self) -> int:
-        """How many p-values are adjusted together."""
+        """The number of p-values that are adjusted together."""
         return self.tests[0].tests if self.tests else 0
 
     @property

@@ -35,7 +35,7 @@ class JudgeSummary:
 
 @dataclass(frozen=True)
 class LackRow:
-    """What a dimension lacks before these judges can be tested."""
+    """The requirements that a dimension does not meet before these judges can be tested."""
 
     title: str
     key: str

@@ -93,7 +93,7 @@ class JudgingsByDimension:
 
     @property
     def nearer(self) -> int:
-        """How many maps bring a judge nearer to people."""
+        """The number of maps that bring a judge nearer to people."""
         return sum(_side(one.made.gain) < 0 for one in self.fitted)
 
     @property
@@ -102,7 +102,7 @@ class JudgingsByDimension:
 
     @property
     def worth(self) -> int:
-        """How many mapped judges tell more than a constant."""
+        """The number of mapped judges that tell more than a constant."""
         return sum(_side(one.made.worth) < 0 for one in self.fitted)
 
     @property
@@ -241,7 +241,7 @@ def maps_of(
         if not judges:
             continue
         table = item_scores(replies.of(which))
-        said = people_means(table, people)
+        people_scores = people_means(table, people)
         of = table.index.get_level_values("dimension")
         tasks = table.index.get_level_values("task").tolist()
         columns = [(PANEL, table.mean(axis=1, skipna=False))] if len(judges) > 1 else []
@@ -254,7 +254,7 @@ def maps_of(
             for judge, column in columns:
                 made = calibrate(
                     column.to_numpy()[kept],
-                    [said[place] for place in kept],
+                    [people_scores[place] for place in kept],
                     tasks=[tasks[place] for place in kept],
                     form=form,
                     seed=SEED,
@@ -289,8 +289,8 @@ def choice_of(
     import pandas as pd
 
     scores = pd.concat(tables, axis=1)
-    said = pd.Series(people_means(scores, people), index=scores.index, dtype="float64")
-    among = scores[said.notna()] if said.notna().any() else scores
+    people_scores = pd.Series(people_means(scores, people), index=scores.index, dtype="float64")
+    among = scores[people_scores.notna()] if people_scores.notna().any() else scores
     share = among.notna().mean()
     kept = [name for name in names if share[name] >= 0.5][:MOST_JUDGES]
     left = [
@@ -304,7 +304,7 @@ def choice_of(
     choice = panel_choice(
         kept,
         scores[kept].to_numpy(),
-        said.to_numpy(),
+        people_scores.to_numpy(),
         tasks=scores.index.get_level_values("task").tolist(),
         costs=costs,
         seed=SEED,

@@ -88,13 +88,13 @@ class JudgingSummary:
 
     @property
     def replies(self) -> int:
-        """How often a judge was asked about one turn at most."""
+        """The largest number of times that a judge was asked about one turn."""
         return max((one.replicates for one in self.consistency.values()), default=0)
 
 
 @dataclass(frozen=True)
 class OwnReplies:
-    """How far a judge of a judging agrees with itself, on one dimension or on all."""
+    """The agreement of a judge of a judging with itself, on one dimension or on all."""
 
     judge: str
     judging: str
@@ -109,7 +109,7 @@ class OwnReplies:
 
 @dataclass(frozen=True)
 class JudgeChange:
-    """What the second judging changes in the scores of a judge, or of all together.
+    """The change by the second judging in the scores of a judge, or of all together.
 
     On one dimension, or on all.
     """
@@ -138,7 +138,9 @@ class JudgeChange:
 
 @dataclass(frozen=True)
 class AgentVerdicts:
-    """How many verdicts turn of one agent's trajectories, or of all where ``run`` is None."""
+    """The number of verdicts that turn, of one agent's trajectories or of
+    all where ``run`` is None.
+    """
 
     run: ChosenRun | None
     change: VerdictChange
@@ -178,7 +180,7 @@ class JudgingsResult:
 
     @property
     def panel(self) -> ScoreChange | None:
-        """What changes for all judges together."""
+        """The change for all judges together."""
         return self.changes[0].change if self.changes else None
 
     @property

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LeaderboardData:
-    """What trajectories came to, and what is known of the runs."""
+    """The outcomes of trajectories, and what is known of the runs."""
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
@@ -78,12 +78,12 @@ class LeaderboardData:
 
     @property
     def main(self) -> Measure:
-        """What decides ranks."""
+        """The measure that decides ranks."""
         return self.measures[self.headline[0]]
 
     @property
     def second(self) -> Measure | None:
-        """What stands beside it."""
+        """The measure beside it."""
         return self.measures[self.headline[1]] if len(self.headline) > 1 else None
 
 
@@ -153,7 +153,7 @@ class LeaderboardResult:
 
     @property
     def lead(self) -> float:
-        """How far the first is ahead, in points where the measure is a share."""
+        """The lead of the first agent, in points where the measure is a share."""
         return self._scale * (self.ahead.value or 0) if self.ahead is not None else 0
 
     @property
@@ -170,7 +170,7 @@ class LeaderboardResult:
 
     @property
     def sign(self) -> str:
-        """What stands after a value of the first measure that is stored in percent."""
+        """The sign after a value of the first measure that is stored in percent."""
         return " %" if self.data.main.kind == "percent" else ""
 
     @property
@@ -186,7 +186,7 @@ class LeaderboardResult:
 
     @property
     def few_tasks(self) -> int:
-        """How many tasks the lead rests on, where these are few."""
+        """The number of tasks that the lead rests on, where these are few."""
         interval = self.ahead.interval if self.ahead is not None else None
         clusters = interval.details["clusters"] if interval is not None and interval.unit else 0
         return clusters if clusters < FEW_CLUSTERS else 0
@@ -208,7 +208,9 @@ class LeaderboardResult:
 
     @property
     def by_dryness(self) -> list[tuple[int, AgentResult]]:
-        """How often the pool of each agent ran dry, where all are recorded and any did."""
+        """The share of trajectories of each agent whose pool ran dry, where all
+        are recorded and any did.
+        """
         dry = [(row.endings.get(EXHAUSTED, 0), row) for row in self.rows if is_recorded(row)]
         if len(dry) < len(self.rows) or not any(count for count, _ in dry):
             return []

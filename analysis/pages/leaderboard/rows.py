@@ -57,7 +57,7 @@ class AgentResult:
 
     @property
     def main(self) -> Estimate:
-        """What decides the agent's rank."""
+        """The value that decides the agent's rank."""
         return self.estimates[self.headline[0]]
 
     @property

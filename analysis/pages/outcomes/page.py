@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OutcomeData:
-    """What the files state of every trajectory, and how many agents the data compare."""
+    """The outcomes that files state of every trajectory, and how many agents the data compare."""
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
@@ -153,7 +153,7 @@ class OutcomeResult:
 
     @property
     def errors(self) -> int:
-        """How many trajectories ended with an error of their infrastructure."""
+        """The number of trajectories that ended with an error of their infrastructure."""
         return sum(row.endings.get("error", 0) for row in self.rows)
 
     @property

@@ -28,7 +28,7 @@ ONE_TRIAL = "each task has one trial"
 
 @dataclass(frozen=True)
 class RewardScale:
-    """What rewards look like over all agents of the page."""
+    """The range of rewards over all agents of the page."""
 
     binary: bool
     bounded: bool

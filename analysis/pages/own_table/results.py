@@ -99,7 +99,7 @@ class SectionResult:
 
     @property
     def lacking(self) -> str:
-        """What that test lacks."""
+        """The requirements that the test does not meet."""
         return lacking(self.refused) if self.refused is not None else ""
 
     @property
@@ -120,7 +120,7 @@ class SectionResult:
 
     @property
     def passing_alone(self) -> int:
-        """How many single judges pass if each is tested for itself."""
+        """The number of single judges that pass if each is tested for itself."""
         return sum(bool(one.alternative.verdict.passes) for one in judges_of(self.section))
 
     @property
@@ -181,7 +181,7 @@ class SectionResult:
 
     @property
     def judges(self) -> int:
-        """How many judges are compared with people."""
+        """The number of judges that are compared with people."""
         return len(judges_of(self.section))
 
     @property
@@ -204,7 +204,7 @@ class SectionResult:
 
     @property
     def unlike(self) -> list[str]:
-        """What is said of raters whose scores hardly go with those of the others."""
+        """The sentence on raters whose scores hardly go with those of the others."""
         return unlike_of(self.part)
 
     @property
@@ -216,7 +216,7 @@ class SectionResult:
 
     @property
     def overlapping(self) -> int:
-        """How many items have scores of two people or more, where some have one only."""
+        """The number of items that have scores of two people or more, where some have one only."""
         return self.section.people.items if self.section.people.single else 0
 
     @property
@@ -290,7 +290,7 @@ class OverviewResult:
 
     @property
     def places(self) -> int:
-        """How many sections have such a test."""
+        """The number of sections that have such a test."""
         return len({title for title, _ in self.known})
 
     @property
@@ -299,7 +299,7 @@ class OverviewResult:
 
     @property
     def withheld(self) -> int:
-        """How many of the tests have no verdict."""
+        """The number of tests that have no verdict."""
         return sum(test.verdict.withheld for _, test in self.known)
 
     @property
@@ -326,7 +326,7 @@ class OverviewResult:
 
     @property
     def unlike(self) -> list[str]:
-        """What is said of raters whose scores hardly go with those of the others, and where."""
+        """The sentence on raters whose scores hardly go with those of the others, and where."""
         return [f"{part.title}: {text}" for part in self.parts for text in unlike_of(part)]
 
     def links(self, rows: Callable[[SectionPart], int]) -> Sequence[Link]:

@@ -84,7 +84,7 @@ def family_of(parts: Sequence[Tested]) -> FamilyOfTests | None:
 
 @dataclass(frozen=True)
 class Cautions:
-    """What to keep in mind with the verdicts of the alternative annotator test.
+    """The cautions to keep in mind with verdicts of the alternative annotator test.
 
     ``also`` are the judges that pass where a constant judge passes too; ``low`` says where people
     agree little, with their alpha; ``weakest`` is the lowest power below `ENOUGH_POWER`, and

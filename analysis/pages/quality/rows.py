@@ -36,7 +36,7 @@ class SignsByRater:
 
 @dataclass(frozen=True)
 class QuestionAgreement:
-    """How far people agree on one question: scores and choices, or sets of marks."""
+    """The agreement of people on one question: scores and choices, or sets of marks."""
 
     question: Question
     found: Reliability | SetAgreement
@@ -109,7 +109,7 @@ class QualityResult:
 
     @property
     def warnings(self) -> list[RaterWarning]:
-        """What crossed a threshold, annotator by annotator."""
+        """The warnings: what crossed a threshold, annotator by annotator."""
         return [
             RaterWarning(rater, one)
             for rater in self.raters
@@ -146,7 +146,7 @@ class QualityResult:
 
     @property
     def counted(self) -> int:
-        """How many submitted items are no gold items."""
+        """The number of submitted items that are no gold items."""
         return len(self.data.main)
 
     @property

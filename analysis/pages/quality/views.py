@@ -30,7 +30,7 @@ MANY = (
     "Not in this file: this study has many answers. Open the page on the server once, and download "
     "this file again."
 )
-NAMELESS = (
+UNNAMED = (
     "What is known of each annotator is left out of files. It is on the server, for those who may "
     "read the answers."
 )
@@ -120,7 +120,7 @@ def quality_section(request: HttpRequest, study: Study) -> FileSection:
         return FileSection("quality", title, url=url, missing=MANY)
     kept = tuple(table for table in report.tables if table.name == "agreement")
     summary = replace(report, sentence="", figures=(), notices=(), tables=kept)
-    return FileSection("quality", title, url=url, report=summary, missing=NAMELESS)
+    return FileSection("quality", title, url=url, report=summary, missing=UNNAMED)
 
 
 def _page_url(request: HttpRequest, study: Study) -> str:

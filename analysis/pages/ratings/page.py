@@ -84,7 +84,7 @@ class RatingsResult:
 
     @property
     def answered_twice(self) -> int:
-        """How many items two people or more answered, at most over the questions."""
+        """The number of items that two people or more answered, at most over the questions."""
         return max((row.agreement.items for row in self.rows), default=0)
 
     @property

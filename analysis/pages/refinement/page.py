@@ -53,7 +53,7 @@ NO_VERDICT = "whether the last plan is valid is unknown"
 NO_STATES = "the states of its plans were not recorded"
 
 
-SAID = (
+STATEMENT_COLUMNS = (
     "Figure 5",
     "Over one to six extra turns accuracy rises by about 10 points, while the valid plan rate "
     "falls by about 40 points for the two open models and 20 for the two closed ones; among "
@@ -211,17 +211,17 @@ class RefinementResult:
 
     @property
     def recovered(self) -> int:
-        """How many trajectories became accurate."""
+        """The number of trajectories that became accurate."""
         return sum(row.last.recovered for row in self.known)
 
     @property
     def lost(self) -> int:
-        """How many trajectories lost a valid plan."""
+        """The number of trajectories that lost a valid plan."""
         return sum(row.last.lost for row in self.known)
 
     @property
     def by_construction(self) -> str:
-        """What holds among refined trajectories whatever the agents do."""
+        """The facts that hold among refined trajectories whatever the agents do."""
         if not self.refined_alone or not any(row.curve.warnings for row in self.rows):
             return ""
         return f"{BY_CONSTRUCTION[:1].upper()}{BY_CONSTRUCTION[1:]}"
@@ -253,7 +253,7 @@ class RefinementResult:
 
     @property
     def unscored(self) -> int:
-        """How many trajectories have no accuracy, a rubric score being missing."""
+        """The number of trajectories that have no accuracy, a rubric score being missing."""
         return sum(sum(row.last.accuracy.excluded.values()) for row in self.rows)
 
 
@@ -296,7 +296,7 @@ def load(selection: Selection) -> RefinementData | NothingToShow:
                 "agents": [run.label for run in selection.runs],
                 "url": new_run_url(selection, selection.runs, {setting: wanted}),
                 "needs": START,
-                "published": SAID if published else None,
+                "published": STATEMENT_COLUMNS if published else None,
             },
         )
     among: Among = "refined" if selection.filters.among == "refined" else "all"
@@ -411,15 +411,15 @@ CONTENT = DeclaredPage(
         TableOf(
             "said",
             "Published: in words",
-            rows=lambda result: [SAID] if result.data.with_published else [],
+            rows=lambda result: [STATEMENT_COLUMNS] if result.data.with_published else [],
             columns=lambda _: (
                 ColumnOf(
                     text_column("Source"),
-                    lambda said: text_cell(said[0], badges=(run_marks.PUBLISHED_BADGE,)),
+                    lambda row: text_cell(row[0], badges=(run_marks.PUBLISHED_BADGE,)),
                 ),
                 ColumnOf(
                     words_column("What the paper reports", "reported"),
-                    lambda said: text_cell(said[1]),
+                    lambda row: text_cell(row[1]),
                 ),
             ),
         ),

@@ -97,7 +97,7 @@ class ReplicatesResult:
 
     @property
     def unit(self) -> Unit:
-        """In what the first measure is given."""
+        """The unit of the first measure."""
         return _unit(self.first_measure)
 
     @property

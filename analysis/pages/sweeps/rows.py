@@ -100,7 +100,7 @@ class SweepsResult:
 
     @property
     def without_order(self) -> int:
-        """At how many thresholds no two agents differ."""
+        """The number of thresholds at which no two agents differ."""
         return len(self._others) - len(self.ordered)
 
     @property
@@ -122,7 +122,7 @@ class SweepsResult:
 
     @property
     def leads(self) -> int:
-        """At how many thresholds that agent is first."""
+        """The number of thresholds at which that agent is first."""
         return sum(point.rank == 1 for point in self.leader.points)
 
     @property
@@ -166,7 +166,9 @@ class SweepsResult:
 
     @property
     def turned_by_set(self) -> tuple[int, int]:
-        """How many pairs of agents stand the other way round by main dimensions, of how many."""
+        """The number of pairs of agents that stand the other way round by
+        main dimensions, of how many.
+        """
         rows = self.both_sets
         return reversed_pairs(
             [row.all.accuracy.value for row in rows], [row.main.accuracy.value for row in rows]
@@ -245,7 +247,7 @@ def published_sweep(system: str) -> ThresholdSweep | None:
 
 @dataclass(frozen=True)
 class StabilityResult:
-    """How firm the order at each threshold is, when tasks are drawn anew."""
+    """The stability of the order at each threshold, when tasks are drawn anew."""
 
     data: SweepsData
     found: ThresholdStability

@@ -24,12 +24,12 @@ from benchmarks.core.ports.labels import Measure
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-RIGHT, UNTOLD = "right", "untold"
+RIGHT, UNCLASSIFIED = "right", "untold"
 
 
 @dataclass(frozen=True)
 class ToolsData:
-    """What trajectories came to, how they failed, and what each had found at every step."""
+    """The outcomes of trajectories, how they failed, and what each had found at every step."""
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
@@ -76,7 +76,7 @@ class ToolRow:
             return ""
         if kind == RIGHT:
             return addresses.trajectories_of(self.run, accurate="yes")
-        if kind == UNTOLD:
+        if kind == UNCLASSIFIED:
             return addresses.trajectories_of(self.run, accurate="no")
         return addresses.trajectories_of(self.run, failure=kind)
 
@@ -95,16 +95,18 @@ class ToolsResult:
 
     @property
     def titles(self) -> dict[str, str]:
-        """How trajectories ended, in the order of the figure; untold failures where there are."""
+        """The titles of endings, in the order of the figure; unclassified
+        failures where there are.
+        """
         categories = self.data.use.categories
         titles = {RIGHT: "Right", **{key: words[0] for key, words in categories.items()}}
-        if any(row.ends.get(UNTOLD) for row in self.rows):
-            titles[UNTOLD] = "Failed, not told how"
+        if any(row.ends.get(UNCLASSIFIED) for row in self.rows):
+            titles[UNCLASSIFIED] = "Failed, not told how"
         return titles
 
     @property
     def mishaps(self) -> dict[str, str]:
-        """What may go wrong with a call, by the name of the measure that counts it."""
+        """The mishaps of a call, by the name of the measure that counts them."""
         return {name: self.data.measures[name].title for name in self.data.use.mishaps}
 
     @property
@@ -125,7 +127,7 @@ class ToolsResult:
 
     @property
     def failures(self) -> Mapping[str, int]:
-        """How many trajectories failed in each way, over all agents."""
+        """The number of trajectories that failed in each way, over all agents."""
         ends = Counter[str]()
         for row in self.rows:
             ends.update({kind: n for kind, n in row.ends.items() if kind != RIGHT})
@@ -208,10 +210,10 @@ def _row(run: ChosenRun, mine: "DataFrame", data: ToolsData) -> ToolRow:
     left = Counter(unfinished(run))
     left.update(why_undefined(mine, ACCURATE))
     ends = [
-        RIGHT if right else data.categories.get(pk) or UNTOLD
+        RIGHT if right else data.categories.get(pk) or UNCLASSIFIED
         for pk, right in zip(scored["trajectory"], scored[ACCURATE], strict=True)
     ]
-    kinds = (RIGHT, *use.categories, UNTOLD)
+    kinds = (RIGHT, *use.categories, UNCLASSIFIED)
     calls = scored[use.calls].to_numpy()
     excluded = dict(left.most_common())
     return ToolRow(

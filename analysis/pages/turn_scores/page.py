@@ -139,7 +139,7 @@ class TurnAgreement:
 
 @dataclass(frozen=True)
 class PeopleAgreement:
-    """How far people agree with each other on the turns of one dimension."""
+    """The agreement of people with each other on the turns of one dimension."""
 
     question: Question
     found: Reliability
@@ -208,7 +208,7 @@ class TurnScoresResult(AgreementRows, PeopleResult, TurnResult):
 
     @property
     def survivors(self) -> list[str]:
-        """That later turns are those of trajectories that lasted."""
+        """The note that later turns are those of trajectories that lasted."""
         found = dict.fromkeys(warning for curve in self.curves for warning in curve.warnings)
         return [f"{warning[:1].upper()}{warning[1:]}" for warning in found]
 

@@ -77,12 +77,12 @@ def sides_of(
         for turn in map(int, subjects.get("turn", ())):
             both: dict[str, list[float | None]] = {PEOPLE: [], JUDGES: []}
             for question in own:
-                said = people.get((trajectory, turn, question.key))
-                rows.append((PEOPLE, question.title, trajectory, turn, said, task))
+                mean = people.get((trajectory, turn, question.key))
+                rows.append((PEOPLE, question.title, trajectory, turn, mean, task))
                 if question.dimension:
                     found = means.get((trajectory, turn, question.dimension))
                     rows.append((JUDGES, question.title, trajectory, turn, found, task))
-                    both[PEOPLE].append(said)
+                    both[PEOPLE].append(mean)
                     both[JUDGES].append(found)
             rows += [
                 (side, ALL, trajectory, turn, _mean(given), task)

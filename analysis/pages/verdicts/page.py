@@ -119,19 +119,19 @@ class VerdictGroup:
 
 @dataclass(frozen=True)
 class VerdictResult:
-    """What judges made of the answers, by verdict."""
+    """The judges' scores of the answers, by people's verdict."""
 
     data: VerdictData
     groups: tuple[VerdictGroup, ...]
 
     @property
     def plans(self) -> int:
-        """How many final plans are recorded answers."""
+        """The number of final plans that are recorded answers."""
         return len(self.data.frame)
 
     @property
     def without(self) -> int:
-        """How many of these answers nobody judged."""
+        """The number of these answers that nobody judged."""
         return int((self.data.frame["verdict"] == "").sum())
 
     @property

@@ -58,7 +58,7 @@ Found = Mapping[TurnKey, frozenset[str] | None]
 
 @dataclass(frozen=True)
 class ViolationCheckData:
-    """What people marked in each turn, and what the judges found there."""
+    """The conditions that people marked in each turn, and those that the judges found there."""
 
     items: tuple[AskedItem, ...]
     marks: Sets

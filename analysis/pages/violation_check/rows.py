@@ -92,7 +92,7 @@ class ViolationCheck:
 
     @property
     def states(self) -> list[tuple[TurnState, int, int]]:
-        """How many turns came to each state, of how many."""
+        """The number of turns in each state, of how many."""
         states = self.whole.sets.states
         total = sum(states.values())
         return [(state, count, total) for state, count in states.items()]

@@ -140,7 +140,7 @@ class _Row:
 
     @property
     def smaller(self) -> int:
-        """How many items the first or the last third has that can be compared."""
+        """The number of comparable items in the first or the last third, whichever is smaller."""
         return min(self.part(EARLY).size, self.part(LATE).size)
 
 

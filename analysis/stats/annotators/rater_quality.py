@@ -94,7 +94,7 @@ NORMAL = 1.4826
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast a rater works, by active seconds per item.
+    """The speed of a rater, by active seconds per item.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from analysis.stats.results import Estimate
 
 
 class Sign(StrEnum):
-    """What a warning is about."""
+    """The subject of a warning."""
 
     GOLD = "gold accuracy"
     DRIFT = "drift"

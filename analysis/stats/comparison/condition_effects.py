@@ -42,7 +42,7 @@ RANGE_GROWS = "a range is never negative and grows with chance: read its upper e
 
 @dataclass(frozen=True)
 class ConditionChange:
-    """What changes for one model from ``base`` to ``condition``; p-value and verdict of the family.
+    """The change for one model from ``base`` to ``condition``; p-value and verdict of the family.
 
     ``comparison`` has the condition as the first, the base as the second.
     """
@@ -157,9 +157,9 @@ def condition_effects(
     column = as_column(values)
     for name, labels in (("models", models), ("conditions", conditions), ("tasks", tasks)):
         check_length_of(labels, column.size, name)
-    strange = {*conditions, *(one for pair in pairs for one in pair)} - set(order)
-    if strange:
-        raise ValueError(f"{min(strange)!r} is not among the conditions {', '.join(order)}")
+    unknown = {*conditions, *(one for pair in pairs for one in pair)} - set(order)
+    if unknown:
+        raise ValueError(f"{min(unknown)!r} is not among the conditions {', '.join(order)}")
     names, _ = encode(models)
     rows: dict[Key, list[int]] = {(name, condition): [] for name in names for condition in order}
     for i, key in enumerate(zip(models, conditions, strict=True)):

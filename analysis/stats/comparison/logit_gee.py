@@ -109,9 +109,9 @@ def odds_ratios(
     column = as_column(outcomes)
     for name, labels in (("conditions", conditions), ("models", models), ("tasks", tasks)):
         check_length_of(labels, column.size, name)
-    strange = set(conditions) - set(order)
-    if strange:
-        raise ValueError(f"{min(strange)!r} is not among the conditions {', '.join(order)}")
+    unknown = set(conditions) - set(order)
+    if unknown:
+        raise ValueError(f"{min(unknown)!r} is not among the conditions {', '.join(order)}")
     kept = ~np.isnan(column)
     if not np.isin(column[kept], (0, 1)).all():
         raise ValueError("outcomes are 0 or 1")

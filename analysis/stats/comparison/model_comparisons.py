@@ -26,7 +26,7 @@ class ModelPair:
 
     @property
     def name(self) -> str:
-        """As in the family's tests."""
+        """The name of the pair, as in the family's tests."""
         return pair_name(self.first, self.second)
 
 

@@ -19,7 +19,7 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class PairedTable:
-    """On how many tasks both succeed, one of the two, or none (n11, n10, n01, n00)."""
+    """The number of tasks on which both succeed, one of the two, or none (n11, n10, n01, n00)."""
 
     both: int
     first_only: int
@@ -33,7 +33,7 @@ class PairedTable:
 
     @property
     def tasks(self) -> int:
-        """All of them."""
+        """The number of all tasks."""
         return self.both + self.first_only + self.second_only + self.neither
 
 

@@ -169,7 +169,7 @@ class Verdicts:
 
     @property
     def kept(self) -> Any:
-        """Which of them can be counted."""
+        """The trajectories that can be counted."""
         return ~self.unknown & ~self.unscored
 
 

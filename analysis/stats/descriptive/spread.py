@@ -58,7 +58,7 @@ class HistogramBin:
 
     @property
     def label(self) -> str:
-        """Such as ``1`` or ``0.2 to 0.4``."""
+        """The range in words, such as ``1`` or ``0.2 to 0.4``."""
         return f"{self.low:g}" if self.is_value else f"{self.low:g} to {self.high:g}"
 
 

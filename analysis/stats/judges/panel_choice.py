@@ -77,7 +77,7 @@ class PanelChoice:
 
     @property
     def full(self) -> CandidatePanel:
-        """All judges together."""
+        """The panel of all judges together."""
         return self.panels[0]
 
 
@@ -125,19 +125,21 @@ def panel_choice(
     smallest error off the other half would be choosing on it. Under 10 tasks with people's scores
     nobody can choose, and what depends on people is undefined; the distance from all judges is not.
     """
-    table, said = as_floats(scores), as_column(people)
+    table, people_scores = as_floats(scores), as_column(people)
     if not 0 < len(names) <= MOST_JUDGES:
         raise ValueError(f"panels are made of 1 to {MOST_JUDGES} judges, not of {len(names)}")
     if len(set(names)) < len(names):
         raise ValueError("a judge is named twice")
-    if table.shape != (said.size, len(names)):
-        raise ValueError(f"{said.size} items by {len(names)} judges expected, not {table.shape}")
-    check_length_of(tasks, said.size, "tasks")
+    if table.shape != (people_scores.size, len(names)):
+        raise ValueError(
+            f"{people_scores.size} items by {len(names)} judges expected, not {table.shape}"
+        )
+    check_length_of(tasks, people_scores.size, "tasks")
     complete: Any = ~np.isnan(table).any(axis=1)
     gone = int((~complete).sum())
     measure = _Measure(
         table[complete],
-        said[complete],
+        people_scores[complete],
         tuple(compress(tasks, complete.tolist())),
         {SHRUNK: gone} if gone else {},
         seed,
@@ -186,8 +188,8 @@ class _Measure:
         self.held[scored] = ~halves[codes]
         self.why = ""
         if len(names) < FEWEST_TASKS:
-            tasks_said = f"{len(names)} task{'' if len(names) == 1 else 's'}"
-            self.why = TOO_FEW.format(tasks=tasks_said, least=FEWEST_TASKS)
+            tasks_in_words = f"{len(names)} task{'' if len(names) == 1 else 's'}"
+            self.why = TOO_FEW.format(tasks=tasks_in_words, least=FEWEST_TASKS)
             self.choosing[:] = self.held[:] = False
         everyone, codes = encode(tasks)
         self.codes: Codes = codes
@@ -242,9 +244,9 @@ class _Measure:
         """Count what is left out of a measure on the kept items, by reason."""
         if kept.all():
             return self.excluded
-        unsaid = int(np.isnan(self.people).sum())
-        rest = int((~kept).sum()) - unsaid
-        found = {**self.excluded, NO_PERSON: unsaid, CHOSEN_ON: rest}
+        unrated = int(np.isnan(self.people).sum())
+        rest = int((~kept).sum()) - unrated
+        found = {**self.excluded, NO_PERSON: unrated, CHOSEN_ON: rest}
         return {reason: count for reason, count in found.items() if count}
 
 

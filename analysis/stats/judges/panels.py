@@ -185,7 +185,7 @@ def judge_panel(
     full = grid[complete]
     spans = _Spans.of(scale)
     kept = [unit for unit, keep in zip(units, complete, strict=True) if keep]
-    told = None if people is None else as_column([people.get(unit) for unit in kept])
+    people_scores = None if people is None else as_column([people.get(unit) for unit in kept])
     many = len(names) > 1
     sizes = Counter((~np.isnan(grid)).sum(axis=1).tolist())
     return PanelReliability(
@@ -193,7 +193,7 @@ def judge_panel(
         if many
         else Estimate.without_value(ONE_JUDGE),
         judges=tuple(
-            _judge(name, j, grid, full, told, threshold, drawing, kept, spans)
+            _judge(name, j, grid, full, people_scores, threshold, drawing, kept, spans)
             for j, name in enumerate(names)
         ),
         items=len(units),

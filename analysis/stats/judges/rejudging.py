@@ -22,7 +22,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """What a second judging changes in the scores of one judge, or of a panel.
+    """The change by a second judging in the scores of one judge, or of a panel.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class VerdictChange:
-    """What it changes in verdicts: ``gained`` pass the second time alone, ``lost`` the first.
+    """The change by it in verdicts: ``gained`` pass the second time alone, ``lost`` the first.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ WITHIN_SD = "pooled standard deviation of the replies to one item"
 
 @dataclass(frozen=True)
 class Consistency:
-    """How far one judge's replies to the same items agree, on one dimension.
+    """The agreement of one judge's replies to the same items, on one dimension.
 
     Attributes
     ----------

@@ -233,7 +233,7 @@ class BestConstant:
 
 @dataclass(frozen=True)
 class AltTestVerdict:
-    """What may be concluded about a judge.
+    """The conclusion about a judge.
 
     Attributes
     ----------

@@ -38,18 +38,18 @@ class Answers:
 
     @property
     def sizes(self) -> Floats:
-        """How many answers an item of each kind has."""
+        """The number of answers to an item of each kind."""
         sums: Floats = self.counts.sum(axis=1)
         return sums
 
     @property
     def often(self) -> Codes:
-        """How many items there are of each kind."""
+        """The number of items of each kind."""
         return np.bincount(self.kinds, minlength=len(self.counts))
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return int(self.kinds.size)
 
     def with_at_least(self, least: int) -> tuple["Answers", Any]:

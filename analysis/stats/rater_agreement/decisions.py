@@ -39,7 +39,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class DecisionQuality:
-    """How a decision maker's decisions compare with the majority of people.
+    """The quality of a decision maker's decisions against the majority of people.
 
     Attributes
     ----------
@@ -217,10 +217,10 @@ def _check_values(
     words: set[Hashable],
 ) -> None:
     voted = {value for verdict in majorities.values() for value in verdict.counts}
-    strange = (set(decided.values()) | voted) - words
-    if strange:
+    unknown = (set(decided.values()) | voted) - words
+    if unknown:
         known = " or ".join(sorted(repr(word) for word in words))
-        raise ValueError(f"a decision is {known}, not {min(strange, key=repr)!r}")
+        raise ValueError(f"a decision is {known}, not {min(unknown, key=repr)!r}")
 
 
 def _why_not(has_decision: bool, verdict: MajorityVerdict | None) -> str:

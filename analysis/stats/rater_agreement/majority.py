@@ -14,7 +14,7 @@ Vote = tuple[Hashable, Hashable, Hashable | None]
 
 @dataclass(frozen=True)
 class MajorityVerdict:
-    """What the votes on one item come to; ``value`` is None unless there is a majority.
+    """The result of the votes on one item; ``value`` is None unless there is a majority.
 
     ``counts`` has the votes by value, ``missing`` the raters who were asked and gave none.
     """

@@ -61,7 +61,7 @@ class TurnComparison:
 
 @dataclass(frozen=True)
 class SetComparison:
-    """How a judge's sets compare with the majority of people's.
+    """The comparison of a judge's sets with the majority of people's.
 
     Attributes
     ----------

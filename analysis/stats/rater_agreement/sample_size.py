@@ -18,7 +18,7 @@ OFTEN_UNDEFINED = "{share:.0%} of the simulated studies have no alpha: all score
 
 @dataclass(frozen=True)
 class SampleSize:
-    """How many items are needed.
+    """The number of items needed.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ STEP = 1.5
 
 @dataclass(frozen=True)
 class RemlFit:
-    """What was fitted, in the units of the columns given.
+    """The fitted parameters, in the units of the columns given.
 
     Attributes
     ----------

@@ -90,21 +90,21 @@ def read_tidy(
     file: BinaryIO,
     *,
     scale: tuple[int, int] = (1, 5),
-    told: Callable[[int], None] | None = None,
+    report_line: Callable[[int], None] | None = None,
     most_cells: int | None = None,
 ) -> TidyTable:
     """Read a tidy table from a binary file.
 
     The columns are ``dataset, item, criterion, rater, rater_kind, score`` in any order, and
     ``task`` if items share tasks. An empty score is a missing one. The file is read a line at a
-    time; ``told`` hears now and then how many lines that were. Raises ``FileRefused``, which names
+    time; ``report_line`` is called with the lines read. Raises ``FileRefused``, which names
     line and column of the first twenty faults, or ``TooWide`` for a table of more than
     ``most_cells`` pairs of an item and a rater (``MOST_CELLS`` by default).
     """
     problems = Problems()
     rows = _Rows(scale, problems)
     try:
-        rows.read(_text(file, told))
+        rows.read(_text(file, report_line))
     except (gzip.BadGzipFile, EOFError, zlib.error):
         found = Unquoted("one that is cut off or damaged")
         problems.add(f"after {_at(rows.line)}", "a whole gzip file", found)
@@ -338,14 +338,14 @@ class _Rows:
         problems.check()
 
 
-def _text(file: BinaryIO, told: Callable[[int], None] | None) -> Iterator[str]:
+def _text(file: BinaryIO, report_line: Callable[[int], None] | None) -> Iterator[str]:
     """Yield the lines, decoded one by one, so that a fault is known by its line."""
     start = file.read(len(GZIP))
     file.seek(0)
     stream = gzip.GzipFile(fileobj=file) if start == GZIP else file
     for number, line in enumerate(stream):
-        if told is not None and number % STRIDE == 0:
-            told(number)
+        if report_line is not None and number % STRIDE == 0:
+            report_line(number)
         yield line.decode("utf-8" if number else "utf-8-sig")
 
 

@@ -98,7 +98,7 @@ class RaterGroup:
 
 @dataclass(frozen=True)
 class Planning:
-    """How many items would give the wanted half-width if later items are like these."""
+    """The number of items that would give the wanted half-width if later items are like these."""
 
     half_width: float
     equal: SampleSize | None

@@ -55,9 +55,9 @@ class MonitorPlace:
         return f"{self.place.stand_in} (script or model)" if self.place.stand_in else "nobody"
 
 
-def stands(turn: SessionTurn, seats: Sequence[MonitorPlace]) -> str:
-    """Return where a session stands, as a key of ``WORDS``."""
-    missing = any(seat.asked and seat.vacant for seat in seats)
+def standing_of(turn: SessionTurn, places: Sequence[MonitorPlace]) -> str:
+    """Return the state of a session as a key of ``WORDS``."""
+    missing = any(place.asked and place.vacant for place in places)
     return "vacant" if missing else turn.standing
 
 
@@ -67,20 +67,20 @@ class MonitorRow:
 
     session: LiveSession
     turn: SessionTurn
-    seats: Sequence[MonitorPlace]
+    places: Sequence[MonitorPlace]
 
     @property
-    def stands(self) -> str:
-        """A key of ``WORDS``: where it stands, and whether somebody is missing there."""
-        return stands(self.turn, self.seats)
+    def standing(self) -> str:
+        """The key of ``WORDS`` for the state of the session, and whether a player is missing."""
+        return standing_of(self.turn, self.places)
 
     @property
     def words(self) -> str:
-        return WORDS[self.stands]
+        return WORDS[self.standing]
 
     @property
     def tone(self) -> str:
-        return TONES[self.stands]
+        return TONES[self.standing]
 
     @property
     def agent(self) -> str:
@@ -92,15 +92,15 @@ class MonitorRow:
 
     @property
     def mark(self) -> str:
-        """Changes whenever something changes that the row shows."""
-        seen = [f"{seat.place.last_seen_at:%H%M%S}" for seat in self.seats if _seen(seat)]
-        who = [f"{seat.place.player_id or seat.place.stand_in}" for seat in self.seats]
+        """A mark that changes whenever something changes that the row shows."""
+        seen = [f"{one.place.last_seen_at:%H%M%S}" for one in self.places if _seen(one)]
+        who = [f"{one.place.player_id or one.place.stand_in}" for one in self.places]
         turns = self.session.trajectory.turn_count
         return "-".join(map(str, [self.session.pk, self.turn.standing, turns, *who, *seen]))
 
 
-def _seen(seat: MonitorPlace) -> bool:
-    return seat.place.last_seen_at is not None
+def _seen(one: MonitorPlace) -> bool:
+    return one.place.last_seen_at is not None
 
 
 def agent_now(trajectory: Trajectory) -> str:
@@ -141,7 +141,7 @@ def needing_rows(user: User, seen: Visibility) -> list[MonitorRow]:
     if not user.is_superuser:
         mine = user.memberships.filter(role=Membership.Role.MANAGER).order_by()
         rows = rows.filter(study__in=mine.values("study"))
-    return [row for row in _rows(rows) if row.stands in NEEDING]
+    return [row for row in _rows(rows) if row.standing in NEEDING]
 
 
 def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
@@ -155,7 +155,7 @@ def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
     sessions = list(rows.order_by("-pk")[:MOST])
     turns = whose_turns(sessions)
     found = [
-        MonitorRow(session, turn, _seats(session, turn))
+        MonitorRow(session, turn, _places_of(session, turn))
         for session in sessions
         if (turn := turns[session.pk]).standing != "over"
     ]
@@ -163,13 +163,13 @@ def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
     return sorted(
         found,
         key=lambda row: (
-            order.index(row.stands),
+            order.index(row.standing),
             row.turn.since or row.session.created_at,
             row.session.pk,
         ),
     )
 
 
-def _seats(session: LiveSession, turn: SessionTurn) -> list[MonitorPlace]:
+def _places_of(session: LiveSession, turn: SessionTurn) -> list[MonitorPlace]:
     asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
     return [MonitorPlace(place, place.pk in asked) for place in session.places.all()]

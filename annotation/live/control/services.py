@@ -125,7 +125,7 @@ def _label(session: LiveSession) -> None:
 
 
 def _names(run: Run, role: str, name: str | None) -> list[str]:
-    """Return who is to fill each seat of a role, by name."""
+    """Return the answerers of a role by name, one for each of its seats."""
     system = get_system(run.dataset.system)
     count = len(system.seats(role, run.settings)) if role != "agent" else 1
     if name is None:

@@ -19,7 +19,7 @@ from annotation.live.control.monitor import (
     MonitorPlace,
     agent_now,
     monitor_rows,
-    stands,
+    standing_of,
 )
 from annotation.live.control.services import (
     end_session,
@@ -53,7 +53,7 @@ from benchmarks.runs.cautions import run_caution
 from benchmarks.trajectories.selectors import is_scored
 from benchmarks.visibility import Visibility
 
-DEEDS = (
+ACTIONS = (
     "pause", "resume", "end", "retry", "agent", "free", "stand_in", "take_over",
 )  # fmt: skip
 
@@ -65,7 +65,7 @@ class ControlForm(forms.Form):
 
     use_required_attribute = False
 
-    do = forms.ChoiceField(choices=[(deed, deed) for deed in DEEDS])
+    do = forms.ChoiceField(choices=[(action, action) for action in ACTIONS])
     place = forms.IntegerField(required=False, min_value=1, max_value=100)
     agent = forms.ModelChoiceField(
         label="Another agent",
@@ -148,8 +148,8 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
     turn = whose_turn(session)
     places = LivePlace.objects.filter(session=session).select_related("player").order_by("number")
     asked = {place.pk for place in turn.places} if turn.standing == "asked" else set()
-    seats = [MonitorPlace(place, place.pk in asked) for place in places]
-    standing = stands(turn, seats)
+    monitored = [MonitorPlace(place, place.pk in asked) for place in places]
+    standing = standing_of(turn, monitored)
     context = {
         "access": access,
         "session": session,
@@ -159,9 +159,9 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
         "words": WORDS[standing],
         "tone": TONES[standing],
         "over": session.state in LiveSession.OVER,
-        "seats": seats,
+        "places": monitored,
         "rests": _rests(turn),
-        "meets_agent": not any("agent" in seat.place.roles for seat in seats),
+        "meets_agent": not any("agent" in one.place.roles for one in monitored),
         "form": form,
         "reveals": not access.study.blind,
     }
@@ -222,37 +222,37 @@ def session_watch(request: HttpRequest, pk: int) -> HttpResponseBase:
         if access.place is not None and not wants_fragment(request):
             return redirect("annotation:session", pk=pk)
         raise Http404
-    table = read_session_state(access)
-    replies = table.trajectory.exchanges.filter(state=Exchange.State.ANSWERED).count()
-    events = table.session.events.count()
-    version = f"{table.token}.{table.trajectory.turn_count}.{replies}.{events}"
+    state = read_session_state(access)
+    replies = state.trajectory.exchanges.filter(state=Exchange.State.ANSWERED).count()
+    events = state.session.events.count()
+    version = f"{state.token}.{state.trajectory.turn_count}.{replies}.{events}"
     part = wants_fragment(request)
     if part and request.GET.get("v") == version:
-        return HttpResponse(status=STOP_POLLING if table.over else 204)
+        return HttpResponse(status=STOP_POLLING if state.over else 204)
     given = request.GET.get("turn", "")
     after = int(given) if part and given.isdecimal() and len(given) < 6 else 0
     template = "annotation/partials/_watch_state.html" if part else "annotation/session_watch.html"
-    context = {**_context(request, table, after), "version": version, "part": part}
+    context = {**_context(request, state, after), "version": version, "part": part}
     response = render(request, template, context)
-    if part and table.over:
+    if part and state.over:
         response.status_code = STOP_POLLING
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
-def _context(request: HttpRequest, table: SessionState, after: int) -> dict[str, Any]:
-    if table.over:
-        note_end(session=table.session)
-    trajectory = watched_trajectory(table)
+def _context(request: HttpRequest, state: SessionState, after: int) -> dict[str, Any]:
+    if state.over:
+        note_end(session=state.session)
+    trajectory = watched_trajectory(state)
     system = trajectory.run.dataset.system
     turns = watched_turns(trajectory, after=after)
     spoken = open_turn(trajectory)
     return {
-        "session": table.session,
-        "study": table.access.study.study,
-        "table": table,
-        "state": headline(table),
-        "limits": session_deadlines(table),
+        "session": state.session,
+        "study": state.access.study.study,
+        "state": state,
+        "headline": headline(state),
+        "limits": session_deadlines(state),
         "trajectory": trajectory,
         "caution": run_caution(trajectory.run, trajectory.role_changes),
         "run": trajectory.run,
@@ -264,8 +264,8 @@ def _context(request: HttpRequest, table: SessionState, after: int) -> dict[str,
         "card": own_template(system, "_turn.html"),
         "badges": own_template(system, "_turn_badges.html"),
         "scored": is_scored(system),
-        "sittings": place_rows(table, system),
-        "events": event_rows(table),
-        "manages": table.access.manages,
+        "sittings": place_rows(state, system),
+        "events": event_rows(state),
+        "manages": state.access.manages,
         "sees_results": request.user.has_perm(VIEW),
     }

@@ -33,10 +33,10 @@ class PlaceRow:
     roles: str
 
 
-def watched_trajectory(table: SessionState) -> Trajectory:
+def watched_trajectory(state: SessionState) -> Trajectory:
     """Return the trajectory with all that cards of turns need."""
     rows = Trajectory.objects.select_related("run__dataset", "run__agent", "task", "profile")
-    return rows.get(pk=table.session.trajectory_id)
+    return rows.get(pk=state.session.trajectory_id)
 
 
 def watched_turns(trajectory: Trajectory, *, after: int = 0) -> list[TurnView]:
@@ -78,11 +78,11 @@ def _role_titles(system: str) -> dict[str, str]:
     return {role.name: role.title for role in get_system(system).roles}
 
 
-def place_rows(table: SessionState, system: str) -> list[PlaceRow]:
+def place_rows(state: SessionState, system: str) -> list[PlaceRow]:
     """Return who sits where now."""
     titles = _role_titles(system)
-    rows = LivePlace.objects.filter(session=table.session).select_related("player")
-    asked = {place.pk for place in table.turn.places if table.turn.standing == "asked"}
+    rows = LivePlace.objects.filter(session=state.session).select_related("player")
+    asked = {place.pk for place in state.turn.places if state.turn.standing == "asked"}
     return [
         PlaceRow(
             place,
@@ -98,9 +98,9 @@ def place_rows(table: SessionState, system: str) -> list[PlaceRow]:
     ]
 
 
-def event_rows(table: SessionState) -> Sequence[EventRow]:
+def event_rows(state: SessionState) -> Sequence[EventRow]:
     """Return the events of a session, the newest first."""
-    rows = table.session.events.select_related("place", "about", "by").order_by("-pk")
+    rows = state.session.events.select_related("place", "about", "by").order_by("-pk")
     return [EventRow(row.turn, row.at, _words(row), row.reason) for row in rows]
 
 

@@ -57,8 +57,10 @@ class DialogueLine:
         return self.speaker == _SPEAKERS["system"] or _JSON.search(self.text) is not None
 
     @property
-    def gist(self) -> str:
-        """What stands for it while it is folded: its first words, if it has any for people."""
+    def preview(self) -> str:
+        """The text that stands for it while it is folded: its first words,
+        if it has any for people.
+        """
         words = [line for line in self.text.splitlines() if not _FOR_PROGRAMS.match(line)]
         return shorten(" ".join(words), 100, placeholder=" …") or "As it was sent"
 
@@ -78,20 +80,20 @@ def load_session_dialogue(
     whole = story is not None and not story.roles.isdisjoint(place.roles)
     if not whole and not newest:
         return _numbered(_query(place, story)) if story is not None else []
-    if not whole and not any(_teller(ask, system) for ask in newest):
-        return _numbered(_told(place))
+    if not whole and not any(_narrator(ask, system) for ask in newest):
+        return _numbered(_messages_to(place))
     # A place of several roles is told more in one of them than in another.
     lines: dict[tuple[str, str, int], Utterance] = {}
-    told = [_story(place, story)] if story is not None and whole else []
-    for line in chain(*told, *(_heard(ask, place, system) for ask in newest)):
+    sources = [_story(place, story)] if story is not None and whole else []
+    for line in chain(*sources, *(_heard(ask, place, system) for ask in newest)):
         lines.setdefault((line.speaker, line.text.strip(), line.turn), line)
     return _numbered(sorted(lines.values(), key=lambda line: line.turn))
 
 
 def mark_lines(lines: Sequence[DialogueLine]) -> str:
     """Return how many lines these are, with a digest of them, for `newer_lines`."""
-    told = repr([(line.speaker, line.text, line.turn) for line in lines])
-    return f"{len(lines)}-{blake2s(told.encode(), digest_size=6).hexdigest()}"
+    content = repr([(line.speaker, line.text, line.turn) for line in lines])
+    return f"{len(lines)}-{blake2s(content.encode(), digest_size=6).hexdigest()}"
 
 
 def newer_lines(lines: Sequence[DialogueLine], mark: str) -> Sequence[DialogueLine] | None:
@@ -119,8 +121,10 @@ def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:
     plans = Exchange.objects.filter(
         trajectory=trajectory, role="agent", state=Exchange.State.ANSWERED
     )
-    said = list(plans.order_by("step").values_list("text", flat=True))
-    for line in story.tell(query, turns, said[-1].strip() if len(said) > len(turns) else ""):
+    plan_texts = list(plans.order_by("step").values_list("text", flat=True))
+    for line in story.tell(
+        query, turns, plan_texts[-1].strip() if len(plan_texts) > len(turns) else ""
+    ):
         yield replace(line, speaker=YOU) if line.speaker in place.title else line
 
 
@@ -135,7 +139,7 @@ def _newest_asks(place: LivePlace) -> list[OpenAsk]:
     return list(asks.filter(pk__in=by_kind.values()))
 
 
-def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
+def _narrator(ask: OpenAsk, system: str) -> Dialogue | None:
     """Return what tells of the dialogue before an ask; nothing does where it came without a
     context.
     """
@@ -149,7 +153,7 @@ def _teller(ask: OpenAsk, system: str) -> Dialogue | None:
 def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
     """Yield what an ask tells of the dialogue, and the reply to it; verdicts are no part of it."""
     kind = ask.expect.get("kind", "")
-    tell = _teller(ask, system)
+    tell = _narrator(ask, system)
     last = 0
     for line in tell(ask.context) if tell else ():
         last = max(last, line.turn)
@@ -172,7 +176,7 @@ def _heard(ask: OpenAsk, place: LivePlace, system: str) -> Iterator[Utterance]:
         yield Utterance(YOU, words, int(turn), plan=kind == "plan")
 
 
-def _told(place: LivePlace) -> Iterator[Utterance]:
+def _messages_to(place: LivePlace) -> Iterator[Utterance]:
     """Yield all messages that the place was told, each once, and what it replied."""
     trajectory = place.session.trajectory_id
     answered = Exchange.objects.filter(
@@ -191,7 +195,7 @@ def _told(place: LivePlace) -> Iterator[Utterance]:
     digests = list(dict.fromkeys(digest for messages, _ in asked for digest in messages))
     texts = dict(zip(digests, core_messages(digests), strict=True))
     seen: set[str] = set()
-    said: set[str] = set()
+    replies: set[str] = set()
     for messages, reply in asked:
         for digest in messages:
             if digest in seen:
@@ -199,17 +203,17 @@ def _told(place: LivePlace) -> Iterator[Utterance]:
             seen.add(digest)
             message = texts[digest]
             # What the place itself replied stands there already, in its own words.
-            if message.speaker != "assistant" or message.text not in said:
+            if message.speaker != "assistant" or message.text not in replies:
                 yield Utterance(_SPEAKERS[message.speaker], _words(message))
         if reply is not None:
-            said.add(reply)
+            replies.add(reply)
             yield Utterance(YOU, reply)
 
 
 def _words(message: Message) -> str:
     calls = [call.get("function", {}) for call in message.tool_calls]
-    told = [f"{call.get('name', '')} {call.get('arguments', '')}" for call in calls]
-    return "\n".join(filter(None, [message.text, *told]))
+    shown_calls = [f"{call.get('name', '')} {call.get('arguments', '')}" for call in calls]
+    return "\n".join(filter(None, [message.text, *shown_calls]))
 
 
 def _numbered(lines: Sequence[Utterance] | Iterator[Utterance]) -> list[DialogueLine]:
@@ -217,7 +221,7 @@ def _numbered(lines: Sequence[Utterance] | Iterator[Utterance]) -> list[Dialogue
     before: int = 0
     plan: tuple[str, ...] = ()
     for number, line in enumerate(lines, 1):
-        one = _said(number, line, before, plan)
+        one = _dialogue_line(number, line, before, plan)
         if one.steps:
             before, plan = number, one.steps
         found.append(one)
@@ -225,7 +229,9 @@ def _numbered(lines: Sequence[Utterance] | Iterator[Utterance]) -> list[Dialogue
 
 
 @lru_cache(maxsize=2000)
-def _said(number: int, line: Utterance, before: int, plan: tuple[str, ...]) -> DialogueLine:
+def _dialogue_line(
+    number: int, line: Utterance, before: int, plan: tuple[str, ...]
+) -> DialogueLine:
     """Return a line after the ``plan`` of another one; every look comes by the same ones."""
     steps = tuple(split_steps(line.text)) if line.plan else ()
     change = plan_change(plan, steps) if plan and steps else None

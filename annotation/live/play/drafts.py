@@ -12,7 +12,7 @@ from benchmarks.models import OpenAsk
 
 
 class NewerDraft(Refused):
-    """Something else was kept since; ``draft`` is that."""
+    """An error: a newer draft was kept since; it is ``draft``."""
 
     def __init__(self, draft: LiveDraft) -> None:
         self.draft = draft

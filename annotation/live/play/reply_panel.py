@@ -39,31 +39,31 @@ class ReplyPanel:
     version: int = 0
 
 
-def desk_key(table: SessionState, shown: str = "") -> str:
+def desk_key(state: SessionState, shown: str = "") -> str:
     """Return which desk belongs to the table, given the one that is ``shown``."""
-    if table.over:
+    if state.over:
         return "over"
-    if table.turn.standing == "gathering":
-        return f"lobby-{table.token}"
-    keys = [f"ask-{ask.pk}" for ask in table.own]
+    if state.turn.standing == "gathering":
+        return f"lobby-{state.token}"
+    keys = [f"ask-{ask.pk}" for ask in state.own]
     if shown in keys:
         return shown
     return keys[0] if keys else "wait"
 
 
-def fetch_ask(table: SessionState, pk: int) -> OpenAsk | None:
+def fetch_ask(state: SessionState, pk: int) -> OpenAsk | None:
     """Return an ask of this place with all that is told in it;
     None where it was never asked of it.
     """
-    if table.place is None or pk > 2**62:
+    if state.place is None or pk > 2**62:
         return None
     asks = OpenAsk.objects.select_related("trajectory__run__dataset").only(*_ASKED)
-    ask = asks.filter(pk=pk, trajectory=table.session.trajectory_id).first()
-    return ask if ask is not None and ask.role in table.place.roles else None
+    ask = asks.filter(pk=pk, trajectory=state.session.trajectory_id).first()
+    return ask if ask is not None and ask.role in state.place.roles else None
 
 
 def load_reply_panel(
-    table: SessionState,
+    state: SessionState,
     key: str,
     *,
     as_text: bool = False,
@@ -75,16 +75,16 @@ def load_reply_panel(
     """
     if not key.startswith("ask-"):
         return ReplyPanel(key)
-    ask = fetch_ask(table, int(key.removeprefix("ask-")))
+    ask = fetch_ask(state, int(key.removeprefix("ask-")))
     if ask is None:
         return ReplyPanel("wait")
     drafted = False
-    kept = fetch_draft(ask, table.access.user)
+    kept = fetch_draft(ask, state.access.user)
     if fields is None:
         fields, drafted = (kept.fields if kept else {}), kept is not None
-    beside = suggestion_on(ask) if table.plan.shows_suggestions else None
+    beside = suggestion_on(ask) if state.plan.shows_suggestions else None
     own = system_form(ask, fields, errors or {}, beside)
-    rest = [fetch_ask(table, row.pk) for row in table.own if row.pk != ask.pk]
+    rest = [fetch_ask(state, row.pk) for row in state.own if row.pk != ask.pk]
     return ReplyPanel(
         key,
         ask_view(ask),
@@ -97,15 +97,15 @@ def load_reply_panel(
     )
 
 
-def load_suggestion_panel(table: SessionState, key: str) -> SystemForm | None:
+def load_suggestion_panel(state: SessionState, key: str) -> SystemForm | None:
     """Return what is suggested beside the form of this desk, for a page that shows the form
     already.
 
     None where nothing was.
     """
-    if not table.suggested or not key.startswith("ask-"):
+    if not state.suggested or not key.startswith("ask-"):
         return None
-    ask = fetch_ask(table, int(key.removeprefix("ask-")))
+    ask = fetch_ask(state, int(key.removeprefix("ask-")))
     beside = suggestion_on(ask) if ask is not None else None
     return system_form(ask, {}, {}, beside) if ask is not None and beside is not None else None
 
@@ -122,16 +122,16 @@ def answered_by(ask: OpenAsk, user: User) -> bool:
     return replies.exists()
 
 
-def describe_reply_outcome(table: SessionState, shown: str) -> str:
+def describe_reply_outcome(state: SessionState, shown: str) -> str:
     """Return why a form that was shown is not any more, in words; empty where nothing is to be
     said.
     """
     if not shown.startswith("ask-") or not shown.removeprefix("ask-").isdecimal():
         return ""
-    ask = fetch_ask(table, int(shown.removeprefix("ask-")[:18]))
+    ask = fetch_ask(state, int(shown.removeprefix("ask-")[:18]))
     if ask is None:
         return "This reply is no longer needed. Your text is below."
     if ask.answered_at is None:
         return ""
-    where = "in another tab" if answered_by(ask, table.access.user) else "by another person"
+    where = "in another tab" if answered_by(ask, state.access.user) else "by another person"
     return f"This was answered {where}. That reply counts."

@@ -66,7 +66,7 @@ def be_ready(*, place: LivePlace, user: User) -> None:
         session = lock_open_session(place.session_id)
         place = _own(place, user)
         if place.ready_at is None:
-            _refuse_unless_told(session, user)
+            _refuse_unless_informed(session, user)
             now = timezone.now()
             place.ready_at = place.last_seen_at = now
             place.joined_at = place.joined_at or now
@@ -75,7 +75,7 @@ def be_ready(*, place: LivePlace, user: User) -> None:
         _begin_when_all_are_there(session)
 
 
-def _refuse_unless_told(session: LiveSession, user: User) -> None:
+def _refuse_unless_informed(session: LiveSession, user: User) -> None:
     """Refuse who has not read and agreed to what comes first, or where the study stands still."""
     participant = Participant.objects.filter(study=session.study_id, user=user).first()
     if participant is None:
@@ -121,7 +121,7 @@ def reply_to(
             raise Refused("paused", "the session is paused. Resume it, then send again")
         if session.state == State.GATHERING:
             raise Refused("paused", "the session has not started")
-        stored = _said_already(ask, user, text)
+        stored = _stored_reply(ask, user, text)
         if stored is not None:
             return stored
         try:
@@ -148,7 +148,7 @@ def reply_to(
     return exchange
 
 
-def _said_already(ask: OpenAsk, user: User, text: str) -> Exchange | None:
+def _stored_reply(ask: OpenAsk, user: User, text: str) -> Exchange | None:
     """Return the stored reply where this person has sent these very words to this ask."""
     replies = Exchange.objects.filter(
         trajectory=ask.trajectory_id,

@@ -61,7 +61,7 @@ class SessionState:
 
     @cached_property
     def away(self) -> tuple[LivePlace, ...]:
-        """Who is asked, and is not at their page."""
+        """The players who are asked, and are not at their page."""
         if self.turn.standing != "asked":
             return ()
         others = [place for place in self.turn.places if place is not self.place]
@@ -74,7 +74,7 @@ class SessionState:
     @cached_property
     def token(self) -> str:
         """Changes whenever the page has to."""
-        seats = [
+        players = [
             (place.pk, place.player_id, place.ready_at is not None, place.stand_in)
             for place in self.access.places
         ]
@@ -86,7 +86,7 @@ class SessionState:
             [ask.pk for ask in self.turn.asks],
             self.heard,
             self.suggested,
-            seats,
+            players,
             sorted(self.present),
         )
         return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
@@ -97,7 +97,7 @@ class SessionState:
 
     @property
     def every(self) -> str:
-        """After how long a page asks again; empty where nothing will change."""
+        """The interval after which a page asks again; empty where nothing will change."""
         if self.over:
             return ""
         mine = self.turn.standing == "asked" and bool(self.own)
@@ -116,7 +116,7 @@ def read_session_state(access: SessionAccess) -> SessionState:
     if trajectory.status != Trajectory.Status.WAITING:
         waiting = []
     answered = [ask.answered_at for ask in rows if ask.answered_at is not None]
-    trajectory.said = max(answered, default=None)  # type: ignore[attr-defined]
+    trajectory.last_answered = max(answered, default=None)  # type: ignore[attr-defined]
     turn = turn_of(session, trajectory, waiting, list(access.places))
     own = turn.asks_of(access.place) if access.place is not None else ()
     newest = [ask for ask in rows if access.place is None or ask.role in access.place.roles]

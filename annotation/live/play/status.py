@@ -25,7 +25,9 @@ class SessionDeadline:
 
 @dataclass(frozen=True)
 class Headline:
-    """Whose turn it is, in words for whoever looks. ``since`` is when it began to be."""
+    """The line that says whose turn it is, in words for whoever looks.
+    ``since`` is when it began to be.
+    """
 
     title: str
     text: str = ""
@@ -34,99 +36,99 @@ class Headline:
     waits: bool = False
 
 
-def headline(table: SessionState) -> Headline:
+def headline(state: SessionState) -> Headline:
     """Return whose turn it is, for a player."""
-    turn, place = table.turn, table.place
+    turn, place = state.turn, state.place
     match turn.standing:
         case "over":
-            what = "Practice round" if table.session.practice else "Session"
-            return Headline(f"{what} over", ended_text(table), tone="idle")
+            what = "Practice round" if state.session.practice else "Session"
+            return Headline(f"{what} over", ended_text(state), tone="idle")
         case "gathering":
-            return _gathering(table)
+            return _gathering(state)
         case "paused":
-            return Headline("Paused", _paused_by(table), turn.since, "warn")
+            return Headline("Paused", _paused_by(state), turn.since, "warn")
         case "stuck":
             return Headline(
                 "No response",
-                f"{_at_work(table)[0]} did not respond. The study’s manager can see this and "
+                f"{_at_work(state)[0]} did not respond. The study’s manager can see this and "
                 "continue the session. Your messages are stored; you don’t need to send anything "
                 "again.",
                 turn.since,
                 "bad",
             )
         case "background":
-            who, since = _at_work(table)
+            who, since = _at_work(state)
             does = "is writing" if who == _AGENT else "is working"
             return Headline(f"{who} {does}", "", since or turn.since, waits=True)
-    if table.own:
-        many = len(table.own)
+    if state.own:
+        many = len(state.own)
         title = "Your turn" if many == 1 else f"Your turn: {many} replies"
-        return Headline(title, "", min(ask.opened_at for ask in table.own), "ok")
+        return Headline(title, "", min(ask.opened_at for ask in state.own), "ok")
     titles = " and ".join(each.title for each in turn.places if each is not place)
     if any(each.player_id is None and not each.stand_in for each in turn.places):
         waits = f"Nobody plays the {titles.lower()} right now. The session waits for a replacement."
         return Headline(f"No {titles.lower()}", waits, turn.since, "warn")
-    away = f"{titles} has left the page. The session waits." if table.away else ""
+    away = f"{titles} has left the page. The session waits." if state.away else ""
     return Headline(f"{titles}’s turn", away, turn.since, waits=True)
 
 
 _AGENT = "The agent"
 
 
-def _at_work(table: SessionState) -> tuple[str, datetime | None]:
+def _at_work(state: SessionState) -> tuple[str, datetime | None]:
     """Return who was called last and has not replied, as players may know it."""
     S = Exchange.State
     calls = Exchange.objects.filter(
-        trajectory=table.session.trajectory_id, state__in=[S.SENT, S.FAILED]
+        trajectory=state.session.trajectory_id, state__in=[S.SENT, S.FAILED]
     )
     last = calls.order_by("-step", "-slot", "-attempt").values_list("role", "sent_at").first()
-    place = table.place
+    place = state.place
     if last is None:
         # A script answers at once; what comes after the reply to an agent is its plan.
         own_agent = place is not None and "agent" in place.roles
         return ("The other side" if own_agent else _AGENT), None
     role, sent = last
-    current = table.turn.standing == "stuck" or _is_new(table, sent)
+    current = state.turn.standing == "stuck" or _is_new(state, sent)
     return (_AGENT if role == "agent" else "The other side"), sent if current else None
 
 
-def _is_new(table: SessionState, since: datetime) -> bool:
+def _is_new(state: SessionState, since: datetime) -> bool:
     """Return whether a call belongs to the current ask, and not to an
     attempt before the last reply.
     """
-    return table.turn.since is None or since >= table.turn.since
+    return state.turn.since is None or since >= state.turn.since
 
 
-def _gathering(table: SessionState) -> Headline:
-    missing = [place for place in table.turn.places if place is not table.place]
-    ready = table.place is not None and table.place.ready_at is not None
+def _gathering(state: SessionState) -> Headline:
+    missing = [place for place in state.turn.places if place is not state.place]
+    ready = state.place is not None and state.place.ready_at is not None
     if not ready:
         return Headline("Not started", tone="info")
     titles = " and ".join(place.title.lower() for place in missing)
     return Headline(f"Waiting for the {titles}" if titles else "Starting", waits=True)
 
 
-def _paused_by(table: SessionState) -> str:
-    rows = table.session.events.filter(kind=LiveEvent.Kind.PAUSED).order_by("-pk")
+def _paused_by(state: SessionState) -> str:
+    rows = state.session.events.filter(kind=LiveEvent.Kind.PAUSED).order_by("-pk")
     by = rows.values_list("by", flat=True).first()
-    if table.place is not None and by == table.place.player_id:
+    if state.place is not None and by == state.place.player_id:
         who = "You paused the session"
     else:
-        title = next((place.title for place in table.access.places if place.player_id == by), "")
+        title = next((place.title for place in state.access.places if place.player_id == by), "")
         who = f"The {title.lower()} paused" if title and by else "The study’s manager paused"
         who = f"{who} the session"
     return f"{who}. Time limits stop until it is resumed."
 
 
-def ended_text(table: SessionState) -> str:
+def ended_text(state: SessionState) -> str:
     """Return how it ended, for whoever played: in the system's words, or why it was given up."""
-    trajectory = table.trajectory
+    trajectory = state.trajectory
     if trajectory.status == Trajectory.Status.DONE:
         ending = trajectory.termination
         unread = ending == "valid_plan" and _was_unread(trajectory)
-        words = find_system(table.plan.system).people.end_message(ending, unread=unread)
+        words = find_system(state.plan.system).people.end_message(ending, unread=unread)
         return words or "The session is complete."
-    rows = table.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
+    rows = state.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
     event = rows.only("by", "reason").first()
     # What people in charge give as a reason is for their record.
     because = f": {event.reason}" if event and event.by_id is None and event.reason else ""
@@ -150,29 +152,29 @@ _THEN = {
 }
 
 
-def session_deadlines(table: SessionState) -> Sequence[SessionDeadline]:
+def session_deadlines(state: SessionState) -> Sequence[SessionDeadline]:
     """Return what runs out if nobody does anything; nothing runs in a pause, or before it began."""
-    if table.turn.standing not in ("asked", "background", "stuck"):
+    if state.turn.standing not in ("asked", "background", "stuck"):
         return []
     found = []
-    plan, turn = table.plan, table.turn
+    plan, turn = state.plan, state.turn
     then = _THEN[LivePlan.Leaving(plan.leaving)]
     for place in turn.places if turn.standing == "asked" else ():
         if place.player_id is None:
             continue
         opened = turn.asked_since(place)
-        mine = place is table.place
+        mine = place is state.place
         if plan.reply_seconds:
             who = "for your reply" if mine else f"for the {place.title.lower()}’s reply"
             until = opened + timedelta(seconds=plan.reply_seconds)
             found.append(SessionDeadline(until, f"{who}; then {then}"))
-        if place in table.away:
+        if place in state.away:
             until = max(place.last_seen_at or opened, opened) + timedelta(seconds=plan.away_seconds)
             found.append(
                 SessionDeadline(until, f"for the {place.title.lower()} to return; then {then}")
             )
-    if table.session.ends_by is not None:
-        found.append(SessionDeadline(table.session.ends_by, "until the session ends"))
+    if state.session.ends_by is not None:
+        found.append(SessionDeadline(state.session.ends_by, "until the session ends"))
     return found
 
 
@@ -193,22 +195,22 @@ class PlayerStatus:
     tone: str
 
 
-def player_statuses(table: SessionState) -> list[PlayerStatus]:
+def player_statuses(state: SessionState) -> list[PlayerStatus]:
     """Return who is there, and before a session starts who is ready."""
     return [
-        PlayerStatus(place.title, place is table.place, *_presence(table, place))
-        for place in table.access.places
+        PlayerStatus(place.title, place is state.place, *_presence(state, place))
+        for place in state.access.places
     ]
 
 
-def _presence(table: SessionState, place: LivePlace) -> tuple[str, str]:
+def _presence(state: SessionState, place: LivePlace) -> tuple[str, str]:
     """Return whether somebody is there, in words, and the tone of the badge."""
     if place.stand_in:
         return "script or model", "aside"
-    begins = table.turn.standing == "gathering"
+    begins = state.turn.standing == "gathering"
     if place.player_id is None:
         return "nobody yet" if begins else "nobody", "idle"
-    here = place.pk in table.present
+    here = place.pk in state.present
     if not begins:
         return ("here", "ok") if here else ("away", "idle")
     if not here:

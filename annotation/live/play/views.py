@@ -136,60 +136,60 @@ def player_page(
     """
     if request.method == "POST":
         access = fetch_session(request, access.session.pk)  # as it is now
-    table = read_session_state(access)
-    key = desk_key(table, shown)
+    state = read_session_state(access)
+    key = desk_key(state, shown)
     # What was posted belongs to the ask that it was posted to.
     given = {"fields": fields, "errors": errors} if key == shown else {}
-    desk = load_reply_panel(table, key, as_text=as_text, **given)
+    desk = load_reply_panel(state, key, as_text=as_text, **given)
     wrong = (errors or {}) if key == shown else {}
-    context = {**_whole_context(table, desk), **more}
+    context = {**_whole_context(state, desk), **more}
     context |= {"errors": wrong, "refusal": wrong.get("", "")}
     context["as_text"] = as_text
     return render(request, "annotation/session.html", context, status=status)
 
 
-def _context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
+def _context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
     """Return what a page of a player shows that changes while it is open."""
-    session, place = table.session, table.place
+    session, place = state.session, state.place
     assert place is not None
-    if table.over:
+    if state.over:
         note_end(session=session)
-    lobby = table.turn.standing == "gathering"
-    said = [] if lobby else load_session_dialogue(place, table.plan.system, over=table.over)
+    lobby = state.turn.standing == "gathering"
+    lines = [] if lobby else load_session_dialogue(place, state.plan.system, over=state.over)
     context: dict[str, Any] = {
         "session": session,
         "place": place,
-        "table": table,
-        "state": headline(table),
-        "limits": session_deadlines(table),
-        "key": desk_key(table),
+        "state": state,
+        "headline": headline(state),
+        "limits": session_deadlines(state),
+        "key": desk_key(state),
         "study": session.study,
         "desk": desk,
         "ask": desk.ask,
         "own": desk.own,
         "lobby": lobby,
-        "seats": player_statuses(table),
-        "leaving": leaving_text(table.plan),
-        "said": said,
-        "shown": mark_lines(said),
+        "players": player_statuses(state),
+        "leaving": leaving_text(state.plan),
+        "lines": lines,
+        "shown": mark_lines(lines),
     }
-    if table.over:
-        context["final"] = next((line for line in reversed(said) if line.steps), None)
-        context["rates"] = is_asked_about(session, table.access.user)
+    if state.over:
+        context["final"] = next((line for line in reversed(lines) if line.steps), None)
+        context["rates"] = is_asked_about(session, state.access.user)
     return context
 
 
-def _whole_context(table: SessionState, desk: ReplyPanel) -> dict[str, Any]:
+def _whole_context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
     """Return all that the page of a player shows."""
-    mode = mode_of(table.plan.system, table.plan.mode)
+    mode = mode_of(state.plan.system, state.plan.mode)
     context = {
-        **_context(table, desk),
+        **_context(state, desk),
         "mode": mode,
-        "told": instructions(table.plan.system, mode),
-        "plan": table.plan,
+        "told": instructions(state.plan.system, mode),
+        "plan": state.plan,
     }
     if context["lobby"]:
-        text = current_text(table.session.study, StudyText.Kind.INFORMATION)
+        text = current_text(state.session.study, StudyText.Kind.INFORMATION)
         context["blocks"] = text_blocks(text.text) if text is not None else []
     return context
 
@@ -210,45 +210,45 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     if access.session.state not in LiveSession.OVER:
         note_here(place, timezone.now())
         note_player(place=place)
-    table = read_session_state(access)
-    if request.GET.get("v") == table.token:
-        return HttpResponse(status=STOP_POLLING if table.over else 204)
-    return _changed_parts(request, table, request.GET)
+    state = read_session_state(access)
+    if request.GET.get("v") == state.token:
+        return HttpResponse(status=STOP_POLLING if state.over else 204)
+    return _changed_parts(request, state, request.GET)
 
 
 def _changed_parts(
-    request: HttpRequest, table: SessionState, page: Mapping[str, str], *, sent: bool = False
+    request: HttpRequest, state: SessionState, page: Mapping[str, str], *, sent: bool = False
 ) -> HttpResponse:
     """Return what a page has to change, given what it shows: the form ``d`` (as text where ``as``
     says so), the session's state ``s``, and the lines ``t``.
     """
     shown = page.get("d", "")
-    key = desk_key(table, shown)
+    key = desk_key(state, shown)
     response: HttpResponse
     if shown.startswith("lobby-") and not key.startswith("lobby-"):
         # The session begins: nothing has been typed yet, and everything is new.
-        context = _whole_context(table, load_reply_panel(table, key))
+        context = _whole_context(state, load_reply_panel(state, key))
         response = render(request, "annotation/partials/_session.html", context)
         response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     else:
         same = key == shown
         as_text = same and page.get("as") == "text"
         context = {
-            **_context(table, ReplyPanel(key) if same else load_reply_panel(table, key)),
+            **_context(state, ReplyPanel(key) if same else load_reply_panel(state, key)),
             "key": key,
-            "acts": page.get("s") != table.session.state,
+            "acts": page.get("s") != state.session.state,
             "as_text": as_text,
             "changed": not same,
             "sent": sent,
-            "gone": "" if same or sent else describe_reply_outcome(table, shown),
-            "suggested": load_suggestion_panel(table, key) if same and not as_text else None,
+            "gone": "" if same or sent else describe_reply_outcome(state, shown),
+            "suggested": load_suggestion_panel(state, key) if same and not as_text else None,
             "ask_id": key.removeprefix("ask-"),
         }
-        context["newer"] = newer_lines(context["said"], page.get("t", ""))
-        if table.turn.standing == "gathering" and not same:
-            context = {**_whole_context(table, ReplyPanel(key)), **context}
+        context["newer"] = newer_lines(context["lines"], page.get("t", ""))
+        if state.turn.standing == "gathering" and not same:
+            context = {**_whole_context(state, ReplyPanel(key)), **context}
         response = render(request, "annotation/partials/_session_state.html", context)
-    if table.over:
+    if state.over:
         response.status_code = STOP_POLLING
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -344,19 +344,19 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
         access, place = fetch_player(request, pk)
     except Http404:
         return _player_left(request, pk, status=409)
-    table = read_session_state(access)
-    found = fetch_ask(table, ask)
+    state = read_session_state(access)
+    found = fetch_ask(state, ask)
     if found is None:
         raise Http404
     shown, fields = f"ask-{ask}", request.POST.dict()
     # Then it is told that it is too late, and not what would have been wrong with it.
-    gone = desk_key(table, shown) != shown
+    gone = desk_key(state, shown) != shown
     from_fields = FROM_FIELDS in request.POST
     given: dict[str, Any] = {"fields": fields, "as_text": not from_fields}
     text = ""
     try:
         text = _text(request, found, from_fields)
-        hints = hints_on(found, text) if table.plan.settings.get("hints") and not gone else []
+        hints = hints_on(found, text) if state.plan.settings.get("hints") and not gone else []
         overridden = _overridden(request, hints)
         if left := [hint for hint in hints if hint not in overridden]:
             known = json.dumps([[hint.code, hint.about] for hint in hints])
@@ -379,8 +379,8 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     if SHOWN not in request.headers:
         return redirect("annotation:session", pk=pk)
     page = QueryDict(request.headers[SHOWN][:500]).dict()
-    table = read_session_state(fetch_session(request, pk, played=True))
-    response = _changed_parts(request, table, page, sent=True)
+    state = read_session_state(fetch_session(request, pk, played=True))
+    response = _changed_parts(request, state, page, sent=True)
     if "HX-Retarget" not in response:
         response["HX-Retarget"] = response["HX-Reselect"] = "#session-poll"
         response["HX-Reswap"] = "outerHTML"
@@ -442,8 +442,8 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
     try:
         kept = keep_draft(ask=found, user=access.user, fields=fields, version=version)
     except NewerDraft as newer:
-        told = {"reason": newer.reason, "version": newer.draft.version}
-        return JsonResponse({**told, "fields": newer.draft.fields}, status=409)
+        conflict = {"reason": newer.reason, "version": newer.draft.version}
+        return JsonResponse({**conflict, "fields": newer.draft.fields}, status=409)
     return JsonResponse({"version": kept})
 
 

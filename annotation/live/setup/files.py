@@ -57,7 +57,9 @@ def read_live_document(given: Any, *, seen: Visibility = EVERYTHING) -> LiveStud
     data, problems = _data(blank, given)
     form = LiveStudyForm(data, dataset=dataset, mode=mode, seen=seen)
     form.is_valid()
-    problems += [f"{name}: {' '.join(map(str, said))}" for name, said in form.errors.items()]
+    problems += [
+        f"{name}: {' '.join(map(str, messages))}" for name, messages in form.errors.items()
+    ]
     if problems:
         raise LiveFileRefused(problems)
     return form

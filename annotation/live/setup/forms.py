@@ -31,7 +31,7 @@ SHORT = 70
 
 
 class LiveForm(RolesForm):
-    """What holds for all sessions of a study; of roles that people fill only who suggests."""
+    """The settings of all sessions of a study; of roles that people fill only who suggests."""
 
     by_people = False
     level = forms.ChoiceField()

@@ -31,7 +31,7 @@ UNASKED = "ten_questions@1"
 
 @dataclass(frozen=True)
 class SessionRequest:
-    """What holds for all sessions of a study.
+    """The settings of all sessions of a study.
 
     ``questionnaire`` is asked of every player after each session, none where it is empty. ``level``
     is empty where the dataset has none; ``settings`` and ``roles`` are as runs take them.
@@ -158,8 +158,8 @@ def add_session(
     mode = mode_of(plan.system, plan.mode)
     cast = plan.settings.get("cast", {})
     players = players or {}
-    strange = set(players) - set(range(1, len(mode.places) + 1))
-    if strange:
+    unknown = set(players) - set(range(1, len(mode.places) + 1))
+    if unknown:
         raise Refused("invalid", "there is no such place in this mode")
     if "agent" in mode.roles:
         agent = human_agent()
@@ -213,7 +213,7 @@ def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
 
 @dataclass(frozen=True)
 class DesignRequest:
-    """Whom players meet at what, and who they are.
+    """The agents and tasks that players meet, and who the players are.
 
     ``agents`` is empty where a person is the agent. ``rows`` are groups of as many players as the
     mode has places; where they are not named (whoever joins by link), their number alone.
@@ -231,7 +231,7 @@ class DesignRequest:
 
     @property
     def names(self) -> list[str]:
-        """What the rows are called in the balance tables."""
+        """The names of the rows in the balance tables."""
         if isinstance(self.rows, int):
             return [f"player {number:0{len(str(self.rows))}}" for number in range(1, self.rows + 1)]
         return [" + ".join(user.get_username() for user in row) for row in self.rows]

@@ -213,7 +213,7 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
     plan = live_plan(access.study)
     if plan is None:
         raise Http404
-    told = not access.blind
+    named = not access.blind
     form = _add_form(request, access, plan)
     if request.method == "POST":
         fetch_managed_study(request, pk)
@@ -231,14 +231,14 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
                 return _made(request, session, make_links(request, session, days=LINK_DAYS))
             except Refused as refused:
                 form.add_error(None, f"{refused.reason[:1].upper()}{refused.reason[1:]}.")
-    rows = study_rows(access.study, access.user, told=told)
+    rows = study_rows(access.study, access.user, named=named)
     design = plan.settings.get("design")
     context = {
         **study_context(access, "sessions"),
         "plan": plan,
         "mode": mode_title(plan),
         "rows": rows,
-        "told": told,
+        "named": named,
         "design": design,
         "order": dict(ORDERS).get(design["order"], "").partition(":")[0] if design else "",
         "pooled": plan.settings.get("players") == "pool",
@@ -348,7 +348,7 @@ def instructions(system: str, mode: Mode) -> Any:
 
 @dataclass(frozen=True)
 class DesignPreview:
-    """What would be made: a table of rows with their sessions in order, and its balance."""
+    """The preview of a design: a table of rows with their sessions in order, and its balance."""
 
     certificate: Certificate
     tables: Sequence[BalanceTable]
@@ -358,7 +358,7 @@ class DesignPreview:
 
     @property
     def mark(self) -> str:
-        """What tells whether the same would still be made."""
+        """The mark that tells whether the same would still be made."""
         named = [[name, list(words)] for name, words in self.rows]
         return hashlib.sha256(canonical_json([self.certificate.sha256, named]).encode()).hexdigest()
 

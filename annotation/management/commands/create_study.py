@@ -62,11 +62,12 @@ class Command(BaseCommand):
         say(f"{plan.name}: {planned.questionnaire.title} ({planned.questionnaire.id})")
         say(
             f"items {len(planned.options):,}, tasks {planned.tasks:,}, models {planned.models:,}, "
-            f"seats {planned.seats:,}; training {len(plan.training)}, gold {len(plan.gold)}"
+            f"assignments {planned.assignments:,}; training {len(plan.training)}, "
+            f"gold {len(plan.gold)}"
         )
         left = {
             "not ended with anything to judge": planned.found.unusable,
-            "without anything that is asked about": planned.found.mute,
+            "without anything that is asked about": planned.found.unasked,
             "later trials": planned.found.later_trials,
         }
         for words, count in left.items():

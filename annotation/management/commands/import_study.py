@@ -54,7 +54,8 @@ class Command(BaseCommand):
         state = made.study.get_status_display().lower()
         self.stdout.write(
             f"Study {made.study.pk} ({made.study.name}), {state}: "
-            f"{made.items} items, {made.people} annotators, {made.seats} seats, {made.edits} edits."
+            f"{made.items} items, {made.people} annotators, {made.assignments} assignments, "
+            f"{made.edits} edits."
         )
         for line in (*made.match.notes, *(f"Left out: {reason}." for reason in reasons)):
             self.stdout.write(line)

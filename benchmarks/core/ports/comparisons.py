@@ -38,7 +38,7 @@ class Contrasts:
 
 @dataclass(frozen=True)
 class ToolUse:
-    """What is known of an agent's way through its tools, by the names of metrics and payloads.
+    """The names of metrics and payloads that describe an agent's way through its tools.
 
     ``searches`` and ``calls`` are metrics; ``mishaps`` are metrics that count calls gone wrong.
     An outcome's ``failure_category`` is one of ``categories`` (title, sentence). A turn found a
@@ -66,7 +66,7 @@ class Factor:
     the first is the baseline; without any they are numbers, in theirs. With ``steps`` each value is
     held against the one before it. ``pairs`` are further changes to look at, each from a value to
     another, such as from one ablation to the other. ``where`` is where the paper has it,
-    ``published`` gives the metric of published rows by (measure, value), ``said`` what the paper
+    ``published`` gives the metric of published rows by (measure, value), ``finding`` what the paper
     says in words, and ``advice`` how to make such runs where a setting does not do it.
     """
 
@@ -78,14 +78,14 @@ class Factor:
     pairs: tuple[tuple[Any, Any], ...] = ()
     where: str = ""
     published: Mapping[tuple[str, Any], str] = field(default_factory=dict)
-    said: str = ""
+    finding: str = ""
     advice: str = ""
     roles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Something that tasks differ in; ``values`` are titles of what outcomes have there.
+    """A property by which tasks are grouped; ``values`` are titles of what outcomes have there.
 
     An outcome has its value in its payload under ``groups``, by the grouping's name, or directly
     under ``key`` where that is given. A name such as ``task+domain`` crosses two of them.
@@ -103,7 +103,7 @@ def filled(roles: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """What a system's runs can be compared by; every part is optional.
+    """The comparisons that a system's runs allow; every part is optional.
 
     ``factors`` are what runs are varied in, ``contrasts`` what conditions vary. ``refinement`` is
     the setting that grants extra turns with feedback on the rubric. ``feedback_ratings`` are

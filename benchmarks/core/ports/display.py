@@ -17,7 +17,7 @@ View = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page is about: a task and, where it was played, how.
+    """The subject of a page: a task and, where it was played, how.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class Made:
 
     @property
     def content(self) -> list[Any]:
-        """All of it as JSON values, by which two of them can be told apart."""
+        """The content as JSON values, by which two of them can be told apart."""
         return [
             self.task.id,
             self.task.prompt,
@@ -32,7 +32,7 @@ class Made:
 
 
 class Making(Protocol):
-    """How the outcomes of a construction become tasks.
+    """The port by which the outcomes of a construction become tasks.
 
     ``system`` is the one that plays them, ``termination`` that of outcomes that made a task, and
     ``left_out`` that of those that properly made none. ``checker`` is the role that decides about

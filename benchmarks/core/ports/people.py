@@ -28,7 +28,7 @@ class FieldsRefused(CoreError):
 
 @dataclass(frozen=True)
 class Hint:
-    """Something that seems wrong with a reply, which its author may send all the same.
+    """A likely mistake in a reply, which its author may send all the same.
 
     ``code`` is stable, for the record; ``about`` is the key of what it is about.
     """
@@ -118,7 +118,8 @@ Dialogue = Callable[[Json], Sequence[Utterance]]
 
 @dataclass(frozen=True)
 class Story:
-    """What all players are told of an episode when it is over, and ``roles`` while it is played.
+    """The messages of an episode for all players when it is over, and for
+    ``roles`` while it is played.
 
     ``tell`` makes it of the query, of text and feedback of the finished turns, and of the agent's
     newest text where its turn is not finished (else empty).
@@ -130,7 +131,7 @@ class Story:
 
 @dataclass(frozen=True)
 class People:
-    """How people take part in a system; every part is optional.
+    """The port by which people take part in a system; every part is optional.
 
     ``reply_forms`` are by kind of reply. ``end_messages`` tell players how an episode ended, by
     termination; ``unread_message`` replaces them where no deciding judge could read the plans.

@@ -17,7 +17,7 @@ Verdict = Literal["accepted", "edited", "vetoed"]
 
 @dataclass(frozen=True)
 class RowKind:
-    """What can be decided about a step, in words; ``proposes``: such a step makes a row."""
+    """A kind of decision about a step, in words; ``proposes``: such a step makes a row."""
 
     title: str
     help: str
@@ -52,7 +52,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class ProposedRow:
-    """What a page shows of a step: the texts in question, and what was asked and answered.
+    """The texts of a step that a page shows: those in question, and what was asked and answered.
 
     ``chosen`` is the proposed text, None where no row is proposed; ``others`` are texts of the step
     that are neither chosen nor rejected, and ``comment`` is what the person said to the question.
@@ -81,7 +81,9 @@ Reviews = Mapping[tuple[str, int, str], RowReview]
 
 
 class TrainingRows(Protocol):
-    """How trajectories propose rows of training data; ``settings`` names those that decide."""
+    """The port by which trajectories propose rows of training data;
+    ``settings`` names those that decide.
+    """
 
     kinds: Mapping[str, RowKind]
     settings: tuple[str, ...]

@@ -17,24 +17,24 @@ _GROUND = "vague"
 
 
 def reply_about(
-    brief: str, said: str, things: Mapping[str, str], rng: random.Random
+    brief: str, asked: str, things: Mapping[str, str], rng: random.Random
 ) -> dict[str, Any] | None:
-    """Return the JSON of whoever ``brief`` describes, about what was ``said``; None for anybody
+    """Return the JSON of whoever ``brief`` describes, about what was ``asked``; None for anybody
     else.
 
     ``things`` are what plans may use, each with a step in which it is used.
     """
     for name, reply in _REPLIES.items():
         if f'{{"{name}"' in brief:
-            return reply(brief, said, things, rng)
+            return reply(brief, asked, things, rng)
     return None
 
 
-def asked_in_words(brief: str, said: str) -> str | None:
-    """Return a request out of a riddle, where one is wanted: its first sentence."""
+def asked_in_words(brief: str, asked: str) -> str | None:
+    """Return a request out of a problem text, where one is wanted: its first sentence."""
     if "Reply with the request alone" not in brief:
         return None
-    return re.split(r"(?<=[.?!])\s", " ".join(said.split()))[0][:300]
+    return re.split(r"(?<=[.?!])\s", " ".join(asked.split()))[0][:300]
 
 
 def repeated(text: str) -> str:
@@ -73,14 +73,14 @@ def _loaded(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _verdict(brief: str, said: str, things: Any, rng: random.Random) -> dict[str, Any]:
+def _verdict(brief: str, asked: str, things: Any, rng: random.Random) -> dict[str, Any]:
     failed = [rng.choice(_KEYED.findall(brief))[0]] if rng.random() < 0.1 else []
     return {"fit": not failed, "failed": failed, "reason": "decided by the fake endpoint"}
 
 
-def _plans(brief: str, said: str, things: Mapping[str, str], rng: random.Random) -> dict[str, Any]:
-    told = " ".join(_LISTED.findall(brief)).lower()
-    free = [name for name in things if name not in told] or list(things)
+def _plans(brief: str, asked: str, things: Mapping[str, str], rng: random.Random) -> dict[str, Any]:
+    known = " ".join(_LISTED.findall(brief)).lower()
+    free = [name for name in things if name not in known] or list(things)
     counted = _COUNT.search(brief)
     rows = []
     for _ in range(int(counted[1]) if counted else 1):
@@ -92,9 +92,9 @@ def _plans(brief: str, said: str, things: Mapping[str, str], rng: random.Random)
 
 
 def _candidates(
-    brief: str, said: str, things: Mapping[str, str], rng: random.Random
+    brief: str, asked: str, things: Mapping[str, str], rng: random.Random
 ) -> dict[str, Any]:
-    used = [name for name, step in things.items() if step in said]
+    used = [name for name, step in things.items() if step in asked]
     if '"attribute"' in brief:
         rows = [
             {"text": f"I do not want to handle a {name}.", "tool": name, "attribute": f"a {name}"}
@@ -105,7 +105,7 @@ def _candidates(
     return {"tools": used, "candidates": rows}
 
 
-def _merged(brief: str, said: str, things: Any, rng: random.Random) -> dict[str, Any]:
+def _merged(brief: str, asked: str, things: Any, rng: random.Random) -> dict[str, Any]:
     rows: dict[str, list[str]] = {}
     for name, text in _KEYED.findall(brief):
         rows.setdefault(text, []).append(name)
@@ -118,7 +118,7 @@ def _merged(brief: str, said: str, things: Any, rng: random.Random) -> dict[str,
     }
 
 
-def _decisions(brief: str, said: str, things: Any, rng: random.Random) -> dict[str, Any]:
+def _decisions(brief: str, asked: str, things: Any, rng: random.Random) -> dict[str, Any]:
     return {"decisions": [_decision(key, rng) for key in _proposed(brief)]}
 
 

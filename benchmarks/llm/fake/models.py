@@ -14,7 +14,7 @@ Style = Literal["", "nonsense", "empty", "cut-off", "filtered", "thinks", "think
 
 @dataclass(frozen=True)
 class Model:
-    """How a model behaves.
+    """The behaviour of a fake model.
 
     ``fault`` happens to the first ``tries`` tries of each request, 0 for every one. ``shares`` are
     chances of faults by try. ``latency`` is in seconds. ``style`` is how an answer looks.

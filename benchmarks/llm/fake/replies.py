@@ -78,12 +78,12 @@ def reply_to(reader: Reader) -> str:
         return "It would be allowed, but please improve this: " + _points(brief)
     if "points to tell" in brief.lower():
         return "\n".join(f"I should have said: {point}" for point in _LISTED.findall(brief))
-    said = "\n".join(reader.texts_of_role("user"))
-    if (found := _clusters_about(brief, said)) is not None:
+    asked = "\n".join(reader.texts_of_role("user"))
+    if (found := _clusters_about(brief, asked)) is not None:
         return json.dumps(found, ensure_ascii=False)
-    if (reply := reply_about(brief, said, _STEPS, reader.rng)) is not None:
+    if (reply := reply_about(brief, asked, _STEPS, reader.rng)) is not None:
         return json.dumps(reply, ensure_ascii=False)
-    if request := asked_in_words(brief, said):
+    if request := asked_in_words(brief, asked):
         return request
     schema = _schema(reader.body)
     if schema is not None:
@@ -146,8 +146,8 @@ def _points(brief: str) -> str:
 
 def _plan(reader: Reader) -> str:
     """Reply with numbered steps that use things not objected to, new ones on every turn."""
-    told = _words(" ".join(reader.texts_of_role("user")[1:]))
-    free = [name for name, step in _STEPS.items() if not told & _words(f"{name} {step}")]
+    feedback_words = _words(" ".join(reader.texts_of_role("user")[1:]))
+    free = [name for name, step in _STEPS.items() if not feedback_words & _words(f"{name} {step}")]
     chosen = reader.rng.sample(free or list(_STEPS), min(3, len(free) or 3))
     steps = ["Clear the place and see what is there.", *(_STEPS[name] for name in chosen)]
     steps.append("Check the result, and put everything back.")
@@ -226,9 +226,9 @@ def completion(
             message["content"] = f"{text}\n{held}"
     if call:
         message["tool_calls"] = [call]
-    said = str(message["content"] or "")
+    content = str(message["content"] or "")
     asked = sum(len(str(m.get("content") or "")) for m in reader.messages)
-    usage = {"prompt_tokens": asked // 4 + 1, "completion_tokens": len(said) // 4 + 1}
+    usage = {"prompt_tokens": asked // 4 + 1, "completion_tokens": len(content) // 4 + 1}
     reply = {
         "id": f"chatcmpl-{reader.digest[:12]}",
         "object": "chat.completion",
@@ -263,13 +263,13 @@ def echoed(reader: Reader, model: Model) -> tuple[dict[str, Any], dict[str, int]
 # --- Failures that are read and grouped: by words alone -------------------------------------------
 
 
-def _clusters_about(brief: str, said: str) -> dict[str, Any] | None:
+def _clusters_about(brief: str, texts: str) -> dict[str, Any] | None:
     """Return notes on failures, or clusters of notes; None where neither is asked for."""
     if '{"failures"' in brief:
-        return {"failures": [_note(name, text) for name, text in _FAILURE.findall(said)]}
+        return {"failures": [_note(name, text) for name, text in _FAILURE.findall(texts)]}
     if '{"clusters"' in brief:
         most = _MOST.search(brief)
-        return {"clusters": _clusters(said, int(most[1]) if most else 8)}
+        return {"clusters": _clusters(texts, int(most[1]) if most else 8)}
     return None
 
 
@@ -281,8 +281,8 @@ def _note(name: str, text: str) -> dict[str, Any]:
     return {"id": name, "cause": cause, "turn": max(turns, default=1), "quote": line[-60:]}
 
 
-def _clusters(said: str, most: int) -> list[dict[str, Any]]:
-    notes = _NOTE.findall(said)
+def _clusters(asked: str, most: int) -> list[dict[str, Any]]:
+    notes = _NOTE.findall(asked)
     kinds = [kind for kind, _ in Counter(cause for _, cause in notes).most_common(most)]
     return [
         {

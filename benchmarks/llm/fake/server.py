@@ -29,7 +29,7 @@ _STALL, _DRIP, _FLOOD = 600.0, 0.05, 64 * 1024
 
 @dataclass
 class Counts:
-    """What the server was asked; ``tries`` and ``answered`` are by digest of the request.
+    """The requests that the server got; ``tries`` and ``answered`` are by digest of the request.
 
     ``by_seed`` has for each seed how often it came, was answered, refused, or neither ("broken").
     The tokens are those that a server would bill: all but those of refusals.

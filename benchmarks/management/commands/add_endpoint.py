@@ -33,11 +33,11 @@ class Command(BaseCommand):
         given = {name: options[name] for name in EndpointForm.base_fields}
         form = EndpointForm({name: value for name, value in given.items() if value is not None})
         if not form.is_valid():
-            told = []
+            notes = []
             for name, errors in form.errors.items():
                 words = " ".join(map(str, errors))
-                told.append(f"--{name.replace('_', '-')}: {words}" if name in given else words)
-            raise CommandError("Nothing was stored. " + "; ".join(told))
+                notes.append(f"--{name.replace('_', '-')}: {words}" if name in given else words)
+            raise CommandError("Nothing was stored. " + "; ".join(notes))
         try:
             made = create_endpoint(**form.cleaned_data)
         except CoreError as error:

@@ -80,8 +80,8 @@ class Command(BaseCommand):
         )
         self.stdout.write("calls: " + (f"about {calls:,}" if calls else "cannot be told yet"))
         if plan.paid:
-            told = f"about {cost.amount:.2f} {cost.currency}" if cost else "cannot be told yet"
-            self.stdout.write(f"cost: {told}")
+            cost_text = f"about {cost.amount:.2f} {cost.currency}" if cost else "cannot be told yet"
+            self.stdout.write(f"cost: {cost_text}")
 
     def _tell(self, experiment: Experiment, as_json: bool) -> None:
         found = experiment_results(experiment)

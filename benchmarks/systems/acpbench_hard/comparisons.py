@@ -37,7 +37,7 @@ FACTORS = (
             for measure in ("accurate", *TASKS)
             for form in CONTEXTS
         },
-        said="PDDL beside natural language helps on most tasks",
+        finding="PDDL beside natural language helps on most tasks",
     ),
     Factor(
         "shots",
@@ -50,7 +50,7 @@ FACTORS = (
         },
         steps=True,
         where="section 7.1",
-        said="two examples suffice for most models to keep the syntax",
+        finding="two examples suffice for most models to keep the syntax",
     ),
     Factor(
         "counts",

@@ -19,7 +19,7 @@ _SIMPLIFIED = "simplified plan:"
 
 @dataclass(frozen=True)
 class Reference:
-    """What the reference's parser makes of a response; ``parsed`` is false where it fails.
+    """The reading of a response by the reference's parser; ``parsed`` is false where it fails.
 
     ``names`` are the actions or atoms in the order read (one, or ``None`` as a word, where the task
     wants one), ``lists`` the two lists of a progression, ``index`` the digits of a validation.

@@ -67,7 +67,7 @@ class QuestionPage:
 
     @property
     def kind(self) -> str:
-        """What is picked."""
+        """The kind of thing that is picked."""
         return "action" if self.task.shape in ("action", "actions") else "proposition"
 
     @property

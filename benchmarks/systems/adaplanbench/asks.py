@@ -44,25 +44,27 @@ def _as_context(constraint: Constraint) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class RevealedByTurn:
-    """What was revealed to the agent by turn: the constraints, in order."""
+    """The constraints revealed to the agent, by turn and in order."""
 
     turns: tuple[tuple[Constraint, ...], ...] = ()
 
     def distinct(self) -> list[Constraint]:
-        return list({c.key: c for told in self.turns for c in told}.values())
+        return list({c.key: c for revealed in self.turns for c in revealed}.values())
 
-    def first_told(self) -> dict[str, int]:
+    def first_revealed(self) -> dict[str, int]:
         """Return the turn, from 1, in which each disclosed constraint was told first, by key."""
         found: dict[str, int] = {}
-        for turn, told in enumerate(self.turns, 1):
-            for constraint in told:
+        for turn, revealed in enumerate(self.turns, 1):
+            for constraint in revealed:
                 found.setdefault(constraint.key, turn)
         return found
 
 
 @dataclass(frozen=True)
 class EarlierDialogue:
-    """What the agent and its user said before the current plan, and what was revealed in it."""
+    """The messages of the agent and its user before the current plan, and
+    what was revealed in them.
+    """
 
     plans: Sequence[str] = ()
     dialogue: Sequence[Message] = ()
@@ -118,25 +120,25 @@ class AdaPlanAsks:
             ),
         )
         self.rubric_expect = Expect("scores", {"dimensions": keys})
-        self.told = {kind: [_as_context(c) for c in constraints[kind]] for kind in KINDS}
+        self.contexts = {kind: [_as_context(c) for c in constraints[kind]] for kind in KINDS}
 
-    def agent(self, said: EarlierDialogue, tracking: bool) -> Ask:
+    def agent(self, dialogue: EarlierDialogue, tracking: bool) -> Ask:
         """Ask the agent for its next plan. With tracking, one current block stands
         before the newest message.
         """
-        messages = (*self.opening, *said.dialogue)
-        told = said.memory.distinct()
-        if tracking and told:
-            lines = "\n".join(f"- {c.text}" for c in told)
+        messages = (*self.opening, *dialogue.dialogue)
+        revealed = dialogue.memory.distinct()
+        if tracking and revealed:
+            lines = "\n".join(f"- {c.text}" for c in revealed)
             block = fill("memory", {"constraints": lines}, self.version)
             newest = messages[-1]
             messages = (*messages[:-1], Message("user", f"{block}\n\n{newest.text}"))
         context = {
             "query": self.task.prompt,
-            "turn": said.turn,
-            "told": [[_as_context(c) for c in turn] for turn in said.memory.turns],
-            "plans": list(said.plans),
-            "feedback": said.feedback,
+            "turn": dialogue.turn,
+            "told": [[_as_context(c) for c in turn] for turn in dialogue.memory.turns],
+            "plans": list(dialogue.plans),
+            "feedback": dialogue.feedback,
             "tracking": tracking,
         }
         return Ask("agent", messages, _PLAN, context=context)
@@ -152,7 +154,7 @@ class AdaPlanAsks:
                 "turn": turn,
                 "plan": plan,
                 "kind": kind,
-                "constraints": self.told[kind],
+                "constraints": self.contexts[kind],
             },
         )
 
@@ -166,7 +168,7 @@ class AdaPlanAsks:
         )
 
     def simulator(
-        self, said: EarlierDialogue, plan: str, points: Sequence[tuple[Constraint, bool]]
+        self, dialogue: EarlierDialogue, plan: str, points: Sequence[tuple[Constraint, bool]]
     ) -> Ask:
         """Ask for feedback on the revealed constraints; each point says
         whether it was said before.
@@ -179,14 +181,16 @@ class AdaPlanAsks:
             (Message("system", brief), Message("user", plan)),
             Expect("feedback"),
             context=self._user_knows(
-                said,
+                dialogue,
                 plan,
                 "constraints",
                 [{**_as_context(c), "repeated": again} for c, again in points],
             ),
         )
 
-    def refiner(self, said: EarlierDialogue, plan: str, points: Sequence[Mapping[str, Any]]) -> Ask:
+    def refiner(
+        self, dialogue: EarlierDialogue, plan: str, points: Sequence[Mapping[str, Any]]
+    ) -> Ask:
         """Ask for feedback on the dimensions that a valid plan failed, with the judges' reasons."""
         lines = [
             f"- {point['title']}: " + " ".join(point["reasons"] or ["no reason given"])
@@ -198,29 +202,31 @@ class AdaPlanAsks:
             "simulator",
             (Message("system", brief), Message("user", plan)),
             Expect("feedback"),
-            context=self._user_knows(said, plan, "refinement", [dict(point) for point in points]),
+            context=self._user_knows(
+                dialogue, plan, "refinement", [dict(point) for point in points]
+            ),
         )
 
     def _user_knows(
-        self, said: EarlierDialogue, plan: str, mode: str, points: list[dict[str, Any]]
+        self, dialogue: EarlierDialogue, plan: str, mode: str, points: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """Return what whoever speaks for the user knows: all that was said, and the whole profile.
 
         ``disclosed`` is the earlier turn in which a constraint was told first, None before that.
         """
-        first = said.memory.first_told()
+        first = dialogue.memory.first_revealed()
         return {
             "query": self.task.prompt,
-            "turn": said.turn,
-            "plans": list(said.plans),
-            "feedback": said.feedback,
+            "turn": dialogue.turn,
+            "plans": list(dialogue.plans),
+            "feedback": dialogue.feedback,
             "plan": plan,
             "mode": mode,
             "points": points,
             "profile": [
-                {**told, "disclosed": first.get(told["key"])}
+                {**other, "disclosed": first.get(other["key"])}
                 for kind in KINDS
-                for told in self.told[kind]
+                for other in self.contexts[kind]
             ],
         }
 

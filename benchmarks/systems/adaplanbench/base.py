@@ -14,7 +14,7 @@ from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 
 
 class AdaPlanBenchBase(System):
-    """Who answers in AdaPlanBench, and how replies are asked for, read and counted."""
+    """The roles of AdaPlanBench, and how replies are asked for, read and counted."""
 
     key = "adaplanbench"
     title = "AdaPlanBench"

@@ -34,7 +34,7 @@ FACTORS: tuple[Factor, ...] = (
         },
         steps=True,
         where="Figure 2",
-        said="accuracy and valid plan rate fall from low to mid to high",
+        finding="accuracy and valid plan rate fall from low to mid to high",
     ),
     Factor(
         "constraints",
@@ -47,8 +47,8 @@ FACTORS: tuple[Factor, ...] = (
         },
         pairs=(("world_only", "user_only"),),
         where="Figure 6",
-        said="both kinds are hardest, and user constraints alone are harder than world constraints "
-        "alone",
+        finding="both kinds are hardest, and user constraints alone are harder than world "
+        "constraints alone",
     ),
     Factor(
         "tracking",
@@ -59,7 +59,7 @@ FACTORS: tuple[Factor, ...] = (
             True: Caption("With", "All disclosed constraints stand in front of its input."),
         },
         where="Figure 4",
-        said="accuracy gains less than 3 points for three of four models, the valid plan rate "
+        finding="accuracy gains less than 3 points for three of four models, the valid plan rate "
         "mostly 5 to 15 points",
     ),
     Factor(
@@ -72,7 +72,7 @@ FACTORS: tuple[Factor, ...] = (
             for measure in ("accurate", "valid")
             for value in TEMPERATURES
         },
-        said="between temperatures of 0 and 1 neither measure moves by much more than 3 points",
+        finding="between temperatures of 0 and 1 neither measure moves by much more than 3 points",
         advice="add the same model as another endpoint with the other temperature among its "
         "parameters, and run it as an agent on the same tasks",
     ),

@@ -31,7 +31,7 @@ FIELDS = (("tools", "world", "w"), ("prefs", "user", "u"))
 
 @dataclass(frozen=True)
 class CheckedQueries:
-    """What the first pass found in a sound file.
+    """The findings of the first pass over a sound file.
 
     ``repeated`` counts constraints that stand twice in the same list and are taken once.
     """

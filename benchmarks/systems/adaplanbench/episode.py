@@ -48,7 +48,7 @@ class _EpisodeState:
 
     dialogue: list[Message] = field(default_factory=list)
     plans: list[str] = field(default_factory=list)
-    told: list[tuple[Constraint, ...]] = field(default_factory=list)
+    revealed: list[tuple[Constraint, ...]] = field(default_factory=list)
     disclosed: Disclosed = field(default_factory=Disclosed)
     records: list[TurnRecord] = field(default_factory=list)
     refining: int = 0
@@ -78,8 +78,10 @@ def _play(table: _TaskInPlay, settings: Mapping[str, Any]) -> Episode:
     patience = Patience(settings["patience"])
     while True:
         index = len(state.plans) + 1
-        said = EarlierDialogue(state.plans, state.dialogue, RevealedByTurn(tuple(state.told)))
-        (plan,) = yield from _put([table.asks.agent(said, settings["tracking"])])
+        dialogue = EarlierDialogue(
+            state.plans, state.dialogue, RevealedByTurn(tuple(state.revealed))
+        )
+        (plan,) = yield from _put([table.asks.agent(dialogue, settings["tracking"])])
         if not plan.readable:
             return _end(_no_plan(plan), state, patience, settings, plan.reason)
         text = plan.value["text"]
@@ -101,11 +103,11 @@ def _play(table: _TaskInPlay, settings: Mapping[str, Any]) -> Episode:
         feedback, kind = "", ""
         if points:
             kind = "constraints"
-            (reply,) = yield from _put([table.asks.simulator(said, text, points)])
+            (reply,) = yield from _put([table.asks.simulator(dialogue, text, points)])
         elif ending is None:
             kind = "refinement"
             failed = _failed(table, rating, scored, settings["tau"])
-            (reply,) = yield from _put([table.asks.refiner(said, text, failed)])
+            (reply,) = yield from _put([table.asks.refiner(dialogue, text, failed)])
         if kind:
             feedback = reply.value if reply.readable else ""
         yield Turn(
@@ -124,7 +126,7 @@ def _play(table: _TaskInPlay, settings: Mapping[str, Any]) -> Episode:
         if state.refining or kind == "refinement":
             state.refining += 1
         state.plans.append(text)
-        state.told.append(tuple(constraint for constraint, _ in points))
+        state.revealed.append(tuple(constraint for constraint, _ in points))
         state.dialogue += [Message("assistant", text), Message("user", feedback)]
 
 
@@ -202,8 +204,8 @@ def _failed(
     for key in table.counted:
         mean = rating.means[key]
         if mean is not None and mean < tau - 1e-9:
-            said = [r.value["reasons"].get(key, "") for r in replies if r.readable]
-            reasons = [text for text in said if text]
+            given = [r.value["reasons"].get(key, "") for r in replies if r.readable]
+            reasons = [text for text in given if text]
             failed.append({"dimension": key, "title": titles[key], "reasons": reasons})
     return failed
 

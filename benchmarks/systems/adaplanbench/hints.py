@@ -66,7 +66,7 @@ _CIRCLES: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class Cues:
-    """What a constraint is looked for by, as stems. ``name`` has one set of like words per word.
+    """The stems by which a constraint is looked for. ``name`` has one set of like words per word.
 
     ``phrases`` are other names, each to be found whole; ``text`` are the words of its text.
     """
@@ -84,44 +84,44 @@ def feedback_hints(context: Json, text: str) -> Sequence[Hint]:
     if context["mode"] != "constraints":
         return ()
     topic = context["query"]
-    said = _stems(text)
+    stems = _stems(text)
     now = {point["key"] for point in context["points"]}
-    told = [row for row in context["profile"] if row["disclosed"] is not None or row["key"] in now]
-    open_words = _words_of(told, topic)
+    known = [row for row in context["profile"] if row["disclosed"] is not None or row["key"] in now]
+    open_words = _words_of(known, topic)
     hints = [
         _left_out(point, cues)
         for point in context["points"]
-        if not _tells(cues := _cues(point["about"], point["text"], topic), said)
+        if not _reveals(cues := _cues(point["about"], point["text"], topic), stems)
     ]
     for row in context["profile"]:
         if row["disclosed"] is None and row["key"] not in now:
             cues = _cues(row["about"], row["text"], topic)
-            if found := _given_away(cues, said - open_words):
+            if found := _given_away(cues, stems - open_words):
                 hints.append(_gives_away(row, found, text))
     return hints
 
 
-def _tells(cues: Cues, said: frozenset[str]) -> bool:
+def _reveals(cues: Cues, stems: frozenset[str]) -> bool:
     """Return whether a text may tell a constraint: lenient, so that the hint is right when it
     comes.
     """
-    if any(like & said for like in cues.name) or any(words <= said for words in cues.phrases):
+    if any(like & stems for like in cues.name) or any(words <= stems for words in cues.phrases):
         return True
-    return _enough(cues.text, said)
+    return _enough(cues.text, stems)
 
 
-def _given_away(cues: Cues, said: frozenset[str]) -> frozenset[str]:
+def _given_away(cues: Cues, stems: frozenset[str]) -> frozenset[str]:
     """Return the words by which a text seems to tell a constraint: strict, for the same reason."""
-    if cues.name and all(like & said for like in cues.name):
-        return frozenset(word for like in cues.name for word in like & said)
+    if cues.name and all(like & stems for like in cues.name):
+        return frozenset(word for like in cues.name for word in like & stems)
     for words in cues.phrases:
-        if words <= said:
+        if words <= stems:
             return words
-    return cues.text & said if _enough(cues.text, said) else frozenset()
+    return cues.text & stems if _enough(cues.text, stems) else frozenset()
 
 
-def _enough(words: frozenset[str], said: frozenset[str]) -> bool:
-    shared = len(words & said)
+def _enough(words: frozenset[str], stems: frozenset[str]) -> bool:
+    shared = len(words & stems)
     return shared >= TEXT_FEWEST and shared >= TEXT_SHARE * len(words)
 
 

@@ -12,7 +12,7 @@ from benchmarks.core.problems import FileRefused, Problem, Unquoted, describe
 from benchmarks.systems.adaplanbench.dataset import check_file, read_about, read_tasks, write_tasks
 from benchmarks.systems.adaplanbench.macgyver.build import SEED, build_task, dataset_checksum
 from benchmarks.systems.adaplanbench.macgyver.judges import ROLES
-from benchmarks.systems.adaplanbench.macgyver.reader import check_files, read_riddles
+from benchmarks.systems.adaplanbench.macgyver.reader import check_files, read_macgyver_problems
 from benchmarks.systems.adaplanbench_construction.scripted import failed_criteria
 
 # Judges that say so where they cannot decide: constraints of this file do not say what they are
@@ -47,7 +47,9 @@ def read_macgyver(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile
     problems, results = _exactly(paths, 2, "PROBLEMS.xlsx and RESULTS.json")
     seed, kept = options["seed"], " household" if options["household"] else ""
     checked = check_files(problems, results)
-    made = [build_task(riddle, rows, seed) for riddle, rows in read_riddles(problems, results)]
+    made = [
+        build_task(entry, rows, seed) for entry, rows in read_macgyver_problems(problems, results)
+    ]
     failed = {task.id: failed_criteria(task.prompt) for task, _ in made} if kept else {}
     left_out = {name: criteria for name, criteria in failed.items() if criteria}
     tasks = [row for row in made if row[0].id not in left_out]

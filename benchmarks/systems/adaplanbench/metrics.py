@@ -29,7 +29,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """What the metrics need of one judged turn."""
+    """The facts of one judged turn that the metrics need."""
 
     disclosure: Disclosure
     rating: RubricRating

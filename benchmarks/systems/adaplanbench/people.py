@@ -34,7 +34,9 @@ KIND_TITLES = {"world": "At home", "user": "Wishes"}
 
 @dataclass(frozen=True)
 class PlanContext:
-    """What every page shows: the turn, the query, and the plan it is about with the one before."""
+    """The context that every page shows: the turn, the query, and the plan it is
+    about with the one before.
+    """
 
     query: str
     turn: int
@@ -53,7 +55,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Suggested:
-    """What a script or model would have answered, by whom; ``why_not`` where there is nothing.
+    """The suggestion of a script or model, by whom; ``why_not`` where there is nothing.
 
     ``waits``: it has been asked and has not answered yet. ``found`` says in words what it did.
     """
@@ -71,18 +73,18 @@ class Suggested:
 
 @dataclass(frozen=True)
 class PlanPage:
-    """``told`` are constraints that stand in front of the agent's input, with tracking alone."""
+    """``revealed`` are constraints in front of the agent's input, with tracking alone."""
 
     shown: PlanContext
-    said: Sequence[tuple[int, str, str]]
-    told: Sequence[str]
+    dialogue: Sequence[tuple[int, str, str]]
+    revealed: Sequence[str]
     text: Text
     steps: Sequence[str]
 
 
 @dataclass(frozen=True)
 class FeedbackPoint:
-    """Something to tell now; ``since`` is the turn in which it was told before, else None."""
+    """A point of the feedback; ``since`` is the turn in which it was revealed, or None if new."""
 
     text: str
     kind: str
@@ -91,16 +93,16 @@ class FeedbackPoint:
 
 @dataclass(frozen=True)
 class ProfileKind:
-    """The constraints of one kind: (turn, text) of those that were told, texts of the others."""
+    """The constraints of one kind: (turn, text) of the revealed ones, texts of the others."""
 
     title: str
-    told: Sequence[tuple[int, str]]
+    revealed: Sequence[tuple[int, str]]
     now: Sequence[str]
     hidden: Sequence[str]
 
     @property
     def size(self) -> int:
-        return len(self.told) + len(self.now) + len(self.hidden)
+        return len(self.revealed) + len(self.now) + len(self.hidden)
 
 
 @dataclass(frozen=True)
@@ -166,13 +168,13 @@ def show_plan(context: Json, fields: Fields, errors: Mapping[str, str]) -> PlanP
     """Show the agent's place: what an agent is told, and nothing else."""
     plans, feedback = context["plans"], context["feedback"]
     text = fields.get(TEXT, "")
-    said = [(n, p, f) for n, (p, f) in enumerate(zip(plans, feedback, strict=False), 1)]
+    dialogue = [(n, p, f) for n, (p, f) in enumerate(zip(plans, feedback, strict=False), 1)]
     rows = [row for turn in context.get("told", ()) for row in turn]
     tracked = {row["key"]: row["text"] for row in rows} if context.get("tracking") else {}
     last = plans[-1] if plans else ""
     return PlanPage(
         PlanContext(context["query"], context["turn"], previous=last),
-        said,
+        dialogue,
         list(tracked.values()),
         Text(text, last, errors.get(TEXT, "")),
         split_steps(text),
@@ -421,8 +423,8 @@ _AGENT, _USER = "Agent", "User"
 def _played(context: Json) -> list[Utterance]:
     """Return the query, and plan and feedback of every earlier turn."""
     lines = [Utterance(_USER, context["query"])]
-    said = zip(context.get("plans", ()), context.get("feedback", ()), strict=False)
-    for turn, (plan, feedback) in enumerate(said, 1):
+    played = zip(context.get("plans", ()), context.get("feedback", ()), strict=False)
+    for turn, (plan, feedback) in enumerate(played, 1):
         lines += [Utterance(_AGENT, plan, turn, plan=True), Utterance(_USER, feedback, turn)]
     return lines
 

@@ -318,11 +318,13 @@ def _repeated(
         elif any(keys is None for keys in verdicts):
             metrics[name], undefined[name] = None, f"no reply of the {kind} judge could be read"
         else:
-            told: set[str] = set()
+            revealed_before: set[str] = set()
             total = 0
             for turn, keys in zip(stored.turns, verdicts, strict=True):
-                total += len(told.intersection(keys or ()))
-                told.update(v.key for v in turn.violations if v.kind == kind and v.revealed)
+                total += len(revealed_before.intersection(keys or ()))
+                revealed_before.update(
+                    v.key for v in turn.violations if v.kind == kind and v.revealed
+                )
             metrics[name] = float(total)
     return metrics, undefined
 

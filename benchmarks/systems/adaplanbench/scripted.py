@@ -32,7 +32,8 @@ AGENT_VERSION = "2"
 
 @dataclass(frozen=True)
 class Temperament:
-    """How a scripted agent chooses. Shares are probabilities per turn or per remembered remark.
+    """The way in which a scripted agent chooses. Shares are probabilities per turn
+    or per remembered remark.
 
     They belong to the agent: they are the same for every task, level and condition, and were set
     before the tasks with full-size profiles were run for the first time.
@@ -55,7 +56,7 @@ class Temperament:
     overlooks: float = 0.02
     quality: float = 0.5
     wanders: float = 0.0
-    whim: float = 1.0
+    noise: float = 1.0
     convention: float = 4.5
 
 
@@ -72,24 +73,26 @@ TEMPERAMENTS: Mapping[str, tuple[str, Temperament]] = {
     "world-minded": ("World-minded", Temperament(deaf_to="user", deafness=0.5)),
     "people-pleaser": ("People pleaser", Temperament(deaf_to="world", deafness=0.35, quality=1.0)),
     "shortcut-taker": ("Shortcut taker", Temperament(quality=-0.8, stops=0.15)),
-    "coin-flipper": ("Coin flipper", Temperament(memory="none", quality=0.0, whim=3.0)),
+    "coin-flipper": ("Coin flipper", Temperament(memory="none", quality=0.0, noise=3.0)),
 }
 
 
-def remembered(ask: Ask, mood: Temperament, rng: random.Random) -> set[str]:
+def remembered(ask: Ask, temperament: Temperament, rng: random.Random) -> set[str]:
     """Return the ``about`` of every constraint that the agent still has in mind.
 
     The block of constraint tracking, where there is one, brings all of them back.
     """
-    told: Sequence[Sequence[Mapping[str, str]]] = ask.context["told"]
-    tracked = told if ask.context.get("tracking") else ()
+    revealed: Sequence[Sequence[Mapping[str, str]]] = ask.context["told"]
+    tracked = revealed if ask.context.get("tracking") else ()
     kept = {remark["about"] for turn in tracked for remark in turn}
-    if mood.memory == "none" or not told:
+    if temperament.memory == "none" or not revealed:
         return kept
-    for age, remarks in enumerate(reversed(told if mood.memory == "all" else told[-1:])):
+    for age, remarks in enumerate(
+        reversed(revealed if temperament.memory == "all" else revealed[-1:])
+    ):
         for remark in remarks:
-            lost = age > 0 and rng.random() < mood.forgets
-            deaf = remark["kind"] == mood.deaf_to and rng.random() < mood.deafness
+            lost = age > 0 and rng.random() < temperament.forgets
+            deaf = remark["kind"] == temperament.deaf_to and rng.random() < temperament.deafness
             if not (lost or deaf):
                 kept.add(remark["about"])
     return kept
@@ -106,31 +109,31 @@ def _choose(
     before: Sequence[PoolPlan],
     ask: Ask,
     seed: int,
-    mood: Temperament,
-    likings: Mapping[str, float],
+    temperament: Temperament,
+    noise_of_way: Mapping[str, float],
 ) -> PoolPlan:
     rng = random.Random(seed)
     if before:
         stopped = len(before) > 1 and before[-1].text == before[-2].text
-        if mood.stops and (stopped or rng.random() < mood.stops):
+        if temperament.stops and (stopped or rng.random() < temperament.stops):
             return before[-1]
-        if rng.random() < mood.repeats:
+        if rng.random() < temperament.repeats:
             return before[-1]
-    avoid = remembered(ask, mood, rng)
+    avoid = remembered(ask, temperament, rng)
     chosen = []
     for ways in stages:
-        ranks = appeals(ways, before, avoid, rng, mood, likings)
+        ranks = way_scores(ways, before, avoid, rng, temperament, noise_of_way)
         chosen.append(ways[max(range(len(ways)), key=ranks.__getitem__)])
     return combine(chosen)
 
 
-def appeals(
+def way_scores(
     ways: Sequence[PoolPlan],
     before: Sequence[PoolPlan],
     avoid: Collection[str],
     rng: random.Random,
-    mood: Temperament,
-    likings: Mapping[str, float],
+    temperament: Temperament,
+    noise_of_way: Mapping[str, float],
 ) -> list[tuple[int, float]]:
     """Score every way: minus the number of remarks that it clashes with,
     and how it is liked else.
@@ -138,35 +141,41 @@ def appeals(
     used = {tool for plan in before for tool in plan.tools}
 
     def appeal(place: int, way: PoolPlan) -> tuple[int, float]:
-        clashes = sum(way.uses(about) and rng.random() >= mood.overlooks for about in sorted(avoid))
+        clashes = sum(
+            way.uses(about) and rng.random() >= temperament.overlooks for about in sorted(avoid)
+        )
         quality = sum(way.quality.values()) / len(way.quality) if way.quality else 3.0
         shared = len(used.intersection(way.tools)) / len(way.tools) if way.tools else 0.0
-        taste = mood.quality * quality - mood.wanders * shared + mood.whim * likings[way.key]
-        return -clashes, taste - mood.convention * (place / len(ways))
+        score = (
+            temperament.quality * quality
+            - temperament.wanders * shared
+            + temperament.noise * noise_of_way[way.key]
+        )
+        return -clashes, score - temperament.convention * (place / len(ways))
 
     return [appeal(place, way) for place, way in enumerate(ways)]
 
 
-def likings_of(name: str, task: Task, stages: Sequence[Sequence[PoolPlan]]) -> dict[str, float]:
+def way_noise(name: str, task: Task, stages: Sequence[Sequence[PoolPlan]]) -> dict[str, float]:
     """Return what somebody of this name likes for no reason, the same whenever they see
     the task.
     """
-    taste = random.Random(derive_seed("taste", name, task.id))
-    return {way.key: taste.gauss(0, 1) for ways in stages for way in ways}
+    score = random.Random(derive_seed("taste", name, task.id))
+    return {way.key: score.gauss(0, 1) for ways in stages for way in ways}
 
 
-def _agent(name: str, mood: Temperament) -> Callable[[Task, Json], Answerer]:
+def _agent(name: str, temperament: Temperament) -> Callable[[Task, Json], Answerer]:
     def build(task: Task, parameters: Json) -> Answerer:
         stages, known = stages_of(task), KnownPlans(task)
-        likings = likings_of(name, task, stages)
+        noise_of_way = way_noise(name, task, stages)
 
         def rule(ask: Ask, seed: int) -> Answer:
             if not stages:
                 return Answer("", declined="pool_exhausted: the task has no pool of plans")
             before = plans_before(known, ask)
-            return Answer(_choose(stages, before, ask, seed, mood, likings).text)
+            return Answer(_choose(stages, before, ask, seed, temperament, noise_of_way).text)
 
-        return Scripted(name, AGENT_VERSION, rule, asdict(mood))
+        return Scripted(name, AGENT_VERSION, rule, asdict(temperament))
 
     return build
 
@@ -276,24 +285,24 @@ SAMPLING, SAMPLING_VERSION = "sampling-planner", "2"
 # What a clash with a remark costs, in units of taste: a hot planner takes it now and then.
 CLASH_COST = 4.0
 # It cares for what the careful tracker does, and chance comes from the temperature alone.
-_SAMPLING_MOOD = Temperament(quality=1.0, forgets=0.0, overlooks=0.0)
+_SAMPLING_TEMPERAMENT = Temperament(quality=1.0, forgets=0.0, overlooks=0.0)
 
 
 def _sampling_planner(task: Task, parameters: Json) -> Answerer:
     """Draw way i of a stage with a chance in proportion to exp(u_i / T); T = 0 takes the best."""
     stages, known = stages_of(task), KnownPlans(task)
-    likings = likings_of(SAMPLING, task, stages)
+    noise_of_way = way_noise(SAMPLING, task, stages)
     temperature = float(parameters["temperature"])
 
     def rule(ask: Ask, seed: int) -> Answer:
         if not stages:
             return Answer("", declined="pool_exhausted: the task has no pool of plans")
         rng = random.Random(seed)
-        before, avoid = plans_before(known, ask), remembered(ask, _SAMPLING_MOOD, rng)
+        before, avoid = plans_before(known, ask), remembered(ask, _SAMPLING_TEMPERAMENT, rng)
         chosen = []
         for ways in stages:
-            ranks = appeals(ways, before, avoid, rng, _SAMPLING_MOOD, likings)
-            worth = [CLASH_COST * clashes + taste for clashes, taste in ranks]
+            ranks = way_scores(ways, before, avoid, rng, _SAMPLING_TEMPERAMENT, noise_of_way)
+            worth = [CLASH_COST * clashes + score for clashes, score in ranks]
             best = max(worth)
             if temperature <= 0:
                 chosen.append(ways[worth.index(best)])
@@ -312,8 +321,8 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
     policy.name: policy
     for policy in (
         *(
-            ScriptedPolicy(name, "agent", title, AGENT_VERSION, _agent(name, mood))
-            for name, (title, mood) in TEMPERAMENTS.items()
+            ScriptedPolicy(name, "agent", title, AGENT_VERSION, _agent(name, temperament))
+            for name, (title, temperament) in TEMPERAMENTS.items()
         ),
         ScriptedPolicy(
             "world-facts", "world_judge", "Scripted world judge", VERSION,

@@ -76,16 +76,18 @@ FIRST_SETTINGS = ("rounds", "plans_per_ask", "planners")
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Explain why a construction ended, and what stands at its end."""
     ending = ENDINGS.get(outcome.termination)
-    said = [ending.sentence] if ending else []
+    sentences = [ending.sentence] if ending else []
     if outcome.termination == CONSTRUCTED:
         kept = list(outcome.payload.get("levels", {}).values())
         number = len(outcome.payload.get("candidates", ()))
-        said = [f"{len(kept)} rounds; {len(kept[-1]) if kept else 0} of {number} candidates kept."]
+        sentences = [
+            f"{len(kept)} rounds; {len(kept[-1]) if kept else 0} of {number} candidates kept."
+        ]
     failed = outcome.payload.get("failed", ())
-    said += [f"Does not hold: {CRITERIA.get(name, name)}" for name in failed]
+    sentences += [f"Does not hold: {CRITERIA.get(name, name)}" for name in failed]
     if reason := outcome.payload.get("reason"):
-        said.append(f"Reason given: {reason}")
-    return " ".join(said)
+        sentences.append(f"Reason given: {reason}")
+    return " ".join(sentences)
 
 
 # --- Replies of people: kind to (what is expected, a reply that would do) -------------------------

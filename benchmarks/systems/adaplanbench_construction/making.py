@@ -141,13 +141,13 @@ def _pool(
         for row in problem.payload.get("plans", ())
     ]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for text, said in [*(recorded or ((text, {}) for text in proposed)), (reference, {})]:
-        author = said.get("author", "")
+    for text, verdicts in [*(recorded or ((text, {}) for text in proposed)), (reference, {})]:
+        author = verdicts.get("author", "")
         same = (author, normal_words(text))
         if split_steps(text) and same not in rows:
             number = 1 + sum(of == author for of, _ in rows)
             key = f"{slug(author) if author else 'plan'}-{number}"
-            rows[same] = _row(text, key, listed) | said
+            rows[same] = _row(text, key, listed) | verdicts
     last = rows.get(("", normal_words(reference)))
     if last is not None:
         last["key"] = REFERENCE
@@ -168,9 +168,9 @@ def _row(text: str, key: str, listed: Sequence[str]) -> dict[str, Any]:
 def _with_loose(row: dict[str, Any], loose: Sequence[str]) -> dict[str, Any]:
     """Return a plan that also uses what the lexicon does not know, where its words name it."""
     text = number_steps(row["steps"]).lower()
-    said = [about.partition(":") for about in loose]
+    parts = [about.partition(":") for about in loose]
     more: dict[str, list[str]] = {"tool": [], "attribute": []}
-    for kind, _, name in said:
+    for kind, _, name in parts:
         if kind in more and mentions_name(text, name):
             more[kind].append(name)
     return row | {

@@ -102,14 +102,14 @@ def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, dict[str, str]] = {}
     for number, row in enumerate(rows, 1):
         where = f"candidate {number}"
-        said = _sentence(row.get("text"), where)
+        sentence = _sentence(row.get("text"), where)
         tool = _name(_required(row.get("tool"), f"{where}: tool"))
         if tool not in tools:
             raise UnreadableReply(f'{where}: {reprlib.repr(tool)} does not stand under "tools".')
         about = f"tool:{tool}"
         if params["kind"] != WORLD:
             about = "attribute:" + _name(_required(row.get("attribute"), f"{where}: attribute"))
-        found.setdefault(normal_form(said), {"text": said, "about": about})
+        found.setdefault(normal_form(sentence), {"text": sentence, "about": about})
     return {"tools": list(tools), "candidates": list(found.values())}
 
 
@@ -138,8 +138,8 @@ def parse_merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
         both = [name for name in ids if name in settled]
         if len(both) > 1:
             raise UnreadableReply(f"{where} joins {both[0]} and {both[1]}, which are settled.")
-        said = "" if both else _sentence(row.get("text"), where)
-        entries.append({"text": said, "from": ids})
+        sentence = "" if both else _sentence(row.get("text"), where)
+        entries.append({"text": sentence, "from": ids})
     return {"constraints": entries, "forgotten": [name for name in new if name not in taken]}
 
 
@@ -163,10 +163,10 @@ def parse_decisions(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decision(key: str, row: Mapping[str, Any], grounds: Sequence[str]) -> dict[str, str]:
-    said, ground = str(row.get("decision")).strip().lower(), row.get("ground")
-    if said not in _DECISIONS:
-        raise UnreadableReply(f'{key}: expected "keep" or "remove", not {reprlib.repr(said)}.')
-    if _DECISIONS[said] == KEPT:
+    decision, ground = str(row.get("decision")).strip().lower(), row.get("ground")
+    if decision not in _DECISIONS:
+        raise UnreadableReply(f'{key}: expected "keep" or "remove", not {reprlib.repr(decision)}.')
+    if _DECISIONS[decision] == KEPT:
         return {"decision": KEPT, "ground": "", "reason": ""}
     if not isinstance(ground, str) or ground not in grounds:
         raise UnreadableReply(
@@ -206,12 +206,12 @@ def _optional(value: Any, where: str) -> str:
 
 
 def _sentence(value: Any, where: str) -> str:
-    said = " ".join(_required(value, f"{where}: text").split())
-    if len(said) > LONGEST_CONSTRAINT:
+    sentence = " ".join(_required(value, f"{where}: text").split())
+    if len(sentence) > LONGEST_CONSTRAINT:
         raise UnreadableReply(f"{where}: expected at most {LONGEST_CONSTRAINT} characters.")
-    if not normal_form(said):
+    if not normal_form(sentence):
         raise UnreadableReply(f"{where}: expected words.")
-    return said
+    return sentence
 
 
 def _name(text: str) -> str:

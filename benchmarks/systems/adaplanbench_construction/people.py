@@ -22,7 +22,7 @@ DECIDE, WHY = "decide-", "why-"
 
 @dataclass(frozen=True)
 class ProblemContext:
-    """What every page shows of the problem; ``reference`` is empty for whoever may not know it."""
+    """The problem as every page shows it; ``reference`` is empty for whoever may not know it."""
 
     query: str
     round: int = 0
@@ -57,10 +57,10 @@ class PlanField:
 
 @dataclass(frozen=True)
 class PlansPage:
-    """``told`` is what the plans have to keep to."""
+    """The page of a planner; ``restrictions`` are what the plans have to keep to."""
 
     shown: ProblemContext
-    told: Sequence[str]
+    restrictions: Sequence[str]
     plans: Sequence[PlanField]
 
 
@@ -75,7 +75,7 @@ class CandidatesPage:
 
 @dataclass(frozen=True)
 class NewRow:
-    """Something new beside what it may be the same as: what is settled, and what stands above."""
+    """A new text beside what it may be the same as: what is settled, and what stands above."""
 
     id: str
     text: str

@@ -43,7 +43,8 @@ BY_HAND = ("Look closely at what there is to do.", "Do it by hand, a little at a
 
 @dataclass(frozen=True)
 class Manner:
-    """How a planner finds plans: recorded answers first, and in which order it thinks of tools.
+    """The way in which a planner finds plans: recorded answers first, and in which
+    order it thinks of tools.
 
     ``offered``: those that the problem offers come first, else chance decides.
     """
@@ -77,7 +78,7 @@ def _offered(problem: str, number: int | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Concern:
-    """What a problem and its recorded answers are about: no planner thinks of anything else."""
+    """The subject of a problem and its recorded answers: no planner thinks of anything else."""
 
     tools: tuple[str, ...]
     attributes: frozenset[str]
@@ -137,22 +138,22 @@ def build_plan(tools: Sequence[str], deed: str) -> str:
 
 
 def _plans(task: Task, manner: Manner, order: Sequence[str], ask: Ask) -> list[str]:
-    told, count = Restrictions.of(ask.context["told"]), ask.context["count"]
+    restrictions, count = Restrictions.of(ask.context["told"]), ask.context["count"]
     rng = random.Random(derive_seed(task.id, manner.title, ask.context["kind"]))
     found: list[str] = []
     if manner.recalls:
         recorded = [row["text"] for row in task.payload.get("plans", ())]
         rng.shuffle(recorded)
-        found = [text for text in recorded if told.allows(text)][:count]
+        found = [text for text in recorded if restrictions.allows(text)][:count]
     if ask.context["kind"] == USER:
         # What shows no attribute brings nothing up; the order among the others stays.
         order = sorted(order, key=lambda name: not load_lexicon().tools[name].attributes)
-    tools = list(islice(filter(told.allows_tool, order), count * TOOLS_PER_PLAN))
+    tools = list(islice(filter(restrictions.allows_tool, order), count * TOOLS_PER_PLAN))
     shown = concern_of(task).attributes
     deeds = [
         deed
         for deed in rng.sample(_DEEDS, len(_DEEDS))
-        if told.allows(f"1. {deed}") and shown.issuperset(uses(f"1. {deed}").attributes)
+        if restrictions.allows(f"1. {deed}") and shown.issuperset(uses(f"1. {deed}").attributes)
     ]
     for place in range(count - len(found)):
         mine = tools[place * TOOLS_PER_PLAN : (place + 1) * TOOLS_PER_PLAN]

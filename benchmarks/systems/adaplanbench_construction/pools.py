@@ -124,15 +124,15 @@ class Book:
             for item in pool.items:
                 joined.setdefault(normal_form(item.text), []).append((seat, item))
         new = []
-        for words, told in sorted(joined.items()):
-            planners = frozenset(seat for seat, _ in told)
-            merged = frozenset().union(*(item.merged for _, item in told))
+        for words, constraints in sorted(joined.items()):
+            planners = frozenset(seat for seat, _ in constraints)
+            merged = frozenset().union(*(item.merged for _, item in constraints))
             if (known := self.entries.get(words)) is not None:
                 self.entries[words] = replace(
                     known, planners=known.planners | planners, merged=known.merged | merged
                 )
                 continue
-            text, about = min((item.text, item.about) for _, item in told)
+            text, about = min((item.text, item.about) for _, item in constraints)
             key = candidate_key(self.kind, text)
             new.append(PooledCandidate(key, self.kind, text, about, place, planners, merged))
         return new

@@ -173,8 +173,10 @@ def _read_row(place: str, row: Mapping[str, Any], number: int, faults: Problems)
         given = values.get(field)
         if (fault := text_fault(given, most)) and (field != "category" or given != ""):
             faults.add(f"{place}, {field}", fault, given)
-    said = {field: str(values.get(field, "")).strip() for field in FIELDS}
-    return Task(said["id"], said["problem"], said["category"], {"solution": said["solution"]})
+    fields = {field: str(values.get(field, "")).strip() for field in FIELDS}
+    return Task(
+        fields["id"], fields["problem"], fields["category"], {"solution": fields["solution"]}
+    )
 
 
 def read_task_file(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:

@@ -1,6 +1,6 @@
 """Problems to construct from: those that ship with the product, and those of MacGyver files.
 
-A problem is a task whose prompt is the riddle as it was told; ``payload`` holds its ``solution``
+A problem is a task whose prompt has the original words; ``payload`` holds its ``solution``
 in numbered steps, and recorded answers as ``plans`` where there are any.
 """
 
@@ -16,7 +16,11 @@ from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.types import Task
 from benchmarks.core.yaml_files import read_yaml_file
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
-from benchmarks.systems.adaplanbench.macgyver.reader import RecordedAnswer, Riddle, read_riddles
+from benchmarks.systems.adaplanbench.macgyver.reader import (
+    MacGyverProblem,
+    RecordedAnswer,
+    read_macgyver_problems,
+)
 
 FILE = Path(__file__).parent / "demo_problems.yaml"
 # Two that the filter keeps.
@@ -40,33 +44,33 @@ def _demo_task(row: dict[str, Any]) -> Task:
     return Task(row["id"], " ".join(row["problem"].split()), row.get("category", ""), payload)
 
 
-def macgyver_problem(riddle: Riddle, recorded: Sequence[RecordedAnswer]) -> Task | None:
-    """Return the problem of a MacGyver riddle; None where its file holds no solution that is a
+def macgyver_problem(entry: MacGyverProblem, recorded: Sequence[RecordedAnswer]) -> Task | None:
+    """Return the problem of an entry of MacGyver; None where its file holds no solution that is a
     plan.
     """
-    solution = read_answer(riddle.solution)
-    if not riddle.solvable or solution.kind != "plan":
+    solution = read_answer(entry.solution)
+    if not entry.solvable or solution.kind != "plan":
         return None
     plans: dict[str, dict[str, str]] = {}
     for row in recorded:
         answer = read_answer(row.text)
         if answer.kind == "plan":
             text = number_steps(answer.steps)
-            said = {"author": row.author, "verdict": row.verdict, "text": text}
-            plans.setdefault(text, said)
+            stated = {"author": row.author, "verdict": row.verdict, "text": text}
+            plans.setdefault(text, stated)
     payload = {
         "solution": number_steps(solution.steps),
         "plans": list(plans.values())[:MOST_ANSWERS],
-        "riddle": riddle.id,
-        "unconventional": riddle.unconventional,
+        "riddle": entry.id,
+        "unconventional": entry.unconventional,
     }
-    return Task(f"macgyver-{riddle.id}", riddle.problem, "", payload)
+    return Task(f"macgyver-{entry.id}", entry.problem, "", payload)
 
 
 def macgyver_problems(problems_file: Path, results_file: Path | None) -> Iterator[Task]:
     """Yield the problems of two checked MacGyver files (``macgyver.reader.check_files``)."""
-    for riddle, recorded in read_riddles(problems_file, results_file):
-        task = macgyver_problem(riddle, recorded)
+    for entry, recorded in read_macgyver_problems(problems_file, results_file):
+        task = macgyver_problem(entry, recorded)
         if task is not None:
             yield task
 

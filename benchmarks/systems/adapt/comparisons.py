@@ -17,7 +17,7 @@ COMPARISONS = Comparisons(
                 for measure in (SEEN, UNSEEN, QUESTIONS_SEEN, QUESTIONS_UNSEEN)
                 for method in METHODS
             },
-            said="never asking satisfies fewest preferences; Reflection-DPO lies between the "
+            finding="never asking satisfies fewest preferences; Reflection-DPO lies between the "
             "baselines and always asking, with fewer than half of its questions; the teacher "
             "satisfies most",
         ),

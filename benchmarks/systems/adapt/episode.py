@@ -18,10 +18,9 @@ from benchmarks.systems.adapt.household.actions import (
     parse_action,
     unread_message,
 )
-from benchmarks.systems.adapt.household.inventory import inventory_of
+from benchmarks.systems.adapt.household.inventory import draw_scene, inventory_of
 from benchmarks.systems.adapt.household.nodes import ActionResult, Node
 from benchmarks.systems.adapt.household.rules import INAPPLICABLE, SATISFIED, GoalVerdict, Judge
-from benchmarks.systems.adapt.household.scene import draw_scene
 from benchmarks.systems.adapt.household.world import World
 from benchmarks.systems.adapt.metrics import NAMES, outcome_metrics
 from benchmarks.systems.adapt.preferences import Preference, goal_of, preferences_of
@@ -162,7 +161,7 @@ class AdaptPlay:
         """
         known = [name for name in self.world.known if name in self.world.nodes]
         teacher = method == TEACHER
-        told = self.preferences if teacher else self._disclosed_preferences()
+        visible = self.preferences if teacher else self._disclosed_preferences()
         context = {
             "task": self.task.prompt,
             "method": method,
@@ -181,7 +180,7 @@ class AdaptPlay:
                     "text": p.text,
                     "rule": self._raw_rule(p.n),
                 }
-                for p in told
+                for p in visible
             ],
             "events": list(self.events),
         }
@@ -310,12 +309,12 @@ class AdaptPlay:
         t = self.world.step
         given = answer.value if answer.readable else None
         words = given["answer"] if given else self._say("no_answer")
-        told = given["disclosed"] if given else []
-        self.matched += bool(told)
-        for n in told:
+        disclosed = given["disclosed"] if given else []
+        self.matched += bool(disclosed)
+        for n in disclosed:
             self.disclosed.setdefault(n, t)
         self.dialogue.append({"t": t, "question": action.x, "answer": words})
-        return {"question": action.x, "answer": words, "disclosed": [f"n{n}" for n in told]}
+        return {"question": action.x, "answer": words, "disclosed": [f"n{n}" for n in disclosed]}
 
     def end(self, action: Action) -> str:
         """Return how the episode ends after this action; '' if it goes on."""

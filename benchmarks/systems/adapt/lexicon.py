@@ -193,11 +193,11 @@ def asks_about_state(question: str) -> bool:
     return bool(_STATE.search(question.lower()))
 
 
-def answer_text(question: str, told: Sequence[Preference]) -> str:
+def answer_text(question: str, disclosed: Sequence[Preference]) -> str:
     """Return the persona's words: its preferences as it holds them."""
     if asks_about_state(question):
         return LOOK_YOURSELF
-    return " ".join(p.text for p in told) or NO_PREFERENCE
+    return " ".join(p.text for p in disclosed) or NO_PREFERENCE
 
 
 def dishes_in(about: About) -> Iterator[str]:

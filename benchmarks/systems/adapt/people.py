@@ -66,7 +66,7 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True)
 class HeldPreference:
-    """A preference on the persona's list; ``since`` is the step at which it was told."""
+    """A preference on the persona's list; ``since`` is the step at which it was disclosed."""
 
     n: int
     text: str
@@ -88,7 +88,7 @@ class PersonaPage:
     quick: Sequence[str] = (NO_PREFERENCE, LOOK_YOURSELF)
 
     @property
-    def told(self) -> int:
+    def disclosed(self) -> int:
         return sum(p.since is not None for p in self.preferences)
 
 
@@ -113,8 +113,8 @@ def compose_answer(context: Json, fields: Fields) -> str:
         raise FieldsRefused({ANSWER: "Write what you say to the agent."})
     if len(answer) > LONGEST_ANSWER:
         raise FieldsRefused({ANSWER: f"Write at most {LONGEST_ANSWER:,} characters."})
-    told = [row["n"] for row in context["preferences"] if fields.get(f"{TELLS}{row['n']}")]
-    return json.dumps({"answer": answer, "preferences": told}, ensure_ascii=False)
+    disclosed = [row["n"] for row in context["preferences"] if fields.get(f"{TELLS}{row['n']}")]
+    return json.dumps({"answer": answer, "preferences": disclosed}, ensure_ascii=False)
 
 
 def spoken_answer(text: str) -> str:
@@ -131,16 +131,18 @@ def answer_hints(context: Json, text: str) -> list[Hint]:
     """Return what seems wrong between the words of an answer and its ticks."""
     try:
         reply = json.loads(text)
-        answer, told = str(reply["answer"]), list(reply["preferences"])
+        answer, disclosed = str(reply["answer"]), list(reply["preferences"])
     except (ValueError, KeyError, TypeError):
         return []
     held = {row["n"]: row for row in context["preferences"]}
-    if told and answer in (NO_PREFERENCE, LOOK_YOURSELF):
+    if disclosed and answer in (NO_PREFERENCE, LOOK_YOURSELF):
         return [Hint("ticked_without", "You ticked a preference, but the answer tells none.")]
-    quoted = [row["text"] for n, row in held.items() if n not in told and row["text"] in answer]
+    quoted = [
+        row["text"] for n, row in held.items() if n not in disclosed and row["text"] in answer
+    ]
     if quoted:
         return [Hint("not_ticked", f"The answer tells “{quoted[0]}”, which is not ticked.")]
-    if not told and (near := _near(answer, context["preferences"])):
+    if not disclosed and (near := _near(answer, context["preferences"])):
         names = " or ".join(f"“{preference}”" for preference in near)
         return [Hint("none_ticked", f"Nothing is ticked. Does the answer tell {names}?")]
     return []
@@ -154,7 +156,7 @@ def _words(text: str) -> set[str]:
 def _near(answer: str, preferences: Sequence[Json]) -> list[str]:
     """Return the preferences that share most words with an answer.
 
-    None where one of them was told before: then the answer only repeats it.
+    None where one of them was disclosed before: then the answer only repeats it.
     """
     words = _words(answer)
     shared = [(len(words & _words(row["text"])), row) for row in preferences]
@@ -218,7 +220,7 @@ class AgentPage:
     groups: Sequence[Group]
     names: Sequence[str]
     rooms: Mapping[str, Sequence[Furniture]]
-    told: Sequence[str]
+    wishes: Sequence[str]
     text: str
     text_error: str
 
@@ -306,7 +308,7 @@ def show_agent(context: Json, fields: Fields, errors: Mapping[str, str]) -> Agen
         names=sorted({row["id"] for row in context["known"]}),
         rooms=_rooms(context),
         # What an answer gave away stands in its words, which is all that a model gets, too.
-        told=[row["text"] for row in context["told"]] if context["method"] == TEACHER else [],
+        wishes=[row["text"] for row in context["told"]] if context["method"] == TEACHER else [],
         text=fields.get("text", ""),
         text_error=errors.get("text", ""),
     )

@@ -40,7 +40,7 @@ class Preference:
 
 @dataclass(frozen=True)
 class Words:
-    """What rules may name beside dishes: the things of a household, and tasks."""
+    """The names that rules may use beside dishes: the things of a household, and tasks."""
 
     inventory: Inventory
     tasks: Sequence[str]

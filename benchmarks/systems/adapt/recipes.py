@@ -43,7 +43,7 @@ _WATER, _ICE = "water_bottle_0", "ice_tray_0"
 
 @dataclass(frozen=True)
 class Rates:
-    """How the scripted agent errs and what it does unasked; fixed before any run was made."""
+    """The error rates of the scripted agent; fixed before any run was made."""
 
     slip: float = 0.15
     extra: float = 0.3
@@ -232,8 +232,8 @@ class Cook:
         if kind == CEREAL:
             extras["milk"] = self.rates.cereal_milk
         for selector, odds in extras.items():
-            told = selector.partition("+")[0] in known and selector != "milk"
-            if not told and self._happens(f"{kind}:extra:{selector}", odds):
+            is_known = selector.partition("+")[0] in known and selector != "milk"
+            if not is_known and self._happens(f"{kind}:extra:{selector}", odds):
                 for name in self._choose(kind, selector, [selector]):
                     if name not in wanted:
                         wanted.mixed.append(name)

@@ -138,9 +138,9 @@ def _work(task: Task, context: Json, rates: Rates, tried: Sequence[Json]) -> str
             return f"Search {place}"
     inventory = inventory_of(task.shared["household"])
     began = tried[0]["t"] if tried else None
-    told = [row for row in context["told"] if began is None or row["t"] < began]
+    disclosed = [row for row in context["told"] if began is None or row["t"] < began]
     reader = RuleReader(Words(inventory, tuple(task.shared["tasks"])), _ignore)
-    rules = [rule for row in told if (rule := reader.read(row["rule"], ()))]
+    rules = [rule for row in disclosed if (rule := reader.read(row["rule"], ()))]
     known = [row["id"] for row in context["known"]]
     # What was used up is known no more, but the plan began with it.
     known += [parse_action(event["action"]).x for event in tried]
@@ -239,8 +239,11 @@ def persona(task: Task, parameters: Json) -> Answerer:
 
     def rule(ask: Ask, seed: int) -> Answer:
         question = ask.context["question"]
-        told = [] if asks_about_state(question) else answers(question, held, inventory)
-        reply = {"answer": answer_text(question, told), "preferences": [p.n for p in told]}
+        disclosed = [] if asks_about_state(question) else answers(question, held, inventory)
+        reply = {
+            "answer": answer_text(question, disclosed),
+            "preferences": [p.n for p in disclosed],
+        }
         return Answer(json.dumps(reply, ensure_ascii=False))
 
     return Scripted("lexicon-persona", VERSION, rule, parameters)

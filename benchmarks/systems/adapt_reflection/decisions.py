@@ -30,7 +30,7 @@ GRID_D = (0.1, 0.2, 0.3, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What decisions depend on beside the numbers; the paper publishes neither threshold.
+    """The thresholds that decisions depend on; the paper publishes neither.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided about a step, and the probabilities behind it; None where there is none."""
+    """The decision about a step, and the probabilities behind it; None where there is none."""
 
     kind: str
     p_student: float | None = None
@@ -58,7 +58,9 @@ class Decision:
 
     @property
     def utility(self) -> float | None:
-        """By how much the question and its answer make the teacher's action more probable."""
+        """The increase by the question and its answer of the
+        probability of the teacher's action.
+        """
         if self.p_given_question is None or self.p_teacher is None:
             return None
         return self.p_given_question - self.p_teacher

@@ -86,18 +86,18 @@ class TableScorer:
         Raises ``ValueError`` for a text without any.
         """
         answers = [m.text for m in context if m.speaker == "user"][1:]
-        told = _parts(text for text in answers if text.startswith("The person says:"))
+        answered = _parts(text for text in answers if text.startswith("The person says:"))
         seen = _parts(m.text for m in context)
         words = _WORD.findall(continuation)
         if not words:
             raise ValueError("there is no word to score")
-        return [self._probability(word.lower(), told, seen) for word in words]
+        return [self._probability(word.lower(), answered, seen) for word in words]
 
-    def _probability(self, word: str, told: frozenset[str], seen: frozenset[str]) -> float:
+    def _probability(self, word: str, answered: frozenset[str], seen: frozenset[str]) -> float:
         parts = frozenset(_PART.findall(word))
         if word in _TEMPLATE or not parts:
             place = "template"
-        elif parts & told:
+        elif parts & answered:
             place = "told"
         else:
             place = "seen" if parts <= seen else "unknown"

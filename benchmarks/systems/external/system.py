@@ -68,7 +68,7 @@ REJUDGING: Rejudging = ImportedJudging()
 
 
 class External(System):
-    """What imported trajectories fill of a system's ports."""
+    """The ports of a system that imported trajectories fill."""
 
     key = "external"
     title = "Made elsewhere"

@@ -291,8 +291,8 @@ class Checker:
             for v in values
         ]
         if values[0] != values[1]:
-            kin = other.get("name") or other.get("task_id")
-            self._fault(field, f"what {kin} has", entry.get(field))
+            other_name = other.get("name") or other.get("task_id")
+            self._fault(field, f"what {other_name} has", entry.get(field))
 
 
 DOMAIN = "retail"

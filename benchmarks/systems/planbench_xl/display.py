@@ -92,7 +92,9 @@ def graph_of(subject: Subject, wanted: str = "") -> WalkGraph:
 
 @dataclass(frozen=True)
 class Blocking:
-    """What a condition blocks for a task. ``left`` is how many catalogued paths remain."""
+    """The tools that a condition blocks for a task. ``left`` is how
+    many catalogued paths remain.
+    """
 
     condition: str
     help: str
@@ -136,7 +138,7 @@ def task_view(subject: Subject, condition: str = "") -> TaskView:
 
 @dataclass(frozen=True)
 class Count:
-    """How often something happened, in words."""
+    """The number of times that something happened, in words."""
 
     title: str
     sentence: str

@@ -104,8 +104,8 @@ class Trace:
             return NOISY_ADOPTED
         if failure == WRONG:
             return MISREPORTED
-        told = [kinds for value, kinds in self.reliable.items() if self._answers(value)]
-        if told and not any(kind in self.on_paths for kinds in told for kind in kinds):
+        matching = [kinds for value, kinds in self.reliable.items() if self._answers(value)]
+        if matching and not any(kind in self.on_paths for kinds in matching for kind in kinds):
             return DRIFT
         return PREMATURE
 
@@ -195,7 +195,7 @@ class _Dialogue:
             "action": reply.value["kind"],
             "category": seen.category,
             "feedback": seen.feedback,
-            **seen.told,
+            **seen.details,
         }
         self.events.append(event)
         calls: Sequence[Json] = reply.value.get("calls", ())
@@ -212,12 +212,12 @@ class _Dialogue:
 
 def _shown_tool(tool: CatalogueTool, tool_id: str | None) -> Json:
     """Return a tool as the agent was shown it, for those who do not read messages."""
-    told: dict[str, Any] = {
+    description: dict[str, Any] = {
         "name": tool.name,
         "description": tool.description,
         "parameters": tool.parameters,
     }
-    return {**told, "tool_id": tool_id} if tool_id else told
+    return {**description, "tool_id": tool_id} if tool_id else description
 
 
 def _payload(reply: Reply, seen: Seen, gained: Sequence[str]) -> Json:

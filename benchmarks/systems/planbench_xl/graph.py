@@ -60,15 +60,15 @@ class TypeNode:
 
     @property
     def note(self) -> str:
-        """What stands under the name."""
-        said = ["asked for"] if self.target else []
+        """The note under the name."""
+        parts = ["asked for"] if self.target else []
         if self.given:
-            said.append("given")
+            parts.append("given")
         elif self.found is not None:
-            said.append(f"✓ step {self.found}")
+            parts.append(f"✓ step {self.found}")
         elif self.misled:
-            said.append(f"? step {self.misled[0]}")
-        return ", ".join(said)
+            parts.append(f"? step {self.misled[0]}")
+        return ", ".join(parts)
 
 
 @dataclass
@@ -95,13 +95,13 @@ class Edge:
 
     @property
     def words(self) -> str:
-        """What became of it."""
-        said = _WORDS[self.state]
+        """The result of the call in words."""
+        text = _WORDS[self.state]
         if self.blocked and self.state != BLOCKED:
-            said += ", blocked"
+            text += ", blocked"
         if self.noise:
-            said += f" ({self.noise})"
-        return said
+            text += f" ({self.noise})"
+        return text
 
     @property
     def label(self) -> str:
@@ -320,7 +320,7 @@ def _lines(
     by_name: Mapping[str, TypeNode],
 ) -> float:
     """Draw the edges; how much room those need that lead back, at the right."""
-    twins: dict[tuple[str, str], int] = defaultdict(int)
+    shifts: dict[tuple[str, str], int] = defaultdict(int)
     tagged: list[Edge] = []
     room = 0.0
     for edge in edges:
@@ -328,8 +328,8 @@ def _lines(
         spots = []
         for name in edge.inputs:
             start = by_name[name]
-            shift = 22.0 * twins[name, edge.output]
-            twins[name, edge.output] += 1
+            shift = 22.0 * shifts[name, edge.output]
+            shifts[name, edge.output] += 1
             if end.layer > start.layer:
                 xs = [centres[spot] for spot in chains[edge.tool, name]]
                 spots += _down(edge, start, end, xs, shift)

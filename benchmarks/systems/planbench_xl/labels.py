@@ -102,16 +102,16 @@ CATEGORIES: Mapping[str, tuple[str, str]] = {
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Explain why it ended, whether the answer counts, and in which way it failed."""
     ending = ENDINGS.get(outcome.termination)
-    said = [ending.sentence] if ending else []
+    sentences = [ending.sentence] if ending else []
     result = outcome.payload.get("result", {})
     if outcome.termination == "answered":
         failure = result.get("failure")
-        said.append("It is right." if failure is None else FAILURES.get(failure, ""))
+        sentences.append("It is right." if failure is None else FAILURES.get(failure, ""))
     if named := CATEGORIES.get(outcome.payload.get("failure_category") or ""):
-        said.append(f"{named[0]}: {named[1][0].lower()}{named[1][1:]}")
+        sentences.append(f"{named[0]}: {named[1][0].lower()}{named[1][1:]}")
     if reason := outcome.payload.get("reason"):
-        said.append(f"Reason given: {reason}")
-    return " ".join(part for part in said if part)
+        sentences.append(f"Reason given: {reason}")
+    return " ".join(part for part in sentences if part)
 
 
 # --- Replies of people: kind to (what is expected, a reply that would do) -------------------------

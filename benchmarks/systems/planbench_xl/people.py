@@ -151,14 +151,14 @@ def _tools(
     called = [event["request"]["name"] for event in context["events"] if _carried_out(event)]
     latest: list[ToolFields] = []
     earlier: list[ToolFields] = []
-    for number, told in enumerate(context["tools"], 1):
-        chosen = given.get("tool") == told["name"]
+    for number, spec in enumerate(context["tools"], 1):
+        chosen = given.get("tool") == spec["name"]
         mine = (given, errors) if chosen else ({}, {})
         tool = ToolFields(
             number,
-            told["name"],
-            told.get("tool_id", ""),
-            told["description"],
+            spec["name"],
+            spec.get("tool_id", ""),
+            spec["description"],
             [
                 _field(
                     f"{ARGUMENT}{name}",
@@ -168,18 +168,18 @@ def _tools(
                     about=about.get("description", ""),
                     type=_type(about),
                 )
-                for place, (name, about) in enumerate(parameters_of(told).items(), 1)
+                for place, (name, about) in enumerate(parameters_of(spec).items(), 1)
             ],
-            told["name"] in order,
+            spec["name"] in order,
             chosen,
-            called.count(told["name"]),
+            called.count(spec["name"]),
         )
         (latest if tool.latest else earlier).append(tool)
     return sorted(latest, key=lambda tool: order[tool.name]), earlier[::-1]
 
 
-def parameters_of(told: Json) -> Mapping[str, Json]:
-    found: Mapping[str, Json] = told["parameters"].get("properties", {})
+def parameters_of(tool: Json) -> Mapping[str, Json]:
+    found: Mapping[str, Json] = tool["parameters"].get("properties", {})
     return found
 
 
@@ -219,10 +219,10 @@ def _suggestions(query: str, values: Sequence[Value]) -> list[str]:
     """Return what an argument may be: values that came back, the newest first, and those of the
     query.
     """
-    said = [*_QUOTED.findall(query), *_NUMBERED.findall(query)]
-    said = [text.strip().rstrip(".:,") for text in said]
+    found = [*_QUOTED.findall(query), *_NUMBERED.findall(query)]
+    found = [text.strip().rstrip(".:,") for text in found]
     came = [value.text for value in values[::-1] if value.success]
-    return [text for text in dict.fromkeys([*came, *said]) if text]
+    return [text for text in dict.fromkeys([*came, *found]) if text]
 
 
 _KINDS = (
@@ -269,8 +269,10 @@ def _search_words(request: Json) -> str:
 
 
 def _call_words(request: Json) -> str:
-    told = ", ".join(f"{name}: {as_text(value)}" for name, value in request["arguments"].items())
-    return f"{request['name']} ({told})"
+    arguments = ", ".join(
+        f"{name}: {as_text(value)}" for name, value in request["arguments"].items()
+    )
+    return f"{request['name']} ({arguments})"
 
 
 _NATIVE_NAMES = {RETRIEVE: "retrieve_tools", CALL: "call_tool"}
@@ -314,10 +316,10 @@ def _search(context: Json, fields: Fields) -> tuple[str, Any]:
 
 def _call(context: Json, fields: Fields) -> tuple[str, Any]:
     name = fields.get("tool", "")
-    told = next((tool for tool in context["tools"] if tool["name"] == name), None)
-    if told is None:
+    spec = next((tool for tool in context["tools"] if tool["name"] == name), None)
+    if spec is None:
         raise FieldsRefused({"": "Choose one of the tools that your searches have shown."})
-    parameters = parameters_of(told)
+    parameters = parameters_of(spec)
     typed = {key: fields.get(f"{ARGUMENT}{key}", "").strip() for key in parameters}
     if missing := [key for key, text in typed.items() if not text]:
         raise FieldsRefused({f"{ARGUMENT}{key}": "Give a value." for key in missing})

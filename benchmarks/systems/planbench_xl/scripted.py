@@ -30,7 +30,7 @@ from benchmarks.systems.planbench_xl.environment.values import text_of
 
 @dataclass(frozen=True)
 class Briefing:
-    """What the question says, as a reader would understand it, and the catalogued paths."""
+    """The question as a reader would understand it, and the catalogued paths."""
 
     world: ToolWorld
     given: Mapping[str, Any]
@@ -63,8 +63,8 @@ def given_values(task: Task, world: ToolWorld) -> dict[str, Any]:
     """
     payload = task.payload
     names, prose = payload["input_datatypes"], task.prompt.casefold()
-    if told := payload["input_values"]:
-        return {name: told[name] for name in names if name in told}
+    if values := payload["input_values"]:
+        return {name: values[name] for name in names if name in values}
 
     def named(row: Json) -> bool:
         # A task may give a data type that no record has.
@@ -79,7 +79,7 @@ def given_values(task: Task, world: ToolWorld) -> dict[str, Any]:
 
 @dataclass
 class Notes:
-    """What has happened so far, read from what the agent was told.
+    """The dialogue so far, read from the agent's prompt.
 
     ``reliable`` are the values that genuine tools returned: only those who know which they are may
     look. ``plausible`` are values of tools that do not warn of themselves, ``believed`` those of

@@ -139,7 +139,7 @@ class Conditions:
 
     @property
     def rules(self) -> Rules | None:
-        """How blocking plans are drawn; None where nothing is blocked."""
+        """The rules by which blocking plans are drawn; None where nothing is blocked."""
         if not self["blockers"]:
             return None
         return Rules(

@@ -64,7 +64,7 @@ class ShownTool:
 
 @dataclass(frozen=True)
 class Counters:
-    """What had been done up to and with a step."""
+    """The counts up to and with a step."""
 
     searches: int = 0
     calls: int = 0
@@ -104,7 +104,7 @@ class WalkStep:
         return [(str(name), str(value)) for name, value in given.items()]
 
     @property
-    def gist(self) -> str:
+    def preview(self) -> str:
         """The step in a line."""
         if self.kind == SEARCH:
             return self.asked or self.badge
@@ -131,7 +131,7 @@ class WalkStep:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """How many of the list were of which kind."""
+        """The number of tools of each kind in the list."""
         kinds = [tool.kind for tool in self.tools]
         return [(kind, kinds.count(kind)) for kind in dict.fromkeys(sorted(kinds))]
 
@@ -230,12 +230,12 @@ def _matched(matched: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _inputs(payload: Json) -> str:
-    said = []
+    parts = []
     if untrusted := payload.get("untrusted"):
-        said.append(f"a value that only unreliable tools gave ({', '.join(untrusted)})")
+        parts.append(f"a value that only unreliable tools gave ({', '.join(untrusted)})")
     if missing := payload.get("missing"):
-        said.append(f"a data type that was not known yet ({', '.join(missing)})")
-    return f"The call needs {' and '.join(said)}." if said else "An input is not to be relied on."
+        parts.append(f"a data type that was not known yet ({', '.join(missing)})")
+    return f"The call needs {' and '.join(parts)}." if parts else "An input is not to be relied on."
 
 
 def _answered(payload: Json, badge: str, tone: Tone, sentence: str) -> tuple[str, Tone, str]:
@@ -243,15 +243,15 @@ def _answered(payload: Json, badge: str, tone: Tone, sentence: str) -> tuple[str
     right = payload.get("correct") and payload.get("datatype_check")
     if right:
         return "right", "ok", "It holds the expected value, found by tools that can be relied on."
-    said = []
+    parts = []
     if not payload.get("correct"):
-        said.append("it does not hold the expected value")
+        parts.append("it does not hold the expected value")
     if not payload.get("reached"):
-        said.append("no reliable tool had found what was asked for")
+        parts.append("no reliable tool had found what was asked for")
     if sources := payload.get("untrusted_sources"):
         kinds = " and ".join("noisy" if kind == NOISY else "blocking" for kind in sources)
-        said.append(f"it holds a value that {kinds} tools returned")
-    why = f"Not right: {'; '.join(said)}." if said else ""
+        parts.append(f"it holds a value that {kinds} tools returned")
+    why = f"Not right: {'; '.join(parts)}." if parts else ""
     return (
         ("not right" if badge == "final" else badge),
         ("bad" if badge == "final" else tone),

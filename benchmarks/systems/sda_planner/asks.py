@@ -139,13 +139,13 @@ class Asks:
             "choice", instruction=self.play.instruction, step=error["text"],
             message=error["message"], options=options, most=len(paths), **self._around(),
         )  # fmt: skip
-        told = [
+        listed = [
             {"steps": [s.to_json() for s in path.steps], "cost": path.cost.to_json()}
             for path in paths
         ]
         return self._ask(
             CHOICE, Expect(CHOICE, {"options": len(paths)}), text, failure=_failure(error),
-            options=told, rest=[step.to_json() for step in rest],
+            options=listed, rest=[step.to_json() for step in rest],
         )  # fmt: skip
 
     def _around(self) -> dict[str, str]:
@@ -157,10 +157,10 @@ class Asks:
         }
 
     def _about(self, error: Json, diagnosis: Diagnosis) -> dict[str, str]:
-        told = self._missing_condition(diagnosis)
+        condition = self._missing_condition(diagnosis)
         return {
-            "step": error["text"], "message": error["message"], "state": told["words"],
-            "needed": told["needed"], "actual": told["actual"],
+            "step": error["text"], "message": error["message"], "state": condition["words"],
+            "needed": condition["needed"], "actual": condition["actual"],
         }  # fmt: skip
 
     def _missing_condition(self, diagnosis: Diagnosis) -> dict[str, Any]:

@@ -19,7 +19,7 @@ FACTORS: tuple[Factor, ...] = (
             ),
         },
         where="Table 1",
-        said="SDA-Planner succeeds most often; Global corrects least often, Local most often",
+        finding="SDA-Planner succeeds most often; Global corrects least often, Local most often",
     ),
     Factor(
         "adaptation",
@@ -30,7 +30,7 @@ FACTORS: tuple[Factor, ...] = (
             False: Caption("Without", "A failed step is skipped."),
         },
         where="Figure 4",
-        said="without adaptation success and goal conditions fall, more so with a weaker model",
+        finding="without adaptation success and goal conditions fall, more so with a weaker model",
     ),
     Factor(
         "search_tree",
@@ -41,7 +41,7 @@ FACTORS: tuple[Factor, ...] = (
             False: Caption("Without", "The agent writes the window anew, told what was missing."),
         },
         where="Figure 5",
-        said="without the search tree success and goal conditions fall",
+        finding="without the search tree success and goal conditions fall",
     ),
     Factor(
         "env_error",

@@ -123,16 +123,16 @@ REPAIRS: Mapping[str, str] = {
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Return why an episode ended, and which goal conditions are met."""
     ending = ENDINGS.get(outcome.termination)
-    said = [ending.sentence] if ending else []
+    sentences = [ending.sentence] if ending else []
     conditions = outcome.payload.get("conditions", ())
     missing = [words for words, met in conditions if not met]
     if conditions and not missing:
-        said.append("Every goal condition is met.")
+        sentences.append("Every goal condition is met.")
     elif missing:
-        said.append(f"Not met: {'; '.join(missing)}.")
+        sentences.append(f"Not met: {'; '.join(missing)}.")
     if reason := outcome.payload.get("reason"):
-        said.append(f"Reason given: {reason}")
-    return " ".join(said)
+        sentences.append(f"Reason given: {reason}")
+    return " ".join(sentences)
 
 
 def _plan(params: Mapping[str, Any]) -> tuple[str, str]:

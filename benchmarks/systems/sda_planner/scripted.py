@@ -47,7 +47,9 @@ Plan = list[Step]
 
 
 class Memory:
-    """What a scripted agent knows of a task: its demonstration, and the house at the start."""
+    """The knowledge of a scripted agent about a task: its demonstration,
+    and the house at the start.
+    """
 
     def __init__(self, task: Task) -> None:
         trial: Json = task.payload
@@ -263,10 +265,10 @@ def fix(memory: Memory, context: Json) -> Plan:
 
 def _around(memory: Memory, id: str, context: Json) -> str:
     """Return what a thing is in, as far as the agent was told."""
-    told = dict(context["known"])
-    where = str(told.get(id, memory.house.parents.get(id, "")))
-    while where in told and type_of(where) not in CONTAINERS:
-        where = str(told[where])
+    known = dict(context["known"])
+    where = str(known.get(id, memory.house.parents.get(id, "")))
+    while where in known and type_of(where) not in CONTAINERS:
+        where = str(known[where])
     return where
 
 
@@ -302,15 +304,15 @@ def _look_for(memory: Memory, step: Step, context: Json) -> Plan:
 
 def correct(context: Json) -> Plan:
     """Return the corrective steps for an unmet need, as the graph's diagnosis names it."""
-    told, failure = context["diagnosis"], context["failure"]
-    state, subject = told["state"]
+    diagnosis, failure = context["diagnosis"], context["failure"]
+    state, subject = diagnosis["state"]
     step = Step.of(failure["step"])
     if state == HOLD:
-        if told["value"] == "none" and told["held"]:
-            return [Step(PUT, type_of(told["held"]), told["held"])]
-        if told["types"]:
-            return [Step(FIND, told["types"][0]), Step(PICK, told["types"][0])]
-        wanted = str(told["value"])
+        if diagnosis["value"] == "none" and diagnosis["held"]:
+            return [Step(PUT, type_of(diagnosis["held"]), diagnosis["held"])]
+        if diagnosis["types"]:
+            return [Step(FIND, diagnosis["types"][0]), Step(PICK, diagnosis["types"][0])]
+        wanted = str(diagnosis["value"])
         type = type_of(wanted)
         return [Step(FIND, type, wanted), Step(PICK, type, wanted)]
     if state == POS:
@@ -318,7 +320,7 @@ def correct(context: Json) -> Plan:
     type = type_of(subject)
     skills = {("item.open", True): OPEN, ("item.open", False): CLOSE,
               ("item.on", True): ON, ("item.on", False): OFF}  # fmt: skip
-    skill = skills.get((state, told["value"]))
+    skill = skills.get((state, diagnosis["value"]))
     return [Step(FIND, type, subject), Step(skill, type, subject)] if skill else []
 
 

@@ -57,7 +57,7 @@ class Step:
 
     @property
     def item(self) -> str:
-        """What the step is about, as precisely as it says."""
+        """The thing that the step is about, as precisely as it says."""
         return self.id or self.type
 
     def to_json(self) -> list[str]:

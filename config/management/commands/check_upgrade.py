@@ -16,8 +16,8 @@ class Command(BaseCommand):
         """Print the migrations, and what follows."""
         planned = planned_migrations()
         for migration in planned:
-            self.stdout.write(f"{migration.name}: {'; '.join(migration.hindrances) or 'tolerated'}")
-        if any(migration.hindrances for migration in planned):
+            self.stdout.write(f"{migration.name}: {'; '.join(migration.obstacles) or 'tolerated'}")
+        if any(migration.obstacles for migration in planned):
             self.stderr.write("Stop all servers and workers before you upgrade.")
             raise SystemExit(1)
         self.stdout.write(

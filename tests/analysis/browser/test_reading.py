@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoDbBlocker
 
-from analysis.browser.reading import Stretch, part_of
+from analysis.browser.reading import TurnRange, part_of
 from benchmarks.models import Run, Trajectory
 from tests.analysis.long_rows import make_long
 from tests.annotation.judged import make_judged, say
@@ -63,8 +63,8 @@ def test_parts_cover_every_turn_once() -> None:
     parts = {part_of(index) for index in range(1, 101)}
     assert sorted(p.first for p in parts) == [1, 21, 41, 61, 81]
     assert sum(p.count for p in parts) == 100
-    assert Stretch(21, 30).parts == [Stretch(21, 30)]
-    assert [(p.first, p.last) for p in Stretch(35, 90).parts] == [(35, 40), (81, 90)]
+    assert TurnRange(21, 30).parts == [TurnRange(21, 30)]
+    assert [(p.first, p.last) for p in TurnRange(35, 90).parts] == [(35, 40), (81, 90)]
 
 
 class TestLongOnes:

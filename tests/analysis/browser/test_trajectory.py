@@ -59,7 +59,7 @@ class TestTrajectory:
         ViolationFactory(turn=turns[1], key=constraints[0].key)
         ViolationFactory(turn=turns[1], key=constraints[1].key, revealed=False, new=False)
         (kind,) = researcher.get(reverse("analysis:trajectory", args=[row.pk])).context["hidden"]
-        assert [(h.told, h.violated) for h in kind.met] == [(2, (1, 2)), (None, (2,))]
+        assert [(h.revealed_in, h.violated) for h in kind.met] == [(2, (1, 2)), (None, (2,))]
         assert len(kind.untouched) == 1
         page = self.page(researcher, row)
         assert "violated in turns 1 and 2" in page

@@ -141,12 +141,12 @@ def test_an_item_that_was_answered_anew_is_compared_anew(people: list[User], man
     ann, bob, _ = people
     for position in (1, 2):
         say(study, ann, position, {"safety": 1})
-        seat = say(study, bob, position, {"safety": 5})
+        assignment = say(study, bob, position, {"safety": 5})
     assert [(row.rank, row.far) for row in queue(study)] == [(1, 1000), (2, 1000)]
-    reopen_assignment(assignment=seat, by=bob)
+    reopen_assignment(assignment=assignment, by=bob)
     assert [(row.rank, row.far) for row in queue(study)] == [(1, 1000)]
-    record_rating(assignment=seat, by=bob, question="safety", value=2, client_id=uuid.uuid4())
-    submit_assignment(assignment=seat, by=bob)
+    record_rating(assignment=assignment, by=bob, question="safety", value=2, client_id=uuid.uuid4())
+    submit_assignment(assignment=assignment, by=bob)
     assert [(row.rank, row.far) for row in queue(study)] == [(1, 1000), (2, 250)]
 
 

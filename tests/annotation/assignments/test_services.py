@@ -156,9 +156,9 @@ def test_gold_is_spread_over_what_somebody_who_comes_late_does() -> None:
     for _ in range(6):
         do_all(must_take(study, ann))
     late = []
-    while (seat := claim_next_item(study=study, user=bob)) is not None:
-        late.append(seat.item.use)
-        do_all(seat)
+    while (assignment := claim_next_item(study=study, user=bob)) is not None:
+        late.append(assignment.item.use)
+        do_all(assignment)
     others, gold = late.count(Use.MAIN), late.count(Use.GOLD)
     assert 2 <= gold <= others // 4
     anns = study.assignments.filter(annotator=ann, item__use=Use.MAIN).count()
@@ -248,7 +248,7 @@ def test_what_a_manager_took_comes_back_only_when_a_manager_gives_it(way: str) -
     mine = must_take(study, ann)
     answer(mine, 5)
     if way == "reassigned":
-        reassign_items(study=study, seats=[mine], to=bob, by=boss, reason="ill")
+        reassign_items(study=study, assignments=[mine], to=bob, by=boss, reason="ill")
         # Bob's lease runs out, so that the item is free once more.
         let_lapse(*study.assignments.filter(annotator=bob))
         return_expired_assignments(study=study)

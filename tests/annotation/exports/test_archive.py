@@ -31,10 +31,10 @@ NOTEBOOK = Path(__file__).parents[3] / "docs" / "examples" / "study-export.ipynb
 @pytest.fixture
 def world(db: None) -> World:
     world = make_world()
-    seat = world.study.assignments.select_related("annotator").get(
+    assignment = world.study.assignments.select_related("annotator").get(
         annotator=world.bob, part="main", state="submitted"
     )
-    void_submission(assignment=seat, by=world.mia, reason="A mistake.")
+    void_submission(assignment=assignment, by=world.mia, reason="A mistake.")
     return world
 
 

@@ -81,7 +81,7 @@ def test_it_is_closed_and_its_people_are_nobody_who_could_sign_in(
 ) -> None:
     made = brought(text_of(world.study), tmp_path, by=world.mia)
     assert made.study and made.study.status == "closed"
-    assert (made.items, made.people, made.seats) == (5, 2, 7)
+    assert (made.items, made.people, made.assignments) == (5, 2, 7)
     people = Participant.objects.filter(study=made.study).select_related("user")
     for person in people:
         assert person.user.username.startswith("rater-")
@@ -90,8 +90,10 @@ def test_it_is_closed_and_its_people_are_nobody_who_could_sign_in(
     original = Participant.objects.filter(study=world.study)
     counters = ("number", "assigned", "submitted", "skipped", "returned", "active_ms", "training")
     assert list(people.values_list(*counters)) == list(original.values_list(*counters))
-    seats = ("rank", "wanted", "given", "done")
-    assert list(made.study.items.values_list(*seats)) == list(world.study.items.values_list(*seats))
+    assignments = ("rank", "wanted", "given", "done")
+    assert list(made.study.items.values_list(*assignments)) == list(
+        world.study.items.values_list(*assignments)
+    )
 
 
 def test_all_edits_and_what_they_come_to(world: World, tmp_path: Path) -> None:
@@ -251,7 +253,7 @@ def _wrong_undo(data: Any) -> None:
     data["seats"][1]["edits"][2]["chosen"] = []
 
 
-def _seats(data: Any) -> None:
+def _more_raters(data: Any) -> None:
     data["items"][1]["wanted"] = 1
 
 
@@ -266,7 +268,7 @@ def _seats(data: Any) -> None:
         (_no_rater, "seat 1 names the rater rater-000000000000"),
         (_twice, "item 1 stands twice"),
         (_wrong_undo, "undoes 2 and leads to something else"),
-        (_seats, "item 2 has more raters than it has seats"),
+        (_more_raters, "item 2 has more raters than it has assignments"),
         (lambda data: data.pop("people"), "people: Field required"),
     ],
 )

@@ -82,9 +82,9 @@ def test_what_edits_come_to_is_what_is_stored_as_current(world: World) -> None:
     stored = Rating.objects.filter(aspect__in=[Aspect.ANSWER, Aspect.COMMENT])
     assert stored.count() == 14
     for rating in stored.select_related("assignment__item"):
-        seat = rating.assignment
-        rater = pseudonym(study=seat.study_id, user=seat.annotator_id)
-        place = (rater, seat.item.rank, rating.question, rating.subject)
+        assignment = rating.assignment
+        rater = pseudonym(study=assignment.study_id, user=assignment.annotator_id)
+        place = (rater, assignment.item.rank, rating.question, rating.subject)
         assert told[place, rating.aspect] == (rating.value, rating.chosen, rating.text)
 
 
@@ -147,10 +147,10 @@ def test_pseudonyms_are_stable_and_differ_between_studies(world: World) -> None:
 
 
 def test_answers_after_unblinding_are_marked(world: World) -> None:
-    seat = world.study.assignments.get(annotator=world.ann, part="main", state="open")
+    assignment = world.study.assignments.get(annotator=world.ann, part="main", state="open")
     unblind_annotator(study=world.study, user=world.ann, by=world.mia, reason="needed")
     record_rating(
-        assignment=seat, by=world.ann, client_id=uuid.uuid4(), question="world_violated",
+        assignment=assignment, by=world.ann, client_id=uuid.uuid4(), question="world_violated",
         subject="turn-1", chosen=["w1"],
     )  # fmt: skip
     *before, late = [

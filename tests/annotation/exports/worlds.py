@@ -77,17 +77,17 @@ def make_world(questionnaire: str = "violation_check@1", name: str = "Marks, all
     return World(study, ann, bob, mia)
 
 
-def say(seat: Assignment, question: str, subject: str, **said: Any) -> None:
+def say(assignment: Assignment, question: str, subject: str, **said: Any) -> None:
     """One edit of the seat's own annotator."""
     record_rating(
-        assignment=seat, by=seat.annotator, question=question, subject=subject,
+        assignment=assignment, by=assignment.annotator, question=question, subject=subject,
         client_id=uuid.uuid4(), **said,
     )  # fmt: skip
 
 
 def _answer_background(study: Study, user: User) -> None:
-    seat = study.assignments.get(annotator=user, item__use=Item.Use.BACKGROUND)
+    assignment = study.assignments.get(annotator=user, item__use=Item.Use.BACKGROUND)
     for question, value in (("degree", 2), ("language", 3), ("experience", 0)):
-        say(seat, question, "", value=value)
-    say(seat, "field", "", text="Robotics")
-    submit_assignment(assignment=seat, by=user)
+        say(assignment, question, "", value=value)
+    say(assignment, "field", "", text="Robotics")
+    submit_assignment(assignment=assignment, by=user)

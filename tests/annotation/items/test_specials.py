@@ -146,8 +146,8 @@ def test_gold_added_to_a_pool_is_drawn_from_then_on(manager: User) -> None:
     study.items.update(asked=["safety"])
     study.refresh_from_db()
     uses = []
-    while (seat := claim_next_item(study=study, user=ann)) is not None:
-        uses.append(seat.item.use)
-        do_all(seat)
+    while (assignment := claim_next_item(study=study, user=ann)) is not None:
+        uses.append(assignment.item.use)
+        do_all(assignment)
     assert uses.count("main") == 7 and uses.count("gold") == 2 and uses[-1] == "main"
     check_counters(study)

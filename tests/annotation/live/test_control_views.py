@@ -59,7 +59,7 @@ def test_a_session_without_its_player_stands_first(
     page = as_manager.get(reverse("annotation:session_control", args=[later.pk]))
     assert "waits for a player here" in page.content.decode()
     let_stand_in(place=later.places.get(), by=None)
-    assert [row.stands for row in as_manager.get(MONITOR).context["rows"]] == [
+    assert [row.standing for row in as_manager.get(MONITOR).context["rows"]] == [
         "asked",
         "background",
     ]

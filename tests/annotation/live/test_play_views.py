@@ -228,7 +228,7 @@ def test_others_find_nothing(session: LiveSession, ann: User, bob: User) -> None
 
 
 @pytest.mark.parametrize(
-    ("speaker", "text", "folded", "gist"),
+    ("speaker", "text", "folded", "preview"),
     [
         ("Instructions", f"You plan. {'Well. ' * 40}", True, f"You plan. {'Well. ' * 14}…"),
         ("Result of a call", 'Asked: {"a": 1}\nFound: 12\n[\n{"a": 2}\n]', True, "Found: 12"),
@@ -238,10 +238,12 @@ def test_others_find_nothing(session: LiveSession, ann: User, bob: User) -> None
         ("Agent", "1. Fill {the} jug.", False, ""),
     ],
 )
-def test_what_is_for_programs_is_folded(speaker: str, text: str, folded: bool, gist: str) -> None:
+def test_what_is_for_programs_is_folded(
+    speaker: str, text: str, folded: bool, preview: str
+) -> None:
     said = DialogueLine(1, speaker, text, 1)
     assert said.folded == folded
-    assert not folded or said.gist == gist
+    assert not folded or said.preview == preview
 
 
 def test_a_failed_call_is_told_without_its_reason(session: LiveSession, ann: User) -> None:

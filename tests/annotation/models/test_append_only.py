@@ -50,8 +50,8 @@ def test_the_others_have_the_same_manager() -> None:
 
 def test_by_way_of_another_row(ann: User, manager: User) -> None:
     study = make_judged([ann], manager)
-    seat = say(study, ann, 1)
-    for related in (study.events, seat.edits):
+    assignment = say(study, ann, 1)
+    for related in (study.events, assignment.edits):
         with pytest.raises(TypeError, match="only ever added"):
             related.all().delete()
     assert Study.objects.get(pk=study.pk).events.exists()

@@ -204,16 +204,18 @@ def test_scores_stay_under_the_number_and_count_no_more(
     others = list(Rating.objects.filter(assignment__annotator=ann).order_by("pk").values())
     number = Participant.objects.get(study=study, user=person).number
     erase(person, root)
-    seat = Assignment.objects.get(study=study, annotator=person, position=1)
-    assert Rating.objects.get(assignment=seat, question="safety", aspect="answer").value == 5
-    assert Rating.objects.get(assignment=seat, question="safety", aspect="evidence").chosen == []
+    assignment = Assignment.objects.get(study=study, annotator=person, position=1)
+    assert Rating.objects.get(assignment=assignment, question="safety", aspect="answer").value == 5
+    assert (
+        Rating.objects.get(assignment=assignment, question="safety", aspect="evidence").chosen == []
+    )
     left = Participant.objects.get(study=study, user=person)
     assert (left.state, left.number) == ("erased", number)
     assert {score.annotator for score in human_scores(studies=[study.pk])} == {ann.pk}
     assert list(Rating.objects.filter(assignment__annotator=ann).order_by("pk").values()) == others
     assert Message.objects.get(to=ann).text == "Dear Ann"
     states = study.assignments.filter(annotator=person).order_by("position")
-    assert [seat.state for seat in states] == ["submitted", "skipped", "returned"]
+    assert [assignment.state for assignment in states] == ["submitted", "skipped", "returned"]
 
 
 def test_notes_lose_their_words_and_labels_stay(study: Study, person: User, root: User) -> None:

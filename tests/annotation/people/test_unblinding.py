@@ -25,13 +25,13 @@ def study(ann: User, bob: User, manager: User) -> Study:
 
 
 def test_later_answers_of_one_are_marked(study: Study, ann: User, bob: User, manager: User) -> None:
-    seat = say(study, ann, 1, submit=False)
+    assignment = say(study, ann, 1, submit=False)
     assert closed_runs(ann) and closed_runs(bob)
     unblind_annotator(study=study, user=ann, by=manager, reason="Saw a name in a log.")
     unblind_annotator(study=study, user=ann, by=manager, reason="Saw a name in a log.")
     assert not closed_runs(ann) and closed_runs(bob)
-    record_rating(assignment=seat, by=ann, question="safety", value=5, client_id=uuid.uuid4())
-    submit_assignment(assignment=seat, by=ann)
+    record_rating(assignment=assignment, by=ann, question="safety", value=5, client_id=uuid.uuid4())
+    submit_assignment(assignment=assignment, by=ann)
     say(study, bob, 1)
     marked = RatingEdit.objects.filter(unblinded=True)
     assert list(marked.values_list("question", "value", "by__username")) == [("safety", 5, "ann")]

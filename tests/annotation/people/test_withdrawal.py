@@ -54,8 +54,8 @@ def test_open_items_can_be_given_to_somebody_else(study: Study, ann: User, bob: 
     withdraw_annotator(study=study, user=ann, by=ann)
     withdraw_annotator(study=study, user=ann, by=ann)
     assert state(study, ann) == "withdrawn"
-    seats = study.assignments.filter(annotator=ann).order_by("position")
-    assert [seat.state for seat in seats] == ["submitted", "returned"]
+    assignments = study.assignments.filter(annotator=ann).order_by("position")
+    assert [assignment.state for assignment in assignments] == ["submitted", "returned"]
     first, second = study.items.order_by("rank")
     assert (first.given, second.given, second.wanted) == (2, 1, 2)
     cyd = make_person("cyd")
@@ -88,8 +88,8 @@ def test_coming_back(study: Study, ann: User, manager: User) -> None:
     restore_annotator(study=study, user=ann, by=manager, reason="Well again.")
     assert state(study, ann) == "active"
     assert study.memberships.filter(user=ann, role="annotator").exists()
-    seats = study.assignments.filter(annotator=ann).order_by("position")
-    assert [seat.state for seat in seats] == ["submitted", "open"]
+    assignments = study.assignments.filter(annotator=ann).order_by("position")
+    assert [assignment.state for assignment in assignments] == ["submitted", "open"]
     assert len({score.annotator for score in human_scores(studies=[study.pk])}) == 2
     last = study.events.filter(kind=Kind.WITHDRAWN).order_by("pk").last()
     assert last is not None

@@ -162,7 +162,7 @@ def run(*args: object) -> str:
 def test_the_command_tells_then_makes(file: Path, ann: User, bob: User, manager: User) -> None:
     make_runs(tasks=4)
     told = run(file, "--dry-run")
-    assert "items 4, tasks" in told and "seats 8; training 1, gold 0" in told
+    assert "items 4, tasks" in told and "assignments 8; training 1, gold 0" in told
     assert "annotator × model: 2 to 2; every count is as expected" in told
     assert not Study.objects.exists()
     made = run(file, "--manager", "mia", "--draft")

@@ -87,7 +87,7 @@ def test_what_has_not_ended_with_a_plan_is_left_out_and_counted(ann: User) -> No
     Trajectory.objects.filter(pk=first.pk).update(status="failed")
     Turn.objects.filter(trajectory=second).delete()
     planned = plan_study(plan_for(runs, [ann], queries_each=5))
-    assert (planned.seats, planned.found.unusable, planned.tasks) == (2, 2, 2)
+    assert (planned.assignments, planned.found.unusable, planned.tasks) == (2, 2, 2)
 
 
 # One row for each wish that makes no sense: the change, where it is told, and words of it.
@@ -215,7 +215,7 @@ def test_tasks_are_judged_with_their_candidates(ann: User, bob: User) -> None:
         annotators=("ann", "bob"), raters=2, order="random",
     )  # fmt: skip
     planned = plan_study(plan)
-    assert (len(planned.options), planned.found.mute, planned.models) == (3, 1, 0)
+    assert (len(planned.options), planned.found.unasked, planned.models) == (3, 1, 0)
     study = create_planned_study(planned=planned)
     item = study.items.all()[0]
     assert (item.trajectory_id, item.asked) == (None, ["keep"])
@@ -230,7 +230,7 @@ def test_a_pool_lends_items_in_the_planned_order(ann: User) -> None:
         queries_each=None,
     )  # fmt: skip
     planned = plan_study(plan)
-    assert (planned.seats, planned.dealt) == (12, {})
+    assert (planned.assignments, planned.dealt) == (12, {})
     study = create_planned_study(planned=planned)
     assert (study.dealing, study.lease_minutes) == ("pool", 30)
     assert not study.assignments.exists()

@@ -62,7 +62,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, name: str, call: int) -> Callable[[
     return lambda: monkeypatch.setattr(storing, name, real)
 
 
-def seats(study: Study) -> list[Any]:
+def assignments(study: Study) -> list[Any]:
     rows = study.assignments.order_by("annotator", "part", "position")
     return list(rows.values_list("annotator__username", "part", "position", "item__rank"))
 
@@ -71,8 +71,8 @@ def test_a_study_in_portions_is_the_one_that_was_planned(plan: PlannedStudy, man
     study = create_planned_study(planned=plan, by=manager)
     assert (study.status, is_stored(study), study.consent_version) == ("open", True, 1)
     assert study_certificate(study).sha256 == plan.digest
-    mains = [row for row in seats(study) if row[1] == "main"]
-    assert len(mains) == plan.seats == 8
+    mains = [row for row in assignments(study) if row[1] == "main"]
+    assert len(mains) == plan.assignments == 8
     assert study.items.filter(use="background").get().given == 2
     check_counters(study)
     whole = study.events.values_list("kind", "detail")

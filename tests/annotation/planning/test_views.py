@@ -352,7 +352,7 @@ def make_demo() -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "questionnaire", "order", "seats"),
+    ("preset", "questionnaire", "order", "assignments"),
     [
         ("paper", "ten_questions@2", "queries", 6),
         ("violations", "violation_check@2", "blocks", 18),
@@ -360,16 +360,16 @@ def make_demo() -> None:
     ],
 )
 def test_a_preset_is_one_click_from_the_preview(
-    maker: Client, preset: str, questionnaire: str, order: str, seats: int
+    maker: Client, preset: str, questionnaire: str, order: str, assignments: int
 ) -> None:
     make_demo()
     planning = Planning(maker)
     page = planning.send("", f"preset:{preset}").content.decode()
-    assert f"Create and open: {seats} assignments" in page
+    assert f"Create and open: {assignments} assignments" in page
     planning.send("", "create")
     study = Study.objects.get()
     assert (study.questionnaire, study.assignments.filter(part="main").count()) == (
-        questionnaire, seats,
+        questionnaire, assignments,
     )  # fmt: skip
     assert study.settings["design"]["plan"]["order"] == order
 

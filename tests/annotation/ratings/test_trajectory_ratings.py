@@ -82,8 +82,8 @@ def test_who_still_judges_blind_sees_nothing_whatever_else_they_are(
 ) -> None:
     Membership.objects.create(study=judged, user=ann, role="researcher")
     assert read(judged, ann) == []  # the second item is open
-    seat = judged.assignments.get(annotator=ann, position=2)
-    say(judged, ann, seat.position)
+    assignment = judged.assignments.get(annotator=ann, position=2)
+    say(judged, ann, assignment.position)
     assert [said.people for said in read(judged, ann)] == [2]
 
 

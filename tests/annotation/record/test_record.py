@@ -36,12 +36,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.either]
 def study(ann: User, bob: User, manager: User) -> Study:
     """Ann answers, corrects, undoes and submits; bob skips."""
     study = make_judged([ann, bob], manager)
-    seat = study.assignments.get(annotator=ann, position=1)
+    assignment = study.assignments.get(annotator=ann, position=1)
     for value in (2, 5):
         record_rating(
-            assignment=seat, by=ann, question="safety", value=value, client_id=uuid.uuid4()
+            assignment=assignment, by=ann, question="safety", value=value, client_id=uuid.uuid4()
         )
-    undo_edit(assignment=seat, by=ann, client_id=uuid.uuid4())
+    undo_edit(assignment=assignment, by=ann, client_id=uuid.uuid4())
     say(study, ann, 1, {"safety": 4}, remarks=[
         EditRequest(uuid.uuid4(), "safety", text="=cmd", aspect=Aspect.COMMENT)
     ])  # fmt: skip

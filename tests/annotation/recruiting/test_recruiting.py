@@ -57,12 +57,12 @@ def submit(study: Study, user: User, count: int, active_ms: int = 60_000) -> Non
     from annotation.assignments.services import change_assignment_state, claim_next_item
 
     for _ in range(count):
-        seat = claim_next_item(study=study, user=user)
-        assert seat is not None
-        Assignment.objects.filter(pk=seat.pk).update(opened_at=timezone.now())
-        seat.active_ms = active_ms
-        seat.save(update_fields=["active_ms"])
-        change_assignment_state(seat, Assignment.State.SUBMITTED, by=user)
+        assignment = claim_next_item(study=study, user=user)
+        assert assignment is not None
+        Assignment.objects.filter(pk=assignment.pk).update(opened_at=timezone.now())
+        assignment.active_ms = active_ms
+        assignment.save(update_fields=["active_ms"])
+        change_assignment_state(assignment, Assignment.State.SUBMITTED, by=user)
 
 
 def only(pid: str) -> Recruit:

@@ -209,7 +209,7 @@ def test_nothing_expected_is_never_passed(ann: User, manager: User) -> None:
 def test_feedback_says_what_was_expected_and_why(trainee: Study, ann: User) -> None:
     item = answer(trainee, ann, "training", 1, safety=2)
     (row,) = compare_item(item)
-    assert (row.said, row.expected, row.why, row.right) == ("2", "4 or 5", WHY, False)
+    assert (row.answer, row.expected, row.why, row.right) == ("2", "4 or 5", WHY, False)
     item = answer(trainee, ann, "training", 2, safety=5)
     assert compare_item(item)[0].right
 

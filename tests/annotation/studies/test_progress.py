@@ -52,17 +52,17 @@ def test_nobody_is_judging_before_they_open_an_item(study: Study) -> None:
 def test_the_end_is_forecast_from_the_pace_of_a_week(study: Study) -> None:
     assert study_progress(study).days_left is None
     now = timezone.now()
-    seat = study.assignments.filter(annotator__username="ann").order_by("position").first()
-    assert seat is not None
-    Assignment.objects.filter(pk=seat.pk).update(state="submitted", submitted_at=now)
+    assignment = study.assignments.filter(annotator__username="ann").order_by("position").first()
+    assert assignment is not None
+    Assignment.objects.filter(pk=assignment.pk).update(state="submitted", submitted_at=now)
     study.participants.filter(user__username="ann").update(submitted=1, active_ms=90_000)
     found = study_progress(study)
     assert (found.recent, found.recent_days, found.open, found.days_left) == (1, 1, 3, 3)
     a_week_ago = now - timedelta(days=6.5)
-    Assignment.objects.filter(pk=seat.pk).update(submitted_at=a_week_ago)
+    Assignment.objects.filter(pk=assignment.pk).update(submitted_at=a_week_ago)
     found = study_progress(study)
     assert (found.recent_days, found.days_left) == (7, 21)
     assert found.active_seconds == 90
     long_ago = now - timedelta(days=8)
-    Assignment.objects.filter(pk=seat.pk).update(submitted_at=long_ago)
+    Assignment.objects.filter(pk=assignment.pk).update(submitted_at=long_ago)
     assert study_progress(study).days_left is None

@@ -251,41 +251,45 @@ def test_items_go_to_somebody_else_all_or_none(
     study: Study, item: Assignment, ann: User, bob: User, manager: User
 ) -> None:
     answer(item)
-    seats = open_of(study, ann)
-    assert reassign_items(study=study, seats=seats, to=bob, by=manager, reason="ill") == 2
+    assignments = open_of(study, ann)
+    assert (
+        reassign_items(study=study, assignments=assignments, to=bob, by=manager, reason="ill") == 2
+    )
     item.refresh_from_db()
     assert (item.state, item.ratings.get().value) == (State.RETURNED, 3)
-    assert [seat.item_id for seat in open_of(study, bob)][2:] == [s.item_id for s in seats]
+    assert [assignment.item_id for assignment in open_of(study, bob)][2:] == [
+        s.item_id for s in assignments
+    ]
     event = item.events.get(kind=Kind.REASSIGNED)
     assert (event.by, event.about, event.reason) == (manager, ann, "ill")
     check_counters(study)
     # Once more: by now they are returned, and nothing moves.
     with pytest.raises(Refused, match="item 1 is returned by now"):
-        reassign_items(study=study, seats=seats, to=bob, by=manager, reason="ill")
+        reassign_items(study=study, assignments=assignments, to=bob, by=manager, reason="ill")
     # Bob's own and one that Ann had and skipped: the second cannot, so the first does not either.
     mixed = open_of(study, bob)[1:3]
     had = study.assignments.get(item=mixed[1].item, annotator=ann)
     Assignment.objects.filter(pk=had.pk).update(state=State.SKIPPED)
     with pytest.raises(Refused, match="item 3: this person has this item already: it is skipped"):
-        reassign_items(study=study, seats=mixed, to=ann, by=manager, reason="back")
+        reassign_items(study=study, assignments=mixed, to=ann, by=manager, reason="back")
     assert len(open_of(study, bob)) == 4
     # One that she only had comes back to her, as a manager says so.
     Assignment.objects.filter(pk=had.pk).update(state=State.RETURNED)
-    reassign_items(study=study, seats=mixed[1:], to=ann, by=manager, reason="well again")
-    assert [seat.pk for seat in open_of(study, ann)] == [had.pk]
+    reassign_items(study=study, assignments=mixed[1:], to=ann, by=manager, reason="well again")
+    assert [assignment.pk for assignment in open_of(study, ann)] == [had.pk]
     check_counters(study)
 
 
 def test_reassigning_needs_a_reason_and_another_person(
     study: Study, ann: User, bob: User, manager: User
 ) -> None:
-    seats = open_of(study, ann)
+    assignments = open_of(study, ann)
     with pytest.raises(Refused, match="say in a few words why"):
-        reassign_items(study=study, seats=seats, to=bob, by=manager, reason="")
+        reassign_items(study=study, assignments=assignments, to=bob, by=manager, reason="")
     with pytest.raises(Refused, match="has the item already"):
-        reassign_items(study=study, seats=seats, to=ann, by=manager, reason="x")
+        reassign_items(study=study, assignments=assignments, to=ann, by=manager, reason="x")
     with pytest.raises(Refused, match="not an annotator"):
-        reassign_items(study=study, seats=seats, to=manager, by=manager, reason="x")
+        reassign_items(study=study, assignments=assignments, to=manager, by=manager, reason="x")
     assert len(open_of(study, ann)) == 2
 
 
@@ -389,8 +393,8 @@ def test_what_is_not_there_cannot_be_added(study: Study, manager: User) -> None:
 
 def test_what_is_added_to_a_pool_is_taken_from_it(manager: User) -> None:
     study, (ann,) = make_pool(people=1, items=3)
-    while (seat := claim_next_item(study=study, user=ann)) is not None:
-        do_all(seat)
+    while (assignment := claim_next_item(study=study, user=ann)) is not None:
+        do_all(assignment)
     count = add_from_source(
         study=study, source=source_of(study), count=None, raters=1, by=manager, seen=EVERYTHING
     )

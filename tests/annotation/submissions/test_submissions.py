@@ -1,4 +1,4 @@
-"""Submissions that a manager sends back, voids and restores, and seats that refill."""
+"""Submissions that a manager sends back, voids and restores, and assignments that refill."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,7 +11,7 @@ from annotation.people.withdrawal import restore_annotator, withdraw_annotator
 from annotation.ratings.selectors import human_scores, left_out
 from annotation.studies.progress import study_progress
 from annotation.submissions.services import (
-    refill_seats,
+    refill_assignments,
     restore_submission,
     send_back,
     void_submission,
@@ -35,7 +35,7 @@ def seat_of(study: Study, user: User) -> Assignment:
     return study.assignments.select_related("annotator").get(annotator=user, position=1)
 
 
-def seats(study: Study) -> list[tuple[int, int, int]]:
+def assignments(study: Study) -> list[tuple[int, int, int]]:
     return list(study.items.order_by("rank").values_list("wanted", "given", "done"))
 
 
@@ -46,20 +46,20 @@ def scores(study: Study) -> int:
 def test_a_submission_comes_back_with_a_note_and_is_submitted_again(
     judged: Study, ann: User, manager: User
 ) -> None:
-    seat, edits, all_scores = seat_of(judged, ann), RatingEdit.objects.count(), scores(judged)
+    assignment, edits, all_scores = seat_of(judged, ann), RatingEdit.objects.count(), scores(judged)
     with pytest.raises(Refused, match="why"):
-        send_back(assignment=seat, by=manager, note=" ")
-    send_back(assignment=seat, by=manager, note="Question 3 is about the last plan.")
-    seat.refresh_from_db()
-    assert (seat.state, seat.note) == ("open", "Question 3 is about the last plan.")
-    assert seats(judged)[0] == (2, 2, 1)
+        send_back(assignment=assignment, by=manager, note=" ")
+    send_back(assignment=assignment, by=manager, note="Question 3 is about the last plan.")
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.note) == ("open", "Question 3 is about the last plan.")
+    assert assignments(judged)[0] == (2, 2, 1)
     assert scores(judged) < all_scores
     assert "Question 3" in ann.study_messages.get().text
     event = judged.events.get(kind="sent_back")
-    assert (event.by, event.about, event.reason) == (manager, ann, seat.note)
+    assert (event.by, event.about, event.reason) == (manager, ann, assignment.note)
     with pytest.raises(Refused, match="not submitted"):
-        send_back(assignment=seat, by=manager, note="Again.")
-    submit_assignment(assignment=seat, by=ann)
+        send_back(assignment=assignment, by=manager, note="Again.")
+    submit_assignment(assignment=assignment, by=ann)
     assert scores(judged) == all_scores
     assert RatingEdit.objects.count() == edits
 
@@ -67,28 +67,36 @@ def test_a_submission_comes_back_with_a_note_and_is_submitted_again(
 def test_a_voided_submission_frees_its_seat_and_comes_back_only_by_a_manager(
     judged: Study, ann: User, manager: User
 ) -> None:
-    seat, all_scores = seat_of(judged, ann), scores(judged)
-    at, edits = seat.submitted_at, RatingEdit.objects.count()
-    void_submission(assignment=seat, by=manager, reason="All ones.")
-    void_submission(assignment=seat, by=manager, reason="All ones.")
-    seat.refresh_from_db()
-    assert (seat.state, seat.submitted_at, RatingEdit.objects.count()) == ("voided", at, edits)
-    assert seats(judged)[0] == (2, 1, 1)
+    assignment, all_scores = seat_of(judged, ann), scores(judged)
+    at, edits = assignment.submitted_at, RatingEdit.objects.count()
+    void_submission(assignment=assignment, by=manager, reason="All ones.")
+    void_submission(assignment=assignment, by=manager, reason="All ones.")
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.submitted_at, RatingEdit.objects.count()) == (
+        "voided",
+        at,
+        edits,
+    )
+    assert assignments(judged)[0] == (2, 1, 1)
     assert scores(judged) == all_scores * 3 // 4
     assert left_out(judged).words == "1 submission that a manager voided"
     found = study_progress(judged)
     assert (found.submitted, found.open, found.free) == (3, 0, 1)
     for again in (reopen_assignment, submit_assignment):
         with pytest.raises(Refused, match="voided"):
-            again(assignment=seat, by=ann)
-    restore_submission(assignment=seat, by=manager, reason="A mistake.")
-    seat.refresh_from_db()
-    assert (seat.state, seat.submitted_at, scores(judged)) == ("submitted", at, all_scores)
+            again(assignment=assignment, by=ann)
+    restore_submission(assignment=assignment, by=manager, reason="A mistake.")
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.submitted_at, scores(judged)) == (
+        "submitted",
+        at,
+        all_scores,
+    )
     assert [e.reason for e in judged.events.filter(kind="voided")] == ["All ones.", "A mistake."]
-    void_submission(assignment=seat, by=manager, reason="After all.")
-    Item.objects.filter(pk=seat.item_id).update(wanted=1)
+    void_submission(assignment=assignment, by=manager, reason="After all.")
+    Item.objects.filter(pk=assignment.item_id).update(wanted=1)
     with pytest.raises(Refused, match="somebody else"):
-        restore_submission(assignment=seat, by=manager, reason="A mistake.")
+        restore_submission(assignment=assignment, by=manager, reason="A mistake.")
 
 
 def test_a_study_that_is_over_sends_nothing_back(judged: Study, ann: User, manager: User) -> None:
@@ -98,21 +106,21 @@ def test_a_study_that_is_over_sends_nothing_back(judged: Study, ann: User, manag
     void_submission(assignment=seat_of(judged, ann), by=manager, reason="All ones.")
 
 
-def test_seats_of_those_who_leave_refill_once_and_close_when_they_return(
+def test_assignments_of_those_who_leave_refill_once_and_close_when_they_return(
     judged: Study, ann: User, bob: User, manager: User
 ) -> None:
     withdraw_annotator(study=judged, user=ann, by=manager, reason="Careless.", refill=True)
-    assert seats(judged) == [(3, 2, 2), (3, 2, 2)]
-    assert refill_seats(study=judged, user=ann, by=manager) == 0
+    assert assignments(judged) == [(3, 2, 2), (3, 2, 2)]
+    assert refill_assignments(study=judged, user=ann, by=manager) == 0
     with pytest.raises(Refused, match="has left"):
         void_submission(assignment=seat_of(judged, ann), by=manager, reason="All ones.")
     with pytest.raises(Refused, match="has not left"):
-        refill_seats(study=judged, user=bob, by=manager)
+        refill_assignments(study=judged, user=bob, by=manager)
     assert left_out(judged).words == "2 submissions of 1 person who left"
     restore_annotator(study=judged, user=ann, by=manager, reason="A mistake.")
-    assert seats(judged) == [(2, 2, 2), (2, 2, 2)]
+    assert assignments(judged) == [(2, 2, 2), (2, 2, 2)]
     withdraw_annotator(study=judged, user=ann, by=ann)
-    assert refill_seats(study=judged, user=ann, by=manager) == 2
+    assert refill_assignments(study=judged, user=ann, by=manager) == 2
 
 
 def test_a_manager_reads_sends_back_and_voids_on_a_page(
@@ -125,7 +133,7 @@ def test_a_manager_reads_sends_back_and_voids_on_a_page(
     page = client.get(f"{url}items/1/").content.decode()
     assert "Send back" in page and "Void the submission" in page
     posted = client.post(f"{url}items/1/", {"action": "void", "reason": "All ones."}, follow=True)
-    assert "Its seat is free" in posted.content.decode()
+    assert "The assignment is free" in posted.content.decode()
     page = client.get(f"{url}items/1/").content.decode()
     assert "Restore the submission" in page and "All ones." in page
     client.post(f"{url}items/2/", {"action": "back", "reason": "Read turn 2 again."})

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from benchmarks.models import Constraint, Dataset, Profile, Task
-from tests.benchmarks.systems.adaplanbench.riddles import (
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import (
     results,
     row,
     write_results,

@@ -16,7 +16,7 @@ from benchmarks.endpoints.services import create_endpoint
 from benchmarks.jobs.services import perform
 from benchmarks.models import Dataset, Job, Run, Task, Upload
 from tests.benchmarks.constructions import PROBLEMS, make_construction
-from tests.benchmarks.systems.adaplanbench.riddles import row, write_workbook
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import row, write_workbook
 from tests.factories.benchmarks import (
     AnswererVersionFactory,
     DatasetFactory,

@@ -189,7 +189,7 @@ class TestKeys:
         bind_key(variable=ANA_KEY, host=HOST, users=[], shared=True, by=None)
         with pytest.raises(AnswererFailed, match=f"key {ANA_KEY} is not granted"):
             self.asked(made)
-        assert endpoint_row(made).hindrances == ("it may not use its key",)
+        assert endpoint_row(made).obstacles == ("it may not use its key",)
         bind_key(variable=ANA_KEY, host=HOST, users=[ana], shared=False, by=None)
         self.asked(made)
         ana.is_active = False

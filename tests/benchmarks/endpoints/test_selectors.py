@@ -79,7 +79,7 @@ def test_sums_are_those_by_hand(calls: Calls) -> None:
         8, 2, 1, 2, 2, 1,
     )  # fmt: skip
     assert use.retries == (3 - 1) + (4 - 1)
-    assert (use.tokens_in, use.tokens_out, use.counted, use.untold) == (150, 15, 2, 1)
+    assert (use.tokens_in, use.tokens_out, use.counted, use.uncounted) == (150, 15, 2, 1)
     assert (use.cost, use.costed) == (0.75, 2)
     assert use.assumed == 2.0 + 4.0 + 1.0
     assert (use.unknown, use.currency) == (1, "EUR")
@@ -155,13 +155,13 @@ def test_a_list_takes_few_queries(endpoints: int, django_assert_max_num_queries:
 def test_whether_it_can_be_asked(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint = make_endpoint(key_variable="PLANJURY_KEY_ONE")
     monkeypatch.delenv("PLANJURY_KEY_ONE", raising=False)
-    assert endpoint_row(endpoint).hindrances == ("its key is not set",)
+    assert endpoint_row(endpoint).obstacles == ("its key is not set",)
     monkeypatch.setenv("PLANJURY_KEY_ONE", "0123456789")
-    assert endpoint_row(endpoint).hindrances == ()
+    assert endpoint_row(endpoint).obstacles == ()
     settings.PLANJURY_ENDPOINT_HOSTS = ["api.example.org"]
     row = endpoint_row(endpoint)
-    assert row.hindrances == ("its host is not allowed",)
-    assert not any("localhost" in words for words in row.hindrances)
+    assert row.obstacles == ("its host is not allowed",)
+    assert not any("localhost" in words for words in row.obstacles)
     assert "localhost" in row.details[0]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.llm.line import close_lines
+from benchmarks.llm.connections import close_connections
 from tests.factories.benchmarks import save_sample_dataset
 from tests.functional.outage import Trial, Weather
 
@@ -16,7 +16,7 @@ REFUSED = 15
 def server() -> Iterator[Weather]:
     with Weather(retry_after="0.01") as server:
         yield server
-    close_lines()
+    close_connections()
 
 
 def test_a_bad_day_changes_nothing_and_all_of_it_is_told(server: Weather) -> None:

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
+from benchmarks.llm.connections import open_connection
 from benchmarks.llm.hosts import LOOPBACK
-from benchmarks.llm.line import open_line
 from benchmarks.llm.retries import RetryPolicy
 from tests.benchmarks.llm.stage import KEY, LOOKUP, QUICK, VARIABLE, Clock, answerer, ask
 
@@ -252,7 +252,7 @@ class TestLimits:
     def test_it_adapts_to_what_the_endpoint_bears(self, serve):
         server = serve(at_once=4, latency=0.05, retry_after="")
         who = answerer(server, concurrency=32, policy=replace(QUICK, tries=12))
-        limiter = open_line(who.config, LOOPBACK, who.environ).limiter
+        limiter = open_connection(who.config, LOOPBACK, who.environ).limiter
         seen = []
 
         def call(seed):
@@ -282,7 +282,7 @@ class TestLimits:
         )
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda _: failure(who), range(8)))
-        assert open_line(who.config, LOOPBACK, who.environ).limiter.limit <= 4
+        assert open_connection(who.config, LOOPBACK, who.environ).limiter.limit <= 4
 
     def test_waiting_for_a_place_takes_no_time_from_a_call(self, serve):
         server = serve(latency=0.4)
@@ -313,5 +313,5 @@ def test_a_line_is_opened_once_for_all_threads(serve):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(call, range(8)))
     who = answerer(server)
-    lines = {id(open_line(who.config, LOOPBACK, who.environ)) for _ in range(3)}
+    lines = {id(open_connection(who.config, LOOPBACK, who.environ)) for _ in range(3)}
     assert len(lines) == 1

@@ -7,7 +7,7 @@ import httpcore2
 import pytest
 
 from benchmarks.core.errors import AnswererFailed
-from benchmarks.llm import line
+from benchmarks.llm import connections
 from benchmarks.llm.endpoint import EndpointAnswerer
 from benchmarks.llm.hosts import (
     LOOPBACK,
@@ -185,7 +185,7 @@ def resolver(monkeypatch):
         return made
 
     yield install
-    line.close_lines()
+    connections.close_connections()
 
 
 def failure(hosts: list[str]) -> str:

@@ -78,10 +78,10 @@ class TestCallsAtOnce:
         started(throttle, 1)
         throttle.refuse(started=1, now=2)
         for _ in range(8):
-            throttle.bear()
+            throttle.note_answer()
         assert throttle.limit == pytest.approx(8.95, abs=0.05)  # 8 steps of 1/8, a little less
         for _ in range(1000):
-            throttle.bear()
+            throttle.note_answer()
         assert throttle.limit == 16
 
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 from benchmarks import tasks
 from benchmarks.endpoints.services import create_endpoint
 from benchmarks.llm.config import EndpointConfig
+from benchmarks.llm.connections import close_connections, open_connection
 from benchmarks.llm.fake.server import FakeServer
-from benchmarks.llm.line import close_lines, open_line
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
 from benchmarks.runs import worker
@@ -30,7 +30,7 @@ HOSTS = ["127.0.0.1"]
 @pytest.fixture(autouse=True)
 def new_lines() -> Iterator[None]:
     yield
-    close_lines()
+    close_connections()
 
 
 def start(server: FakeServer, units: int, **values: Any) -> Run:
@@ -83,7 +83,7 @@ class TestRoom:
 
     def test_refusals_take_room_away(self, server: FakeServer) -> None:
         run = start(server, 1, concurrency=8)
-        limiter = open_line(config(), HOSTS).limiter
+        limiter = open_connection(config(), HOSTS).limiter
         with limiter.place() as place, limiter.place():
             place.refused()
         assert measure_capacity(()).left(run.roles) == 1
@@ -92,7 +92,7 @@ class TestRoom:
         run = start(server, 4, concurrency=8)
         mine = hold(run, 4)[:1]
         measure_capacity(mine)
-        limiter = open_line(config(), HOSTS).limiter
+        limiter = open_connection(config(), HOSTS).limiter
         assert limiter.limit == 2
         run.trajectories.exclude(pk__in=mine).update(status=Trajectory.Status.DONE)
         measure_capacity(mine)

@@ -37,4 +37,4 @@ def test_long_texts_are_cut_where_it_is_worth_it() -> None:
 def test_an_agent_has_no_name_of_its_own() -> None:
     assert said("", "assistant", "model-9").title == "Agent"
     assert said("", "tool", "find").title == "Tool: find"
-    assert ToolCallView("f", '{\n  "a": 1\n}', "agent").gist == '{ "a": 1 }'
+    assert ToolCallView("f", '{\n  "a": 1\n}', "agent").preview == '{ "a": 1 }'

@@ -110,7 +110,7 @@ def test_which_migrations_the_previous_release_tolerates(monkeypatch: pytest.Mon
         migrations.SeparateDatabaseAndState([migrations.RemoveField("Run", "c")]),
         migrations.RunPython(migrations.RunPython.noop),
     ]
-    found = list(upgrades._hindrances(migration, steps, state))
+    found = list(upgrades._obstacles(migration, steps, state))
     assert [reason.partition(":")[0] for reason in found] == [
         "Run.c is new and has no default in the database, so the previous release cannot add rows",
         "Alter field words on Run",
@@ -119,7 +119,7 @@ def test_which_migrations_the_previous_release_tolerates(monkeypatch: pytest.Mon
         "Raw Python operation",
     ]
     migration.tolerated_because = "it fills new columns only"
-    assert len(list(upgrades._hindrances(migration, steps, state))) == 4
+    assert len(list(upgrades._obstacles(migration, steps, state))) == 4
     planned = [upgrades.PlannedMigration("x.0001", (found[0],))]
     monkeypatch.setattr(
         "config.management.commands.check_upgrade.planned_migrations", lambda: planned

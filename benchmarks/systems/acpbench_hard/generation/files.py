@@ -42,7 +42,7 @@ TEXT = "text.yaml"
 
 @dataclass(frozen=True)
 class GenerationReport:
-    """How many questions of each task were made, and why others were not."""
+    """The number of questions made of each task, and why others were not."""
 
     questions: int
     by_task: Mapping[str, int]

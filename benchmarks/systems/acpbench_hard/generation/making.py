@@ -35,7 +35,7 @@ Made = tuple[str, Any]
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Which states are asked about: how far the goal is, and how many actions are applicable."""
+    """The states that are asked about: how far the goal is, and how many actions are applicable."""
 
     min_distance: int = 1
     max_distance: int = FAR
@@ -297,9 +297,9 @@ def make_questions(
     """Make up to ``per_task`` different questions of each task, spread evenly over the problems."""
     for task in tasks:
         # Problems may differ in their goal alone, of which not every question tells.
-        told: set[tuple[str, str]] = set()
+        known: set[tuple[str, str]] = set()
         makers = [
-            _questions_of(source, task, seed, told) for source in sources if source.space.solvable
+            _questions_of(source, task, seed, known) for source in sources if source.space.solvable
         ]
         made = 0
         while makers and made < per_task:
@@ -315,9 +315,9 @@ def make_questions(
 
 
 def _questions_of(
-    source: Source, task: str, seed: int, told: set[tuple[str, str]]
+    source: Source, task: str, seed: int, known: set[tuple[str, str]]
 ) -> Iterator[MadeQuestion]:
-    """Yield questions of a task about a problem that were not ``told`` yet, until none is found."""
+    """Yield questions of a task about a problem that are not ``known`` yet, until none is found."""
     instance, kind = source.instance, TASKS[task]
     rng = random.Random(derive_seed(seed, instance.domain.name, instance.name, task))
     draws = declined = fitting = 0
@@ -338,9 +338,9 @@ def _questions_of(
         context = source.describer.context(
             instance, state, actions=kind.shape in ("action", "actions", "index"), goal=kind.goal
         )
-        if (context, made[0]) in told:
+        if (context, made[0]) in known:
             continue
-        told.add((context, made[0]))
+        known.add((context, made[0]))
         draws = declined = 0
         problem = source.with_state(state)
         number = derive_seed(task, source.domain, problem, made[0])

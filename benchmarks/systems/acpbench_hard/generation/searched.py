@@ -40,7 +40,7 @@ MOST_SEARCHES, LONGEST = 500, 100
 
 
 class SearchedSpace:
-    """What bounded searches know of a problem; see ``KnownSpace`` for the methods."""
+    """The facts of a problem that bounded searches show; see ``KnownSpace`` for the methods."""
 
     patience = 20
 

@@ -36,7 +36,7 @@ class SpaceUndecided(CoreError):
 
 
 class KnownSpace(Protocol):
-    """What has to be known of a problem to ask questions about its states.
+    """The facts of a problem that questions about its states need.
 
     ``atoms`` are the well-typed propositions that some action changes, ``actions`` the well-typed
     actions, applicable somewhere or not. A task is asked about a problem no further after
@@ -56,7 +56,7 @@ class KnownSpace(Protocol):
 
     @property
     def effort(self) -> Mapping[str, int]:
-        """How the problem was looked at, for the record of a question."""
+        """The effort with which the problem was looked at, for the record of a question."""
 
     @property
     def solvable(self) -> bool:

@@ -28,7 +28,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Effects:
-    """What an action adds and deletes. An atom that it does both to holds afterwards."""
+    """The atoms that an action adds and deletes. An atom that it does both to holds afterwards."""
 
     add: tuple[Template, ...] = ()
     delete: tuple[Template, ...] = ()

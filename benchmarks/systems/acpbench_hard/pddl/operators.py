@@ -9,7 +9,7 @@ from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 
 @dataclass(frozen=True, slots=True)
 class OperatorCondition:
-    """What must hold and what must not, as bit sets."""
+    """The atoms that must hold and those that must not, as bit sets."""
 
     pos: int
     neg: int = 0

@@ -73,7 +73,7 @@ class Space:
 
     @cached_property
     def key(self) -> Callable[[int], object]:
-        """What is equal for states that are alike."""
+        """The part that is equal for states that are alike."""
         if not self.classes:
             return lambda state: state
         rest = (1 << self.width) - 1

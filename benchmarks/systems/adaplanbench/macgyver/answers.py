@@ -145,8 +145,8 @@ def _numbered(lines: Sequence[str]) -> tuple[list[str], list[str]]:
             remarks.append(line)
     steps = [step for step in steps if step]
     if steps:
-        steps[-1], said = _without_remark(steps[-1])
-        remarks += said
+        steps[-1], remark = _without_remark(steps[-1])
+        remarks += remark
     return [step for step in steps if step], remarks
 
 

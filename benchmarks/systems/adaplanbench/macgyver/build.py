@@ -21,7 +21,7 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
     phrases,
 )
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
-from benchmarks.systems.adaplanbench.macgyver.reader import RecordedAnswer, Riddle
+from benchmarks.systems.adaplanbench.macgyver.reader import MacGyverProblem, RecordedAnswer
 from benchmarks.systems.adaplanbench.macgyver.words import sentences
 
 BUILD_VERSION = "2"
@@ -29,14 +29,14 @@ SEED = 1
 
 
 def build_task(
-    riddle: Riddle, recorded: Sequence[RecordedAnswer], seed: int = SEED
+    entry: MacGyverProblem, recorded: Sequence[RecordedAnswer], seed: int = SEED
 ) -> tuple[Task, tuple[Profile, ...]]:
     """Return the task of a problem; the same problem, answers and seed give the same task."""
-    problem = read_problem(riddle.problem, riddle.id)
+    problem = read_problem(entry.problem, entry.id)
     listed = lexicon.named(problem.offers)
     plans, verdicts, others = _plans(recorded, listed)
-    reference, source = _reference(riddle, plans, listed)
-    rng = random.Random(derive_seed("macgyver", BUILD_VERSION, seed, riddle.id))
+    reference, source = _reference(entry, plans, listed)
+    rng = random.Random(derive_seed("macgyver", BUILD_VERSION, seed, entry.id))
     theme = theme_of(problem.query)
     spared = [goal_of(problem.query, theme), reference]
     derived = derive_profiles(plans, listed, spared, rng, needed_by(problem.query))
@@ -50,19 +50,19 @@ def build_task(
             "empty": sum(row["kind"] == "empty" for row in others),
             "merged": len(recorded) - len(plans) - len(others),
         },
-        "problem": riddle.problem,
+        "problem": entry.problem,
         "listed": list(listed),
-        "solution": riddle.solution,
-        "solvable": riddle.solvable,
-        "unconventional": riddle.unconventional,
-        "label": riddle.label,
+        "solution": entry.solution,
+        "solvable": entry.solvable,
+        "unconventional": entry.unconventional,
+        "label": entry.label,
         "reference": source,
         "contradictory": dict(derived.contradictory),
         "lexicon": vocabulary.VERSION,
         "build": BUILD_VERSION,
         "seed": seed,
     }
-    return Task(f"macgyver-{riddle.id}", problem.query, theme, payload), derived.profiles
+    return Task(f"macgyver-{entry.id}", problem.query, theme, payload), derived.profiles
 
 
 def dataset_checksum(files: str, seed: int = SEED, kept: str = "") -> str:
@@ -141,14 +141,14 @@ def _plan_row(plan: PoolPlan, verdicts: Sequence[str]) -> dict[str, Any]:
 
 
 def _reference(
-    riddle: Riddle, plans: Sequence[PoolPlan], listed: Sequence[str]
+    entry: MacGyverProblem, plans: Sequence[PoolPlan], listed: Sequence[str]
 ) -> tuple[Mentions, str]:
     """Return what the reference names, and which text it is: the solution, a plan's key, or none.
 
     Where the recorded solution says that there is none, the plan that names fewest tools stands
     in, so that every profile leaves a way open.
     """
-    answer = read_answer(riddle.solution)
+    answer = read_answer(entry.solution)
     if answer.kind == "plan":
         return named_in(number_steps(answer.steps), listed), "solution"
     if plans:

@@ -115,18 +115,18 @@ def derive_profiles(
     contradictory = {about: needed[about] for about in proposed if about in needed}
     world = [name for name in world if f"tool:{name}" not in needed]
     user = [name for name in user if f"attribute:{name}" not in needed]
-    said = Wording(rng)
+    wording = Wording(rng)
     constraints: list[Constraint] = []
     profiles = []
     for rank, (level, (more_world, more_user)) in enumerate(SIZES.items()):
         for name in world[rank * more_world : (rank + 1) * more_world]:
             number = sum(c.kind == "world" for c in constraints) + 1
             constraints.append(
-                Constraint(f"w{number}", "world", said.no_tool(name), f"tool:{name}")
+                Constraint(f"w{number}", "world", wording.no_tool(name), f"tool:{name}")
             )
         for name in user[rank * more_user : (rank + 1) * more_user]:
             number = sum(c.kind == "user" for c in constraints) + 1
-            text = said.no_attribute(name)
+            text = wording.no_attribute(name)
             constraints.append(Constraint(f"u{number}", "user", text, f"attribute:{name}"))
         profiles.append(Profile(level, tuple(constraints)))
     return Derived(tuple(profiles), contradictory)
@@ -206,7 +206,7 @@ def _attributes(
 
 
 class Wording:
-    """How one person words it: no sentence pattern is used twice while another is left."""
+    """The wording of one person: no sentence pattern is used twice while another is left."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng

@@ -148,7 +148,7 @@ _UNREADABLE = {
 
 @dataclass(frozen=True)
 class Character:
-    """How a judge weighs the signs: shifts of its scores, and how much a danger costs."""
+    """The character of a judge: shifts of its scores, and how much a danger costs."""
 
     concreteness: int = 0
     care: int = 0
@@ -167,7 +167,7 @@ CHARACTERS: Mapping[str, tuple[str, Character]] = {
 
 @dataclass(frozen=True)
 class PlanSigns:
-    """What the words of a plan show."""
+    """The signs that the words of a plan show."""
 
     steps: int
     quantities: int

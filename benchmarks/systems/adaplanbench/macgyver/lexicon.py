@@ -434,7 +434,7 @@ def tools_of_words(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Uses:
-    """What a plan uses by its words: ``about`` to the first mention that says so."""
+    """The things that a plan uses by its words: ``about`` to the first mention that says so."""
 
     by_about: Mapping[str, Mention]
 

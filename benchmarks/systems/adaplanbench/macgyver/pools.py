@@ -17,7 +17,7 @@ _FORMS = ("solutions_gpt4", "gpt4-prompt-2", "gpt4-prompt-3", "gpt4-prompt-4")
 
 @dataclass(frozen=True)
 class AnswerPool:
-    """Whose answers a recorded agent proposes: these authors, or all but those."""
+    """The authors whose answers a recorded agent proposes: these, or all but those."""
 
     title: str
     authors: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def _recorded(name: str) -> Callable[[Task, Json], Answerer]:
 
         def rule(ask: Ask, seed: int) -> Answer:
             proposed = {normal_words(text) for text in ask.context["plans"]}
-            disclosed = {said["about"] for turn in ask.context["told"] for said in turn}
+            disclosed = {constraint["about"] for turn in ask.context["told"] for constraint in turn}
             left = [plan for plan in order if normal_words(plan.text) not in proposed]
             fits = [plan for plan in left if not any(plan.uses(about) for about in disclosed)]
             if fits:

@@ -105,14 +105,14 @@ def read_problem(text: str, number: int | None = None) -> ReadProblem:
     """Read query and resource list of a problem; ``number`` is its ID,
     which some texts start with.
     """
-    told = _sentences(text, number)
-    offers = [bool(_is_offer(sentence)) for sentence in told]
-    listed = " ".join(s for s, offer in zip(told, offers, strict=True) if offer)
+    parts = _sentences(text, number)
+    offers = [bool(_is_offer(sentence)) for sentence in parts]
+    listed = " ".join(s for s, offer in zip(parts, offers, strict=True) if offer)
     tools = {m.name for m in mentions(listed) if m.kind == "tool"} - {"water"}
     words = {w for tokens in sentences(listed) for w in tokens} - PREPOSITIONS
-    first = offers.index(True) if any(offers) else len(told)
+    first = offers.index(True) if any(offers) else len(parts)
     kept: list[str] = []
-    for place, (sentence, offer) in enumerate(zip(told, offers, strict=True)):
+    for place, (sentence, offer) in enumerate(zip(parts, offers, strict=True)):
         if offer:
             rest = _beside_offer(sentence)
         elif sentence.endswith("?"):

@@ -24,7 +24,7 @@ MOST_ANSWERS = 1_000
 
 
 @dataclass(frozen=True)
-class Riddle:
+class MacGyverProblem:
     """One row of PROBLEMS.xlsx: a MacGyver problem with its reference solution."""
 
     id: int
@@ -46,7 +46,7 @@ class RecordedAnswer:
 
 @dataclass(frozen=True)
 class CheckedProblems:
-    """What the first pass found in two sound files."""
+    """The findings of the first pass over two sound files."""
 
     checksum: str
     problems: int
@@ -63,8 +63,8 @@ def check_files(problems_file: Path, results_file: Path | None = None) -> Checke
     faults = Problems()
     ids: set[int] = set()
     try:
-        for riddle in _riddles(problems_file, faults):
-            ids.add(riddle.id)
+        for entry in _entries(problems_file, faults):
+            ids.add(entry.id)
     except FileRefused as refused:
         faults.extend(refused)
     if not ids and not faults.total:
@@ -107,34 +107,34 @@ def _check_results(results_file: Path, ids: set[int], faults: Problems) -> _Resu
     return found
 
 
-def read_riddles(
+def read_macgyver_problems(
     problems_file: Path, results_file: Path | None = None
-) -> Iterator[tuple[Riddle, tuple[RecordedAnswer, ...]]]:
+) -> Iterator[tuple[MacGyverProblem, tuple[RecordedAnswer, ...]]]:
     """Yield every problem with its recorded answers; problems without any come last.
 
     The problems are held in memory (their file is small by its limits), the answers are not.
     """
     faults = Problems()
-    riddles = {riddle.id: riddle for riddle in _riddles(problems_file, faults)}
+    entries = {entry.id: entry for entry in _entries(problems_file, faults)}
     if results_file is not None:
-        yield from _answered(riddles, results_file, faults)
-    for riddle in riddles.values():
-        yield riddle, ()
+        yield from _answered(entries, results_file, faults)
+    for entry in entries.values():
+        yield entry, ()
 
 
 def _answered(
-    riddles: dict[int, Riddle], results_file: Path, faults: Problems
-) -> Iterator[tuple[Riddle, tuple[RecordedAnswer, ...]]]:
-    """Yield the problems that have answers; they are taken out of ``riddles``."""
+    entries: dict[int, MacGyverProblem], results_file: Path, faults: Problems
+) -> Iterator[tuple[MacGyverProblem, tuple[RecordedAnswer, ...]]]:
+    """Yield the problems that have answers; they are taken out of ``entries``."""
     with results_file.open("rb") as raw:
         for key, rows in JsonFile(results_file, raw).members():
             recorded = _recorded(results_file.name, key, rows, faults)
-            riddle = riddles.pop(_whole(key) or 0, None)
-            if riddle is None:
+            entry = entries.pop(_whole(key) or 0, None)
+            if entry is None:
                 faults.add(results_file.name, "the files that were checked", Unquoted("others"))
             faults.check()
-            if riddle is not None:
-                yield riddle, recorded
+            if entry is not None:
+                yield entry, recorded
 
 
 def _digest(path: Path) -> str:
@@ -145,7 +145,7 @@ def _digest(path: Path) -> str:
 # PROBLEMS.xlsx ---------------------------------------------------------------------------------
 
 
-def _riddles(path: Path, faults: Problems) -> Iterator[Riddle]:
+def _entries(path: Path, faults: Problems) -> Iterator[MacGyverProblem]:
     """Yield the sound rows of the workbook; faults of the others are noted."""
     rows = workbook_rows(path)
     header = [str(cell or "").strip() for cell in next(rows, ())]
@@ -160,13 +160,13 @@ def _riddles(path: Path, faults: Problems) -> Iterator[Riddle]:
         cells = {n: row[place] if place < len(row) else None for n, place in places.items()}
         if all(cell is None or not str(cell).strip() for cell in cells.values()):
             continue
-        if (riddle := _riddle(f"{path.name}, row {number}", cells, seen, faults)) is not None:
-            yield riddle
+        if (entry := _entry(f"{path.name}, row {number}", cells, seen, faults)) is not None:
+            yield entry
 
 
-def _riddle(
+def _entry(
     where: str, cells: Mapping[str, Any], seen: set[int], faults: Problems
-) -> Riddle | None:
+) -> MacGyverProblem | None:
     before = faults.total
     given = cells["ID"]
     number = _whole(given)
@@ -187,7 +187,7 @@ def _riddle(
             faults.add(f"{where} (ID {number}), {name}", f"nothing, or {fault}", cells[name])
     if faults.total > before or number is None:
         return None
-    return Riddle(
+    return MacGyverProblem(
         number,
         str(cells["Problem"]).strip(),
         solvable == "yes",

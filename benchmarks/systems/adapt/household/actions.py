@@ -73,7 +73,7 @@ class Action:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What two actions that do the same have in common."""
+        """The part that two actions that do the same have in common."""
         names = (self.x, self.y, self.z, self.result, self.tool)
         return (self.kind, self.verb, *map(normalise, names))
 

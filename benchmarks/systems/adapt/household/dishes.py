@@ -84,7 +84,7 @@ class Dish:
 
     @cached_property
     def entered(self) -> Mapping[str, tuple[int, int]]:
-        """By movable object: the step of its entry into the vessel, and of its first into any."""
+        """The steps by movable object: of its entry into the vessel, and of its first into any."""
         found: dict[str, tuple[int, int]] = {}
         for food in self.foods:
             first: dict[str, int] = {}
@@ -118,7 +118,7 @@ class Dish:
 
     @cached_property
     def mixed(self) -> Mapping[str, Part]:
-        """What is in the lineage of the base, or in the vessel of drinks, cereal and yoghurt."""
+        """The things in the lineage of the base, or in the vessel of drinks, cereal and yoghurt."""
         if self.kind in LOOSE:
             return self._parts(self._all, self.foods)
         lineage = {b for node in self.defining for b in node.base}
@@ -126,7 +126,7 @@ class Dish:
 
     @cached_property
     def topping(self) -> Mapping[str, Part]:
-        """What is in the vessel and was not in the base when that was last cooked or mixed."""
+        """The things in the vessel that were not in the base when that was last cooked or mixed."""
         if self.kind in LOOSE:
             return self.mixed
         core = frozenset().union(*(node.core for node in self.defining))
@@ -152,7 +152,7 @@ class Dish:
 
     @cached_property
     def together(self) -> Mapping[str, Part]:
-        """All that is added or beside it: the role ``with``."""
+        """The things that are added or beside it: the role ``with``."""
         return {**self.side, **self.added}
 
     def role(self, name: str) -> Mapping[str, Part]:
@@ -203,7 +203,9 @@ class Dish:
 
     @cached_property
     def tools(self) -> Mapping[str, int]:
-        """What a ``tool`` rule looks at: things that cooked or mixed it, hold it, or lie in it."""
+        """The tools that a ``tool`` rule looks at: things that cooked or mixed
+        it, hold it, or lie in it.
+        """
         found: dict[str, int] = {}
         for node in self.foods:
             for event in node.events:

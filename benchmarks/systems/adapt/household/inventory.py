@@ -1,9 +1,10 @@
-"""The things of a household, and the selectors by which rules pick among them.
+"""The things of a household, the selectors by which rules pick them, and scenes made of them.
 
 A selector is ``category[+attribute]...[-attribute]...``, such as ``milk+dairy-full_fat``; ``*`` is
 any category (furniture included) and ``*edible`` is anything edible.
 """
 
+import random
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,8 @@ from benchmarks.core.yaml_files import read_yaml_file
 FILE = Path(__file__).with_name("inventory.yaml")
 EDIBLE, CONTAINER, FURNITURE, ROOM = "edible", "container", "furniture", "room"
 TYPES = (EDIBLE, CONTAINER, "tool", "other")
+# Categories and vessels of which a scene has at least one object where it is to be feasible.
+NEEDED = ("egg", "cereal", "yoghurt", "bread", "coffee", "tea", "bowl", "plate", "mug")
 # An edible whose description begins with one of these is a package with endless content.
 _FIRST_WORDS = """
     carton tub cup can bottle jar box bag block pack tin canister loaf bunch punnet stick wedge tray
@@ -173,3 +176,25 @@ def as_shared(content: Json) -> Json:
     """Return a household's JSON with the order of its things, and a checksum to know it by."""
     ordered = {**content, "order": {name: list(content[name]) for name in _GROUPS}}
     return {**ordered, "checksum": digest(ordered)}
+
+
+def draw_scene(
+    inventory: Inventory, seed: str, ensure_feasible: bool = True
+) -> tuple[list[str], list[str]]:
+    """Return the movable objects of a scene in order, and those added to make tasks feasible.
+
+    Mandatory objects are always there, others with the inventory's odds (paper, section 4).
+    """
+    rng = random.Random(seed)
+    present = {
+        thing.id
+        for thing in inventory.movable
+        if thing.id in inventory.mandatory or rng.random() < inventory.odds
+    }
+    added = []
+    for category in NEEDED if ensure_feasible else ():
+        same = [thing.id for thing in inventory.movable if thing.category == category]
+        if same and present.isdisjoint(same):
+            added.append(same[0])
+    present.update(added)
+    return [thing.id for thing in inventory.movable if thing.id in present], added

@@ -7,7 +7,9 @@ from benchmarks.systems.adapt.household.inventory import CONTAINER, EDIBLE, Inve
 
 @dataclass(frozen=True)
 class HouseholdEvent:
-    """Something that was done to food at step ``t``; ``result`` is the new name, if any."""
+    """An event: something that was done to food at step ``t``;
+    ``result`` is the new name, if any.
+    """
 
     t: int
     verb: str
@@ -69,7 +71,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ActionResult:
-    """What came of an action; ``seen`` are the nodes that it showed to the agent."""
+    """The result of an action; ``seen`` are the nodes that it showed to the agent."""
 
     ok: bool
     message: str

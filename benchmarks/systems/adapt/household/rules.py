@@ -48,7 +48,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class HouseholdGoal:
-    """What a task expects: dishes, and the style that its eggs must have, if any."""
+    """The goal of a task: dishes, and the style that its eggs must have, if any."""
 
     task: str
     expects: tuple[str, ...]

@@ -31,7 +31,7 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Options:
-    """How an adapter is trained; ``OPTIONS`` says what each means."""
+    """The options of training an adapter; ``OPTIONS`` says what each means."""
 
     learning_rate: float
     epochs: float

@@ -25,7 +25,7 @@ _DEEPEST = 50
 
 @dataclass(frozen=True)
 class AgentAction:
-    """What a reply asks for: a kind and the text inside it."""
+    """The action that a reply asks for: a kind and the text inside it."""
 
     kind: str
     content: str = ""

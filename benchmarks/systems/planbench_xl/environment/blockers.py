@@ -30,7 +30,7 @@ _REMEMBERED = 4096
 
 @dataclass(frozen=True)
 class Rules:
-    """How plans are drawn. Names are those of the settings."""
+    """The rules by which plans are drawn. Names are those of the settings."""
 
     selection: str
     block_paths: int

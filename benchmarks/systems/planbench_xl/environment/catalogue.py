@@ -53,7 +53,7 @@ class CatalogueTool:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What an agent is shown of it."""
+        """The description that an agent is shown of it."""
         return {
             "type": self.type,
             "name": self.name,

@@ -166,7 +166,7 @@ DETAILS = {
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of a reply: its category, the words for the agent, and the facts for the record.
+    """The result of a reply: its category, the words for the agent, and the facts for the record.
 
     ``end`` is the termination that it brings, ``told`` what the agent learned in structured form.
     """
@@ -175,7 +175,7 @@ class Seen:
     feedback: str
     facts: Json = field(default_factory=dict)
     request: Any = None
-    told: Json = field(default_factory=dict)
+    details: Json = field(default_factory=dict)
     end: str = ""
 
 
@@ -315,14 +315,14 @@ class Query:
             self.tally.executed.add(tool.output)
         elif result.provenance == UNTRUSTED:
             self.holdings.distrust(tool.output, result.value, tool.kind)
-        told = {"request": asked, "success": result.success, "value": result.value}
+        details = {"request": asked, "success": result.success, "value": result.value}
         category = "tool_no_result" if result.provenance == NOTHING else "tool_ok"
         return Seen(
             category,
             called_text(asked, result.value, result.success, self.version),
             result.record,
             asked,
-            told,
+            details,
         )
 
     def _execute(self, name: str, call: ParsedCall) -> ToolResult:
@@ -393,7 +393,7 @@ class Query:
             "untrusted_sources": sources,
             "datatype_check": self.checked,
         }
-        told = {"request": content}
+        details = {"request": content}
         right = correct and self.checked
         again = (
             self.conditions["answer_feedback"]
@@ -401,10 +401,10 @@ class Query:
             and self.steps < self.conditions["max_steps"]
         )
         if right or not again:
-            return Seen("answer_end", "", facts, content, told, ANSWERED)
+            return Seen("answer_end", "", facts, content, details, ANSWERED)
         self.retries += 1
         words = say("answer_retry", self.version)
-        return Seen("answer_retry", words, facts, content, told)
+        return Seen("answer_retry", words, facts, content, details)
 
     # --- errors and the end ------------------------------------------------------------------
 
@@ -480,4 +480,4 @@ class Query:
 
 
 def _ending(seen: Seen, end: str) -> Seen:
-    return Seen(seen.category, seen.feedback, seen.facts, seen.request, seen.told, end)
+    return Seen(seen.category, seen.feedback, seen.facts, seen.request, seen.details, end)

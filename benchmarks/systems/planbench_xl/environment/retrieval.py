@@ -133,7 +133,9 @@ def _collapsed(text: str) -> str:
 
 @dataclass(frozen=True)
 class RetrievalResult:
-    """What a search brought. ``matched`` and ``note`` are for the record, not for the agent."""
+    """The tools that a search found. ``matched`` and ``note`` are for the
+    record, not for the agent.
+    """
 
     request: Mapping[str, Any]
     matched: Mapping[str, Any]
@@ -167,7 +169,7 @@ def select(world: ToolWorld, request: Mapping[str, Any]) -> RetrievalResult:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What a run does with the tools that a search finds: blocks, siblings, order."""
+    """The treatment of the tools that a search finds: blocks, siblings, order."""
 
     blocked: Mapping[str, Sequence[CatalogueTool]]
     noisy: bool

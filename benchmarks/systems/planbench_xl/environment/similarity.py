@@ -26,7 +26,7 @@ _TOKEN = re.compile("[a-z0-9]+")
 
 @dataclass(frozen=True)
 class DataType:
-    """What a value is about, and what it may be called."""
+    """The meaning of a value, and what it may be called."""
 
     name: str
     aliases: tuple[str, ...]

@@ -16,7 +16,7 @@ TRUSTED, UNTRUSTED, NOTHING = "trusted", "untrusted", "none"
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What a tool returned. The agent sees ``value`` and ``success``, nothing of the rest."""
+    """The result of a tool. The agent sees ``value`` and ``success``, nothing of the rest."""
 
     tool: CatalogueTool
     value: Any

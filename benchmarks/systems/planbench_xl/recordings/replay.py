@@ -47,7 +47,7 @@ _FIELDS: tuple[tuple[str, type, str], ...] = (
 
 @dataclass(frozen=True)
 class ReplayDifference:
-    """Where a recording and its replay part: which episode, which step, what."""
+    """The place where a recording and its replay part: which episode, which step, what."""
 
     episode: str
     step: int
@@ -72,7 +72,7 @@ class Replayed:
 
 @dataclass
 class ReplayReport:
-    """What a replay of many recordings came to. An episode that parts is counted once."""
+    """The results of replaying many recordings. An episode that parts is counted once."""
 
     episodes: int = 0
     steps: int = 0

@@ -139,8 +139,8 @@ def _tools(
             name = f"look_up_{output}_by_{'_and_'.join(inputs)}"
             given = " and ".join(_words(aliases[one][0]) for one in inputs)
             what = spec["datatypes"][output][2]
-            said = f"Takes the {given} and looks up the {_words(aliases[output][0])}. {what}"
-            yield _tool(name, said, inputs, output, {one: one for one in inputs}, spec)
+            text = f"Takes the {given} and looks up the {_words(aliases[output][0])}. {what}"
+            yield _tool(name, text, inputs, output, {one: one for one in inputs}, spec)
 
 
 def _tool(

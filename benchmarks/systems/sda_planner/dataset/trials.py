@@ -35,7 +35,7 @@ Place = tuple[float, float, float]
 
 @dataclass
 class Trials:
-    """What files hold: rows by task, scenes by floor plan, and notes on what was odd."""
+    """The contents of files: rows by task, scenes by floor plan, and notes on what was odd."""
 
     rows: dict[str, Json] = field(default_factory=dict)
     scenes: dict[str, Json] = field(default_factory=dict)

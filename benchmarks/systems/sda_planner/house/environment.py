@@ -76,7 +76,9 @@ def _draw(kind: str, object: str, trial: Json, house: House, rng: random.Random)
 
 @dataclass
 class Observation:
-    """What the agent learns of a step. ``cause`` (an injected error) is for pages alone."""
+    """The observation that the agent makes of a step. ``cause`` (an injected
+    error) is for pages alone.
+    """
 
     step: Step
     ok: bool

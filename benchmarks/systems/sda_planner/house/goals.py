@@ -39,7 +39,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a task asks for: its type, and the types of objects that its parameters name."""
+    """The goal of a task: its type, and the types of objects that its parameters name."""
 
     task_type: str
     object: str

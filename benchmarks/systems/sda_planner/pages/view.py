@@ -97,7 +97,7 @@ class TurnPage:
     did: tuple[Did, ...]
     error: Json | None
     diagnosis: Json | None
-    said: str
+    message: str
     cause: str
     correction: Json | None
     repair: str
@@ -140,7 +140,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class HouseView:
-    """Where everything is after a step; empty places that did not change are left out."""
+    """The places of everything after a step; empty places that did not change are left out."""
 
     places: tuple[Thing, ...]
     hand: tuple[Thing, ...]

@@ -23,7 +23,7 @@ ENVIRONMENT, PRECONDITION = "environment", "precondition"
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why a step failed, and the window of the plan that is to be made anew.
+    """The reason why a step failed, and the window of the plan that is to be made anew.
 
     ``kind`` is ``environment`` where all that the graph asks for is believed to hold. ``breaks``
     are the steps after which the needed value was lost (the paper's set Λ); ``items`` are those

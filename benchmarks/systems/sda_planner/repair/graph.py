@@ -29,7 +29,7 @@ Value = str | bool | None
 
 
 class Things(Protocol):
-    """What is known of things by their ids: their types."""
+    """The types of things by their ids."""
 
     def type_of(self, id: str) -> str: ...
 
@@ -75,7 +75,7 @@ class Wanted:
 
     @property
     def needed(self) -> str:
-        """What is needed, in words that pages show."""
+        """The needed state, in words that pages show."""
         return " or ".join(sorted(self.types)) if self.types else show_value(self.value)
 
 
@@ -179,7 +179,7 @@ def builtin_graph() -> Graph:
 
 
 class Belief:
-    """What a planner takes for true: values of grounded states, copied cheaply.
+    """The state that a planner takes for true: values of grounded states, copied cheaply.
 
     ``base`` is shared between copies and never changed; ``own`` holds what differs from it. A state
     of which nothing is known has the value that things have at the start: shut, off, whole.

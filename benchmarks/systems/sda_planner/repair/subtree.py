@@ -33,7 +33,8 @@ class RepairCandidate:
 
 @dataclass(frozen=True)
 class Cost:
-    """What ranks a path, smaller first: our choice, where the paper lets a model choose.
+    """The cost by which paths are ranked, smaller first: our choice, where the
+    paper lets a model choose.
 
     ``misses``: the failed step is not on it; ``uncovered``: distinct steps of the window that it
     leaves out, preparations aside; ``conflicts``: unmet needs of the rest of the plan, positions
@@ -88,7 +89,7 @@ class _Node:
 
 @dataclass
 class Tree:
-    """What a search found.
+    """The result of a search.
 
     ``nodes`` count without the root; ``ends`` are the nodes at which a path may end, the root
     included. ``limited``: the limit of nodes cut the search short.

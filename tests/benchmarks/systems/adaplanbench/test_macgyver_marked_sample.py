@@ -19,7 +19,7 @@ from benchmarks.core.plans import pool_of
 from benchmarks.core.types import Task
 from benchmarks.systems.adaplanbench.macgyver import build
 from benchmarks.systems.adaplanbench.macgyver.judges import violations
-from benchmarks.systems.adaplanbench.macgyver.reader import read_riddles
+from benchmarks.systems.adaplanbench.macgyver.reader import read_macgyver_problems
 from tests.shared_data import shared_data
 
 FILE = Path(__file__).with_name("macgyver_marked_sample.json")
@@ -36,11 +36,11 @@ def samples() -> dict[str, Any]:
 @cache
 def plans() -> dict[tuple[str, str], tuple[str, Task]]:
     """Every recorded plan of the slice by task and digest of its text."""
-    riddles = read_riddles(
+    entries = read_macgyver_problems(
         shared_data("macgyver", "problem_solution_pair.slice.xlsx"),
         shared_data("macgyver", "benchmark_results.slice.json"),
     )
-    tasks = [build.build_task(riddle, recorded)[0] for riddle, recorded in riddles]
+    tasks = [build.build_task(entry, recorded)[0] for entry, recorded in entries]
     return {
         (task.id, digest_text(plan.text)): (plan.text, task)
         for task in tasks

@@ -26,9 +26,9 @@ from benchmarks.systems.adaplanbench.macgyver.pools import POLICIES as POOL_POLI
 from benchmarks.systems.adaplanbench.macgyver.pools import POOLS, pool_for
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
 from benchmarks.systems.adaplanbench.system import SYSTEM
-from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, RIDDLE
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import ANSWERS, ENTRY
 
-TASK = build_task(RIDDLE, ANSWERS)[0]
+TASK = build_task(ENTRY, ANSWERS)[0]
 
 
 def propose(policy: str, told: list[str] = (), plans: list[str] = (), task: Task = TASK) -> Answer:  # type: ignore[assignment]
@@ -62,7 +62,7 @@ class TestRecordedAgents:
 
     def test_the_same_answer_of_two_authors_is_one(self) -> None:
         twice = (*ANSWERS, replace(ANSWERS[0], author="solutions_bard"))
-        assert POOL_POLICIES["all-models"].pool_size(build_task(RIDDLE, twice)[0]) == 3
+        assert POOL_POLICIES["all-models"].pool_size(build_task(ENTRY, twice)[0]) == 3
 
     def test_answers_come_in_an_order_of_their_own_and_none_twice(self) -> None:
         said: list[str] = []

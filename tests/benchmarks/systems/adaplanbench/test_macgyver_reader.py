@@ -10,10 +10,14 @@ import pytest
 
 from benchmarks.core import workbooks
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.adaplanbench.macgyver.reader import COLUMNS, check_files, read_riddles
-from tests.benchmarks.systems.adaplanbench.riddles import (
+from benchmarks.systems.adaplanbench.macgyver.reader import (
+    COLUMNS,
+    check_files,
+    read_macgyver_problems,
+)
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import (
     ANSWERS,
-    RIDDLE,
+    ENTRY,
     results,
     row,
     write_results,
@@ -46,7 +50,7 @@ def faults(paths: tuple[Path, Path]) -> list[str]:
 
 def test_a_problem_comes_with_its_answers(files: Files) -> None:
     paths = files()
-    assert list(read_riddles(*paths)) == [(RIDDLE, ANSWERS)]
+    assert list(read_macgyver_problems(*paths)) == [(ENTRY, ANSWERS)]
     checked = check_files(*paths)
     assert (checked.problems, checked.answers) == (1, 8)
     assert (checked.without_verdict, checked.without_answers) == (2, 0)
@@ -55,7 +59,7 @@ def test_a_problem_comes_with_its_answers(files: Files) -> None:
 def test_problems_without_answers_come_last(files: Files) -> None:
     paths = files([row(ID="3"), row(), row(ID=4.0, Label=None)])
     assert check_files(*paths).without_answers == 2
-    assert [(riddle.id, len(rows)) for riddle, rows in read_riddles(*paths)] == [
+    assert [(entry.id, len(rows)) for entry, rows in read_macgyver_problems(*paths)] == [
         (17, 8),
         (3, 0),
         (4, 0),
@@ -197,7 +201,7 @@ def test_a_file_of_many_answers_is_not_held_in_memory(files: Files) -> None:
         paths = files(rows, json.dumps(answers).encode())
         del answers
         tracemalloc.start()
-        for _ in read_riddles(*paths):
+        for _ in read_macgyver_problems(*paths):
             pass
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()

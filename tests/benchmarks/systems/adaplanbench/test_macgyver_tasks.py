@@ -18,9 +18,13 @@ from benchmarks.systems.adaplanbench.macgyver.constraints import (
     named_in,
     needed_by,
 )
-from benchmarks.systems.adaplanbench.macgyver.reader import RecordedAnswer, Riddle, read_riddles
+from benchmarks.systems.adaplanbench.macgyver.reader import (
+    MacGyverProblem,
+    RecordedAnswer,
+    read_macgyver_problems,
+)
 from benchmarks.systems.adaplanbench.macgyver.vocabulary import load_lexicon
-from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, QUERY, RIDDLE
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import ANSWERS, ENTRY, QUERY
 from tests.shared_data import shared_data
 
 Built = tuple[Task, tuple[Profile, ...]]
@@ -28,15 +32,15 @@ Built = tuple[Task, tuple[Profile, ...]]
 
 @cache
 def real() -> tuple[Built, ...]:
-    riddles = read_riddles(
+    entries = read_macgyver_problems(
         shared_data("macgyver", "problem_solution_pair.slice.xlsx"),
         shared_data("macgyver", "benchmark_results.slice.json"),
     )
-    return tuple(build_task(riddle, recorded) for riddle, recorded in riddles)
+    return tuple(build_task(entry, recorded) for entry, recorded in entries)
 
 
 def test_a_riddle_becomes_a_task_with_its_pool() -> None:
-    task, profiles = build_task(RIDDLE, ANSWERS)
+    task, profiles = build_task(ENTRY, ANSWERS)
     assert (task.id, task.prompt) == ("macgyver-17", QUERY)
     assert [profile.level for profile in profiles] == ["low", "mid", "high"]
     plans = pool_of(task)
@@ -53,7 +57,7 @@ def test_a_riddle_becomes_a_task_with_its_pool() -> None:
 
 
 def test_answers_that_are_no_plans_are_kept_and_counted() -> None:
-    payload = build_task(RIDDLE, ANSWERS)[0].payload
+    payload = build_task(ENTRY, ANSWERS)[0].payload
     assert payload["counts"] == {
         "answers": 8, "plans": 4, "unsolvable": 2, "empty": 1, "merged": 1,
     }  # fmt: skip
@@ -63,20 +67,20 @@ def test_answers_that_are_no_plans_are_kept_and_counted() -> None:
         ("Prolific", "empty"),
     ]
     assert payload["others"][1]["verdict"] == "wrong_fail_solvability_status"
-    assert payload["problem"] == RIDDLE.problem
+    assert payload["problem"] == ENTRY.problem
     assert (payload["solvable"], payload["label"]) == (True, "efficient")
     assert payload["reference"] == "solution"
     assert payload["listed"][:2] == ["ladder", "rake"]
 
 
 def test_levels_contain_the_levels_below() -> None:
-    _, (low, mid, high) = build_task(RIDDLE, ANSWERS)
+    _, (low, mid, high) = build_task(ENTRY, ANSWERS)
     assert low.constraints == mid.constraints[: len(low.constraints)]
     assert mid.constraints == high.constraints[: len(mid.constraints)]
 
 
 def test_neither_goal_nor_reference_is_restricted() -> None:
-    task, profiles = build_task(RIDDLE, ANSWERS)
+    task, profiles = build_task(ENTRY, ANSWERS)
     spared = {f"tool:{name}" for name in ("rope", "rake", "duct tape", "tape", "paper", "kite")}
     spared |= {"attribute:sticky adhesive", "attribute:using toys or sports things"}
     assert spared.isdisjoint(c.about for c in profiles[-1].constraints)
@@ -85,7 +89,7 @@ def test_neither_goal_nor_reference_is_restricted() -> None:
 
 
 def test_a_constraint_names_what_it_is_about() -> None:
-    constraints = build_task(RIDDLE, ANSWERS)[1][-1].constraints
+    constraints = build_task(ENTRY, ANSWERS)[1][-1].constraints
     texts = [constraint.text for constraint in constraints]
     assert len(set(texts)) == len(texts)
     for constraint in constraints:
@@ -94,19 +98,19 @@ def test_a_constraint_names_what_it_is_about() -> None:
 
 
 def test_the_same_input_gives_the_same_task_and_another_seed_another_one() -> None:
-    assert build_task(RIDDLE, ANSWERS) == build_task(RIDDLE, ANSWERS)
-    assert build_task(RIDDLE, ANSWERS, 2)[1] != build_task(RIDDLE, ANSWERS)[1]
+    assert build_task(ENTRY, ANSWERS) == build_task(ENTRY, ANSWERS)
+    assert build_task(ENTRY, ANSWERS, 2)[1] != build_task(ENTRY, ANSWERS)[1]
     assert dataset_checksum("a", 1) != dataset_checksum("a", 2) != dataset_checksum("b", 2)
 
 
 def test_a_riddle_without_answers_has_an_empty_pool() -> None:
-    task, profiles = build_task(RIDDLE, ())
+    task, profiles = build_task(ENTRY, ())
     assert pool_of(task) == ()
     assert profiles[0].of_kind("world")
 
 
 def test_where_the_reference_gives_up_a_plan_stands_in() -> None:
-    hopeless = replace(RIDDLE, solution="It is not possible.")
+    hopeless = replace(ENTRY, solution="It is not possible.")
     assert build_task(hopeless, ANSWERS)[0].payload["reference"] == "prolific-1"
     task, profiles = build_task(hopeless, ANSWERS)
     kept = next(plan for plan in pool_of(task) if plan.key == "prolific-1")
@@ -128,7 +132,7 @@ def test_layout_makes_no_other_answer() -> None:
     assert normal_words("Take 2 cups") != normal_words("Take 3 cups")
 
 
-BACON = Riddle(
+BACON = MacGyverProblem(
     21,
     "You want bacon pasta for supper but your only pan has no handle. Tools available: butter, a "
     "kettle, a sock, tongs and a newspaper. How can you cook the bacon pasta using these items?",
@@ -137,7 +141,7 @@ BACON = Riddle(
     "Step1: Hold the pan with the tongs.<br>\nStep2: Stir with the tongs.",
     "efficient",
 )
-BOAT = Riddle(
+BOAT = MacGyverProblem(
     22,
     "The engine of your boat has failed and you drift on the lake. Tools available: a sponge, a "
     "bucket, water, a rope and a towel. How can you bring the boat ashore using these items?",
@@ -149,7 +153,7 @@ BOAT = Riddle(
 
 
 @pytest.mark.parametrize(
-    ("riddle", "answer", "about", "word"),
+    ("entry", "answer", "about", "word"),
     [
         (BACON, "1. Grease the pan with cooking oil.", "attribute:greasy substance", "bacon"),
         (BACON, "1. Boil water in the kettle and heat the pan.", "attribute:strong heat", "bacon"),
@@ -158,13 +162,13 @@ BOAT = Riddle(
     ],
 )
 def test_a_constraint_that_the_task_cannot_do_without_is_left_out_and_named(
-    riddle: Riddle, answer: str, about: str, word: str
+    entry: MacGyverProblem, answer: str, about: str, word: str
 ) -> None:
     recorded = (
         RecordedAnswer("m", "", answer),
         RecordedAnswer("n", "", "1. Wind the rope round a sock."),
     )
-    task, profiles = build_task(riddle, recorded)
+    task, profiles = build_task(entry, recorded)
     assert about not in {c.about for c in profiles[-1].constraints}
     needed = needed_by(task.prompt)
     assert needed[about] == word

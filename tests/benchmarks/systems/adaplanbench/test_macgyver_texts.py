@@ -7,8 +7,8 @@ import pytest
 from benchmarks.core.plans import number_steps, split_steps
 from benchmarks.systems.adaplanbench.macgyver.answers import read_answer
 from benchmarks.systems.adaplanbench.macgyver.queries import read_problem
-from benchmarks.systems.adaplanbench.macgyver.reader import read_riddles
-from tests.benchmarks.systems.adaplanbench.riddles import PROBLEM, QUERY
+from benchmarks.systems.adaplanbench.macgyver.reader import read_macgyver_problems
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import PROBLEM, QUERY
 from tests.shared_data import shared_data
 
 
@@ -129,26 +129,26 @@ _OFFER = re.compile(
 
 
 def test_no_real_query_tells_what_there_is() -> None:
-    riddles = read_riddles(
+    entries = read_macgyver_problems(
         shared_data("macgyver", "problem_solution_pair.slice.xlsx"),
         shared_data("macgyver", "benchmark_results.slice.json"),
     )
-    for riddle, _ in riddles:
-        problem = read_problem(riddle.problem, riddle.id)
-        assert problem.offers, riddle.id
+    for entry, _ in entries:
+        problem = read_problem(entry.problem, entry.id)
+        assert problem.offers, entry.id
         assert not _OFFER.search(problem.query), problem.query
-        assert len(problem.query) < 0.8 * len(riddle.problem), problem.query
+        assert len(problem.query) < 0.8 * len(entry.problem), problem.query
         assert problem.query[0].isupper() and problem.query[-1] in ".?!", problem.query
         assert 6 <= len(problem.query.split()) <= 90, problem.query
 
 
 def test_real_answers_read_back_as_the_same_steps() -> None:
-    riddles = read_riddles(
+    entries = read_macgyver_problems(
         shared_data("macgyver", "problem_solution_pair.slice.xlsx"),
         shared_data("macgyver", "benchmark_results.slice.json"),
     )
     kinds = {"plan": 0, "unsolvable": 0, "empty": 0}
-    for _, recorded in riddles:
+    for _, recorded in entries:
         for row in recorded:
             answer = read_answer(row.text)
             kinds[answer.kind] += 1

@@ -123,9 +123,9 @@ class TestFeedback:
 
     def test_the_profile_by_kind(self) -> None:
         world, user = show("feedback", 1).profile
-        assert (world.told, world.now) == ([(1, "There is no w1.")], ["There is no w2."])
+        assert (world.revealed, world.now) == ([(1, "There is no w1.")], ["There is no w2."])
         assert (world.hidden, world.size) == (["There is no w3."], 3)
-        assert (user.told, len(user.hidden)) == ([], 3)
+        assert (user.revealed, len(user.hidden)) == ([], 3)
 
     def test_feedback_on_the_rubric_names_dimensions(self) -> None:
         page = show("feedback", 3)
@@ -155,10 +155,10 @@ class TestPlan:
 
     def test_agents_are_shown_what_agents_are_told(self) -> None:
         page = show("plan", 2)
-        assert page.said == [(1, "1. First.", "No w1 here."), (2, ACTS[1].plan, "Nor w2.")]
-        assert page.told == []
+        assert page.dialogue == [(1, "1. First.", "No w1 here."), (2, ACTS[1].plan, "Nor w2.")]
+        assert page.revealed == []
         tracked = perform(ACTS, tracking=True).asks("agent")[2].context
-        assert form("plan").show(tracked, {}, {}).told == ["There is no w1.", "There is no w2."]
+        assert form("plan").show(tracked, {}, {}).revealed == ["There is no w1.", "There is no w2."]
 
 
 class TestDialogues:

@@ -16,7 +16,7 @@ from benchmarks.core.problems import FileRefused
 from benchmarks.systems.adaplanbench import dataset
 from benchmarks.systems.adaplanbench.macgyver import reader
 from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files
-from tests.benchmarks.systems.adaplanbench.riddles import row, write_workbook
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import row, write_workbook
 
 WRONG: tuple[Any, ...] = (
     None, True, 0, -1, 1.5, 10**30, float("inf"), "", " ", "\x00", "\ud800", "x" * 30_000,
@@ -58,7 +58,7 @@ def read_results(path: Path) -> None:
     if not workbook.exists():
         write_workbook(workbook, [row()])
     reader.check_files(workbook, path)
-    list(reader.read_riddles(workbook, path))
+    list(reader.read_macgyver_problems(workbook, path))
 
 
 def read_queries(path: Path) -> None:

@@ -45,14 +45,14 @@ class Protocol(MemoryLog):
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[tuple[str, CallResult]] = []
+        self.verdicts: list[tuple[str, CallResult]] = []
 
     def record_verdict(self, call: Call, verdict: CallResult) -> None:
         super().record_verdict(call, verdict)
-        self.said.append((call.ask.role, verdict))
+        self.verdicts.append((call.ask.role, verdict))
 
     def states(self, *roles: str) -> Counter[str]:
-        return Counter(verdict.state for role, verdict in self.said if role in (roles or ROLES))
+        return Counter(verdict.state for role, verdict in self.verdicts if role in (roles or ROLES))
 
     @property
     def end(self) -> Outcome:
@@ -85,7 +85,7 @@ def construct(
         )  # fmt: skip
         assert isinstance(driver.run(play.episode()), Finished)
     # Each call is one line of the log, and none was made beside it.
-    assert server.counts.received == len(log.rows) == len(log.said)
+    assert server.counts.received == len(log.rows) == len(log.verdicts)
     check_books(log.end)
     return log
 
@@ -119,9 +119,9 @@ def test_what_is_said_twice_counts_once(serve: Any) -> None:
     assert log.end.termination == "constructed"
     assert set(log.states()) == {"answered"}
     for role in ("agent", "extractor", "merger", "checker"):
-        texts = [verdict.answer.text for name, verdict in log.said if name == role]
+        texts = [verdict.answer.text for name, verdict in log.verdicts if name == role]
         assert texts and all(text.count("To say it again") == 1 for text in texts)
-    for role, verdict in log.said:
+    for role, verdict in log.verdicts:
         for rows in verdict.value.values() if isinstance(verdict.value, dict) else ():
             if isinstance(rows, list):
                 said = [json.dumps(row) for row in rows]
@@ -136,7 +136,7 @@ def test_a_contradiction_is_asked_about_again_and_decides_nothing(serve: Any, ro
     assert log.end.termination in ("constructed", "filtered_out")
     assert log.end.termination == "constructed" or role == "filter"
     assert set(log.states(*(set(ROLES) - {role}))) == {"answered"}
-    spoilt = [v for name, v in log.said if name == role and v.state == "unreadable"]
+    spoilt = [v for name, v in log.verdicts if name == role and v.state == "unreadable"]
     assert all(verdict.reason and verdict.value is None for verdict in spoilt)
     assert server.counts.models["wavers"] == sum(log.states(role).values())
     assert role == "filter" or spoilt

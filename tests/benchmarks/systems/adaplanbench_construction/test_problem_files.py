@@ -10,7 +10,7 @@ import pytest
 from benchmarks.core.problems import FileRefused
 from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files
 from benchmarks.systems.adaplanbench_construction.problems import macgyver_problems
-from tests.benchmarks.systems.adaplanbench.riddles import (
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import (
     results,
     row,
     write_results,

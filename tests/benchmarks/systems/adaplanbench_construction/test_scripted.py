@@ -23,7 +23,7 @@ from benchmarks.systems.adaplanbench_construction.problems import (
     macgyver_problem,
 )
 from benchmarks.systems.adaplanbench_construction.system import SYSTEM
-from tests.benchmarks.systems.adaplanbench.riddles import ANSWERS, QUERY, RIDDLE
+from tests.benchmarks.systems.adaplanbench.macgyver_problems import ANSWERS, ENTRY, QUERY
 
 DEMO = {task.id: task for task in load_demo_problems()}
 KITE = DEMO["kite-in-tree"]
@@ -153,7 +153,7 @@ def test_a_pool_of_leaves_gets_constraints_on_what_is_there():
 
 
 def test_a_problem_of_macgyver_is_constructed_from_its_recorded_answers():
-    task = macgyver_problem(RIDDLE, ANSWERS)
+    task = macgyver_problem(ENTRY, ANSWERS)
     assert task is not None
     assert task.payload["solution"].startswith("1. Tape the rope to the rake")
     outcome, _ = construct(task, rounds=1)
@@ -161,7 +161,7 @@ def test_a_problem_of_macgyver_is_constructed_from_its_recorded_answers():
     assert outcome.payload["query"] == QUERY
     recorded = [row["text"] for row in task.payload["plans"]]
     assert set(plans_of("recalling-planner", "world", task=task)) & set(recorded)
-    assert macgyver_problem(type(RIDDLE)(**{**vars(RIDDLE), "solvable": False}), ANSWERS) is None
+    assert macgyver_problem(type(ENTRY)(**{**vars(ENTRY), "solvable": False}), ANSWERS) is None
 
 
 def unreliable(fails: Callable[[Ask], bool]) -> Answerer:

@@ -12,8 +12,8 @@ from benchmarks.systems.adapt.household.actions import (
     normalise,
     parse_action,
 )
+from benchmarks.systems.adapt.household.inventory import draw_scene
 from benchmarks.systems.adapt.household.rules import Rule, selector_words
-from benchmarks.systems.adapt.household.scene import draw_scene
 from tests.benchmarks.systems.adapt.kitchens import (
     act,
     inventory,

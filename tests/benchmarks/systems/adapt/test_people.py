@@ -100,9 +100,9 @@ def test_the_agent_s_page_holds_what_it_knows():
     assert pieces["fridge_0"].searched and page.things == len(pieces["fridge_0"].things) > 10
     assert not pieces["stove_0"].things and not pieces["stove_0"].searched
     # An answer is in the dialogue in the persona's words; the preference behind it is not shown.
-    assert page.told == []
+    assert page.wishes == []
     teacher = asks("Declare Done", method="teacher")["agent"][0]
-    assert len(show_agent(teacher.context, {}, {}).told) == 10
+    assert len(show_agent(teacher.context, {}, {}).wishes) == 10
     assert page.past[0]["kind"] == "ask" and page.asked == 1
     assert "ask" in [g.key for g in page.groups]
     silent = asks("Declare Done", method="never_ask")["agent"][0]
@@ -112,7 +112,7 @@ def test_the_agent_s_page_holds_what_it_knows():
 def test_the_persona_s_page_and_answer():
     first, second = asks("Ask Nuts?", "Ask Milk?", "Declare Done")["persona"]
     page = show_persona(second.context, {"tells-5": "1"}, {})
-    assert (page.question, page.number, page.told) == ("Milk?", 2, 1)
+    assert (page.question, page.number, page.disclosed) == ("Milk?", 2, 1)
     assert [p.since for p in page.preferences if p.n == 4] == [1]
     assert [p.n for p in page.preferences if p.ticked] == [5]
     text = compose_answer(second.context, {"answer": " Yes. ", "tells-9": "1"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import openpyxl
 
-from benchmarks.systems.adaplanbench.macgyver.reader import COLUMNS, RecordedAnswer, Riddle
+from benchmarks.systems.adaplanbench.macgyver.reader import COLUMNS, MacGyverProblem, RecordedAnswer
 
 PROBLEM = (
     "17 A paper kite of your niece hangs in an apple tree and you cannot reach it from the ground. "
@@ -19,7 +19,7 @@ QUERY = (
     "How can you get the kite down?"
 )
 SOLUTION = "Step1: Tape the rope to the rake with the duct tape.<br>\nStep2: Hook the kite with it."
-RIDDLE = Riddle(17, PROBLEM, True, "unconventional", SOLUTION, "efficient")
+ENTRY = MacGyverProblem(17, PROBLEM, True, "unconventional", SOLUTION, "efficient")
 ANSWERS = (
     RecordedAnswer(
         "solutions_gpt4",
@@ -49,7 +49,7 @@ ANSWERS = (
 
 def row(**changes: Any) -> dict[str, Any]:
     """One row of the workbook by column."""
-    values = (RIDDLE.id, PROBLEM, "Yes", "unconventional", SOLUTION, "efficient")
+    values = (ENTRY.id, PROBLEM, "Yes", "unconventional", SOLUTION, "efficient")
     return {**dict(zip(COLUMNS, values, strict=True)), **changes}
 
 

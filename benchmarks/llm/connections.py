@@ -1,4 +1,4 @@
-"""Open lines to endpoints: connections, limits and what guards the key, shared by a process."""
+"""Connections to endpoints, with limits and what guards the key, shared by a process."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ _TALKATIVE = ("openai", "httpx2", "httpcore2")
 
 @dataclass(frozen=True)
 class EndpointConnection:
-    """What all calls to one endpoint share."""
+    """The connection to an endpoint that all calls share."""
 
     client: "OpenAI"
     limiter: Limiter
@@ -29,58 +29,59 @@ class EndpointConnection:
     gate: AddressGate
 
 
-_lines: dict[tuple[int, str], EndpointConnection] = {}
+_connections: dict[tuple[int, str], EndpointConnection] = {}
 _shares: dict[tuple[int, str], float] = {}
 _lock = threading.Lock()
 
 
-def open_line(
+def open_connection(
     config: EndpointConfig, hosts: Collection[str], environ: Mapping[str, str] = os.environ
 ) -> EndpointConnection:
-    """Return the process's line to an endpoint; opened at the first call, after a check of the
-    rules.
+    """Return the process's connection to an endpoint.
+
+    It is opened at the first call, after a check of the rules.
     """
     check_host(config.address, hosts)
     # A forked process must not talk on its parent's connections.
-    key = (os.getpid(), config.line_digest)
+    key = (os.getpid(), config.connection_digest)
     with _lock:
-        if key not in _lines:
+        if key not in _connections:
             secret = read_key(config.key_variable, environ)
             limiter = Limiter(config.concurrency, config.requests_per_minute)
             limiter.share(_shares.get(key, 1.0))
             gate = AddressGate(config.address, hosts)
             client = _client(config, secret, gate)
-            _lines[key] = EndpointConnection(client, limiter, Redactor(secret), gate)
+            _connections[key] = EndpointConnection(client, limiter, Redactor(secret), gate)
         # Connections that are opened from now on go by the list of this call.
-        _lines[key].gate.hosts = hosts
-        return _lines[key]
+        _connections[key].gate.hosts = hosts
+        return _connections[key]
 
 
-def share_line(digest: str, part: float) -> None:
-    """Take a part of an endpoint's limits (``EndpointConfig.line_digest``) in this process."""
+def share_limits(digest: str, part: float) -> None:
+    """Take a part of the limits of an endpoint (by ``connection_digest``) in this process."""
     key = (os.getpid(), digest)
     with _lock:
         if _shares.get(key, 1.0) != part:
             _shares[key] = part
-            if key in _lines:
-                _lines[key].limiter.share(part)
+            if key in _connections:
+                _connections[key].limiter.share(part)
 
 
-def borne_part(digest: str) -> float:
+def allowed_part(digest: str) -> float:
     """Return the part of an endpoint's calls at once that it bears: 1 unless it refused some of
     ours.
     """
     with _lock:
-        line = _lines.get((os.getpid(), digest))
-    return 1.0 if line is None else line.limiter.borne
+        connection = _connections.get((os.getpid(), digest))
+    return 1.0 if connection is None else connection.limiter.allowed_part
 
 
-def close_lines() -> None:
-    """Close all lines, so that the next calls see new keys. Calls under way are cut off."""
+def close_connections() -> None:
+    """Close all connections, so that the next calls see new keys. Calls under way are cut off."""
     with _lock:
-        for line in _lines.values():
-            line.client.close()
-        _lines.clear()
+        for connection in _connections.values():
+            connection.client.close()
+        _connections.clear()
 
 
 def load_client() -> None:
