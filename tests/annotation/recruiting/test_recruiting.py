@@ -247,7 +247,7 @@ def test_a_link_that_is_closed_expired_or_full_lets_nobody_else_in(
     RecruitingLink.objects.update(expires_at=timezone.now() + timedelta(days=1))
     Study.objects.update(status="paused")
     paused = come(Client(), url, "p3").content.decode()
-    assert "at the moment" in paused and "Pooled" not in paused
+    assert "takes no participants now" in paused and "Pooled" not in paused
     assert come(Client(), "/recruit/nothing/", "p3").status_code == 404
     assert Recruit.objects.filter(external_id="p3").count() == 0
 
