@@ -265,8 +265,11 @@ def session_away(request: HttpRequest, pk: int) -> HttpResponse:
 
     Who has given up their place closes the page, too: then there is nothing to note.
     """
-    places = LivePlace.objects.filter(session=pk, player=person(request)) if pk <= LARGEST else ()
-    for place in places:
+    try:
+        _, place = fetch_player(request, pk)
+    except Http404:
+        _left_session(request, pk)
+    else:
         note_gone(place)
     return HttpResponse(status=204)
 
@@ -338,12 +341,13 @@ GONE = "this reply is no longer needed"
 @signed_in
 def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     """Store a reply; whatever keeps it from being stored, what was typed stays on the page."""
-    if request.method == "GET":
-        return redirect("annotation:session", pk=pk)
     try:
         access, place = fetch_player(request, pk)
     except Http404:
-        return _player_left(request, pk, status=409)
+        page = _player_left(request, pk, status=409)
+        return page if request.method == "POST" else redirect("annotation:session", pk=pk)
+    if request.method == "GET":
+        return redirect("annotation:session", pk=pk)
     state = read_session_state(access)
     found = fetch_ask(state, ask)
     if found is None:
