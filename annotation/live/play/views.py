@@ -344,8 +344,8 @@ def session_reply(request: HttpRequest, pk: int, ask: int) -> HttpResponseBase:
     try:
         access, place = fetch_player(request, pk)
     except Http404:
-        page = _player_left(request, pk, status=409)
-        return page if request.method == "POST" else redirect("annotation:session", pk=pk)
+        left_page = _player_left(request, pk, status=409)
+        return left_page if request.method == "POST" else redirect("annotation:session", pk=pk)
     if request.method == "GET":
         return redirect("annotation:session", pk=pk)
     state = read_session_state(access)
