@@ -24,7 +24,7 @@ from config.operations.probes import readiness
 FAILED_SHOWN = 50
 
 
-class MailForm(forms.Form):
+class TestMailForm(forms.Form):
     """The address that a test message goes to."""
 
     to = forms.EmailField(label="Send a test message to", max_length=254)
@@ -40,10 +40,10 @@ def _for_administrators(request: HttpRequest) -> None:
 def server(request: HttpRequest) -> HttpResponse:
     """Show workers, queue, failed jobs, database, disk and versions."""
     _for_administrators(request)
-    return _page(request, MailForm(initial={"to": getattr(request.user, "email", "")}))
+    return _page(request, TestMailForm(initial={"to": getattr(request.user, "email", "")}))
 
 
-def _page(request: HttpRequest, form: MailForm, status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, form: TestMailForm, status: int = 200) -> HttpResponse:
     failed = Job.objects.filter(status=Job.Status.FAILED).select_related("created_by")
     context = {
         "readiness": readiness(),
@@ -91,7 +91,7 @@ def job_retry(request: HttpRequest, job_id: int) -> HttpResponse:
 def mail_try(request: HttpRequest) -> HttpResponse:
     """Send one message, and say what the mail server answered."""
     _for_administrators(request)
-    form = MailForm(request.POST)
+    form = TestMailForm(request.POST)
     if not form.is_valid():
         return _page(request, form, status=422)
     to = form.cleaned_data["to"]
