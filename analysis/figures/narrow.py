@@ -125,7 +125,7 @@ def column_layout(layout: dict[str, Any], *, legend: int = 0) -> dict[str, Any]:
         more = max(more, sum(str(text).count("<br>") for text in texts))
         slim[f"xaxis{name}"] = axis
     if across == 2:
-        slim["annotations"] = [_wrapped(note, panels, letters) for note in slim["annotations"]]
+        slim["annotations"] = [_wrap_note(note, panels, letters) for note in slim["annotations"]]
     titled = max((str(n.get("text")).count("<br>") for n in _titles(slim, panels)), default=0)
     gap = BETWEEN + TICK_LINE * (more + titled)
     lines = [panels[i : i + across] for i in range(0, len(panels), across)] or [[]]
@@ -225,7 +225,7 @@ def _is_title(note: dict[str, Any], panels: Panels) -> bool:
     return note.get("xref") == "paper" and (note.get("x"), note.get("y")) in corners
 
 
-def _wrapped(note: dict[str, Any], panels: Panels, letters: int) -> dict[str, Any]:
+def _wrap_note(note: dict[str, Any], panels: Panels, letters: int) -> dict[str, Any]:
     """Break the title of a panel into lines."""
     if not _is_title(note, panels):
         return note

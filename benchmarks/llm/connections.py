@@ -29,7 +29,7 @@ class EndpointConnection:
     gate: AddressGate
 
 
-_connections: dict[tuple[int, str], EndpointConnection] = {}
+_opened: dict[tuple[int, str], EndpointConnection] = {}
 _shares: dict[tuple[int, str], float] = {}
 _lock = threading.Lock()
 
@@ -45,16 +45,16 @@ def open_connection(
     # A forked process must not talk on its parent's connections.
     key = (os.getpid(), config.connection_digest)
     with _lock:
-        if key not in _connections:
+        if key not in _opened:
             secret = read_key(config.key_variable, environ)
             limiter = Limiter(config.concurrency, config.requests_per_minute)
             limiter.share(_shares.get(key, 1.0))
             gate = AddressGate(config.address, hosts)
             client = _client(config, secret, gate)
-            _connections[key] = EndpointConnection(client, limiter, Redactor(secret), gate)
+            _opened[key] = EndpointConnection(client, limiter, Redactor(secret), gate)
         # Connections that are opened from now on go by the list of this call.
-        _connections[key].gate.hosts = hosts
-        return _connections[key]
+        _opened[key].gate.hosts = hosts
+        return _opened[key]
 
 
 def share_limits(digest: str, part: float) -> None:
@@ -63,8 +63,8 @@ def share_limits(digest: str, part: float) -> None:
     with _lock:
         if _shares.get(key, 1.0) != part:
             _shares[key] = part
-            if key in _connections:
-                _connections[key].limiter.share(part)
+            if key in _opened:
+                _opened[key].limiter.share(part)
 
 
 def allowed_part(digest: str) -> float:
@@ -72,16 +72,16 @@ def allowed_part(digest: str) -> float:
     ours.
     """
     with _lock:
-        connection = _connections.get((os.getpid(), digest))
+        connection = _opened.get((os.getpid(), digest))
     return 1.0 if connection is None else connection.limiter.allowed_part
 
 
 def close_connections() -> None:
     """Close all connections, so that the next calls see new keys. Calls under way are cut off."""
     with _lock:
-        for connection in _connections.values():
+        for connection in _opened.values():
             connection.client.close()
-        _connections.clear()
+        _opened.clear()
 
 
 def load_client() -> None:
