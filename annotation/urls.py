@@ -12,9 +12,8 @@ from annotation.live.control import views as live_control
 from annotation.live.play import views as live_play
 from annotation.live.setup import views as live_setup
 from annotation.models import Assignment
-from annotation.people import join_views, leaving_views
+from annotation.people import join_views, leaving_views, payment
 from annotation.people import mail_views as mail
-from annotation.people import payment_views as payment
 from annotation.people import views as people
 from annotation.planning import views as planning
 from annotation.questionnaires import views as questionnaires

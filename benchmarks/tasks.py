@@ -45,17 +45,16 @@ def carry_run(run_id: int) -> None:
     The other threads stay free for jobs that somebody waits for at a page. Runs on endpoints have
     threads of their own, up to the endpoints' capacity.
     """
-    if worker.waits_for_endpoints(run_id):
-        worker.begin_carrying(first=run_id, owner=owner_name())
-        return
-    places = _places()
-    if places.acquire(blocking=False):
-        try:
-            worker.work_on_runs(first=run_id, owner=owner_name())
-        except ProcessEnds:
-            logger.info("the process ends; run %s is left to the sweep", run_id)
-        finally:
-            places.release()
+    try:
+        if worker.waits_for_endpoints(run_id):
+            worker.begin_carrying(first=run_id, owner=owner_name())
+        elif (places := _places()).acquire(blocking=False):
+            try:
+                worker.work_on_runs(first=run_id, owner=owner_name())
+            finally:
+                places.release()
+    except ProcessEnds:
+        logger.info("the process ends; run %s is left to the sweep", run_id)
 
 
 @cache
