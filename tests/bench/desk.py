@@ -270,7 +270,7 @@ def main() -> None:
     if options.json:
         found["items"] = [asdict(cost) for cost in costs]
         options.json.write_text(json.dumps(found, indent=2))
-    beyond = [way for way in ("seed", "equal") if found[way]["travel_most"] > BUDGETS[way]]
+    beyond = [way for way in ("seed", "equal") if found[way]["travel"] > BUDGETS[way]]
     beyond += ["shift"] * any(found[way]["shift"] > BUDGETS["shift"] for way in WAYS)
     beyond += ["next"] * any(found[way]["next"] > BUDGETS["next"] for way in WAYS)
     tell(beyond)
