@@ -56,7 +56,7 @@ class Temperament:
     overlooks: float = 0.02
     quality: float = 0.5
     wanders: float = 0.0
-    noise: float = 1.0
+    whim: float = 1.0  # named as in stored parameters
     convention: float = 4.5
 
 
@@ -73,7 +73,7 @@ TEMPERAMENTS: Mapping[str, tuple[str, Temperament]] = {
     "world-minded": ("World-minded", Temperament(deaf_to="user", deafness=0.5)),
     "people-pleaser": ("People pleaser", Temperament(deaf_to="world", deafness=0.35, quality=1.0)),
     "shortcut-taker": ("Shortcut taker", Temperament(quality=-0.8, stops=0.15)),
-    "coin-flipper": ("Coin flipper", Temperament(memory="none", quality=0.0, noise=3.0)),
+    "coin-flipper": ("Coin flipper", Temperament(memory="none", quality=0.0, whim=3.0)),
 }
 
 
@@ -149,7 +149,7 @@ def way_scores(
         score = (
             temperament.quality * quality
             - temperament.wanders * shared
-            + temperament.noise * noise_of_way[way.key]
+            + temperament.whim * noise_of_way[way.key]
         )
         return -clashes, score - temperament.convention * (place / len(ways))
 

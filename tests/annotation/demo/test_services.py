@@ -231,7 +231,7 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(
     demo.ensure_demo()
     load()
     expected = content()
-    call_command("flush", interactive=False, verbosity=0)
+    call_command("flush", interactive=False, verbosity=0, reset_sequences=False)
     demo.ensure_demo()
     kills = 0
     for _ in points(monkeypatch):

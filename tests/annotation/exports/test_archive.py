@@ -87,7 +87,7 @@ def test_the_instance_may_be_empty(world: World, tmp_path: Path) -> None:
     send_back(assignment=seat, by=world.mia, note="Look again.")
     change_study(study=world.study, by=world.mia, gold_rule=GoldRule("warn", 3).stored)
     before = portable(members(archived(world.study, tmp_path / "a")))
-    call_command("flush", interactive=False, verbosity=0)
+    call_command("flush", interactive=False, verbosity=0, reset_sequences=False)
     assert not Study.objects.exists() and not User.objects.exists()
     made = import_study(path=tmp_path / "a" / "study.zip", by=make_person("max"))
     assert made.study is not None

@@ -105,7 +105,7 @@ def test_somebody_is_paused_until_a_manager_resumes_them(
     set_rule(gold, manager, "pause")
     answer(gold, ann, "main", 1, safety=1)
     answer(gold, ann, "main", 2, safety=1)
-    with pytest.raises(Refused, match="is paused"):
+    with pytest.raises(Refused, match="paused your work"):
         answer(gold, ann, "main", 3, safety=4)
     (row,) = study_progress(gold).attention
     assert (row.state, len(row.signs)) == ("paused", 1)

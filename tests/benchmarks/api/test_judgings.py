@@ -71,7 +71,7 @@ class TestEndpoints:
         assert admin.get(f"/endpoints/{body['id']}").json() == body
         assert admin.get("/endpoints").json()["items"] == [body]
         assert Agent.objects.get(name="example-70b").endpoint_id == body["id"]
-        assert error_of(admin.post("/endpoints", NEW)) == (422, "invalid", "name")
+        assert error_of(admin.post("/endpoints", NEW)) == (422, "invalid", "title")
 
     @pytest.mark.parametrize(
         ("wrong", "field"),

@@ -70,7 +70,7 @@ def test_the_cheapest_is_named_beside_the_best() -> None:
         "accuracy 0.0 % (95 % interval 0.0 to 65.8 %)."
     )
     assert any("Each interval is for one number alone" in one.text for one in report().notices)
-    assert [one.text for one in report().onward] == ["Any two agents: is that real?"]
+    assert [one.text for one in report().onward] == ["Is the difference between two agents real?"]
 
 
 def test_filters_name_conditions_as_their_system_does() -> None:
