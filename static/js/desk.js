@@ -21,6 +21,10 @@ function openDesk(desk) {
   const touch = matchMedia("(pointer: coarse)").matches;
   const slots = makeSlots(form);
   const parts = Array.from(form.querySelectorAll("[data-part]"));
+  // Chosen while these scripts were still loading: shown by the browser, and saved below.
+  const early = slots.all
+    .filter((slot) => Array.from(slot.querySelectorAll("[type=radio]")).some((one) => one.checked !== one.defaultChecked))
+    .map((slot) => [slot, slots.read(slot)]);
 
   const joinNames = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
   const say = (text) => (message.textContent = text);
@@ -331,6 +335,10 @@ function openDesk(desk) {
   const pace = makePace({ desk, settings, active: () => clock.active() });
 
   count();
+  for (const [slot, value] of locked ? [] : early) {
+    show(slot.dataset.slot, value);
+    answer(slot, value);
+  }
   const first = missing()[0] || slots.all[0];
   if (first) focus.begin(first);
   // Somebody comes back to an item that they had begun.

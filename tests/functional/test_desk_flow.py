@@ -172,3 +172,20 @@ def test_toolbar_and_targets_fit_fingers(
                 page.get_by_role("button", name="Questions").click()
             labels = page.locator(".score-scale > label")
             assert min(labels.evaluate_all(WIDTHS)) >= 44
+
+
+def test_a_click_before_the_scripts_have_loaded_is_saved(
+    desk: Page, live_server: Any, study: Study
+) -> None:
+    held: list[Any] = []
+    desk.route("**/js/desk.*", lambda route: held.append(route))
+    desk.reload(wait_until="commit")
+    label = desk.locator(".score-scale").first.locator("label").nth(1)
+    label.click()
+    for route in held:
+        route.continue_()
+    desk.unroute("**/js/desk.*")
+    expect(desk.locator(".desk-submit [data-answered]")).to_contain_text("1 of")
+    expect(desk.locator(".desk-bar .save-state")).to_have_text("saved")
+    desk.reload()
+    expect(desk.locator(".score-scale").first.locator("input").nth(1)).to_be_checked()

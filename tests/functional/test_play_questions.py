@@ -58,7 +58,9 @@ def pick(page: Page, name: str, *objects: str) -> None:
 
 
 def answer(page: Page, session: LiveSession) -> None:
-    page.get_by_role("button", name="Send the answer").click()
+    # The button is away as soon as the answer is on its way; it is stored when that is answered.
+    with page.expect_response(lambda one: one.request.method == "POST" and "/reply/" in one.url):
+        page.get_by_role("button", name="Send the answer").click()
     expect(page.get_by_role("button", name="Send the answer")).to_have_count(0)
     carry(session)
 
