@@ -113,8 +113,9 @@ class CarriedChoice:
     def _of_trajectories(self, runs: QuerySet[Run], seen: Visibility) -> Iterator[SourceChoice]:
         systems: dict[str, list[int]] = {}
         agents: dict[str, set[int]] = {}
-        for part in in_portions(self.trajectories):
-            rows = seen.of(Trajectory.objects.filter(pk__in=part)).filter(run__in=runs).order_by()
+        # In the same order on every database: the drawing of items begins with it.
+        for part in in_portions(sorted(self.trajectories)):
+            rows = seen.of(Trajectory.objects.filter(pk__in=part, run__in=runs)).order_by("pk")
             for pk, system, agent in rows.values_list("pk", "run__dataset__system", "run__agent"):
                 systems.setdefault(system, []).append(pk)
                 agents.setdefault(system, set()).add(agent)

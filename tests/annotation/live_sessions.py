@@ -1,5 +1,6 @@
 """Live studies and sessions for tests, with workers that work when they are told to."""
 
+import time
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User
@@ -7,7 +8,7 @@ from django.contrib.auth.models import User
 from annotation.live.play.services import be_ready, reply_to
 from annotation.live.setup.sessions import make_session, store_live_study
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
-from benchmarks.models import Agent, Dataset, OpenAsk, Task
+from benchmarks.models import Agent, Dataset, OpenAsk, Run, Task, Trajectory
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play, start_sample_runs
 
@@ -71,12 +72,21 @@ def begin(session: LiveSession) -> None:
 
 
 def carry(session: LiveSession) -> None:
-    """The worker works until somebody is asked or nothing is left."""
-    run = session.trajectory.run
-    run.refresh_from_db()
-    play(run)
+    """The worker works until somebody is asked or nothing is left.
+
+    A browser's request may have woken a thread that holds the trajectory already: wait for it.
+    """
+    trajectory, deadline = session.trajectory, time.monotonic() + 30
+    under_way = {Trajectory.Status.PENDING, Trajectory.Status.RUNNING}
+    while True:
+        trajectory.run.refresh_from_db()
+        play(trajectory.run)
+        trajectory.refresh_from_db()
+        stopped = trajectory.run.status in {Run.Status.PAUSED, Run.Status.CANCELLED}
+        if trajectory.status not in under_way or stopped or time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
     session.refresh_from_db()
-    session.trajectory.refresh_from_db()
 
 
 def asked(session: LiveSession) -> list[OpenAsk]:
