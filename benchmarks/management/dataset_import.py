@@ -15,9 +15,11 @@ from benchmarks.datasets.files import import_dataset
 
 def add_import_arguments(parser: ArgumentParser, options: Sequence[ImportOption]) -> None:
     """Add the arguments of every import, and those of the given options."""
-    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="a file or folder")
     parser.add_argument("--name", default="", help="name of the dataset")
-    parser.add_argument("--dataset-version", default="", help="its version; else the next number")
+    parser.add_argument(
+        "--dataset-version", default="", help="its version; default: the next number"
+    )
     parser.add_argument("--licence", default="", help="licence of the data, if known")
     for option in options:
         flag = f"--{option.name.replace('_', '-')}"
@@ -25,7 +27,7 @@ def add_import_arguments(parser: ArgumentParser, options: Sequence[ImportOption]
             parser.add_argument(flag, action="store_true", default=None, help=option.help)
         else:
             kind = type(option.default)
-            parser.add_argument(flag, type=kind, help=f"{option.help} ({option.default})")
+            parser.add_argument(flag, type=kind, help=f"{option.help} (default {option.default})")
 
 
 def run_import(command: BaseCommand, system: str, format: str, options: dict[str, Any]) -> None:

@@ -21,14 +21,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="the table, TIDY.csv or TIDY.csv.gz")
-        parser.add_argument("--json", action="store_true", dest="as_json")
-        parser.add_argument("--seed", type=int, default=1, help="of all resampling (default 1)")
         parser.add_argument(
-            "--resamples", type=int, default=1000, help="of each bootstrap (default 1000)"
+            "--json", action="store_true", dest="as_json", help="print JSON, with all intervals"
+        )
+        parser.add_argument(
+            "--seed", type=int, default=1, help="seed of all resampling (default 1)"
+        )
+        parser.add_argument(
+            "--resamples", type=int, default=1000, help="resamples of each bootstrap (default 1000)"
         )
         parser.add_argument(
             "--scale", type=int, nargs=2, default=(1, 5), metavar=("LOW", "HIGH"),
-            help="lowest and highest score that could be given (default 1 5)",
+            help="lowest and highest score of the scale (default 1 5)",
         )  # fmt: skip
         parser.add_argument(
             "--epsilon", type=float, default=0.1,
@@ -65,7 +69,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror or error}") from None
         except FileRefused as error:
-            raise CommandError(f"{path} was not read:\n{error}") from None
+            raise CommandError(f"{path} was refused:\n{error}") from None
         report = tidy_report(table, settings)
         if options["as_json"]:
             text = json.dumps(as_json(report), indent=2, ensure_ascii=False, allow_nan=False)

@@ -13,41 +13,53 @@ from benchmarks.core.ports.published import PaperPreset
 
 class Command(BaseCommand):
     help = (
-        "Run a shipped experiment of a paper and write its tables and figures into a folder, "
-        "beside the paper's; a second call goes on where the first was cut off. --list tells them."
+        "Run a preset of a paper and write its tables and figures, beside the paper's, into a "
+        "folder. The same command again continues it (docs/reproducing.md)."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("preset", nargs="?", help="such as main-table; see --list")
+        parser.add_argument("preset", nargs="?", help="a preset such as main-table; see --list")
         parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
-        parser.add_argument("--list", action="store_true", dest="tell", help="tell the presets")
-        parser.add_argument("--check", type=Path, metavar="DIR", help="check a folder")
-        parser.add_argument("--dataset", help="id, name, or name@version")
-        parser.add_argument("--agents", nargs="+", metavar="NAME", help="instead of the preset's")
-        parser.add_argument("--levels", nargs="+", metavar="LEVEL", help="instead of the preset's")
-        parser.add_argument("--tasks", type=int, metavar="N", help="the first so many")
+        parser.add_argument("--list", action="store_true", dest="tell", help="list the presets")
         parser.add_argument(
-            "--seed", type=int, nargs="+", default=[], help="of the runs; several make replicates"
+            "--check", type=Path, metavar="DIR", help="check a folder that this command wrote"
+        )
+        parser.add_argument("--dataset", help="id, name, or name@version")
+        parser.add_argument(
+            "--agents", nargs="+", metavar="NAME", help="in place of the preset's agents"
+        )
+        parser.add_argument(
+            "--levels", nargs="+", metavar="LEVEL", help="in place of the preset's levels"
+        )
+        parser.add_argument("--tasks", type=int, metavar="N", help="only the first N tasks")
+        parser.add_argument(
+            "--seed", type=int, nargs="+", default=[], help="seeds; several make replicates"
         )
         parser.add_argument(
             "--role",
             action="append",
             default=[],
             metavar="ROLE=NAME[,NAME…]",
-            help="who fills another role: scripts by name, endpoint:NAME, or human",
+            help="who fills another role: the name of a script, endpoint:NAME, or human",
         )
-        parser.add_argument("--cost-cap", type=float, metavar="AMOUNT", help="for all runs")
+        parser.add_argument(
+            "--cost-cap", type=float, metavar="AMOUNT", help="cost cap for all runs together"
+        )
         parser.add_argument(
             "--take-existing",
             action="store_true",
-            help="take runs that are there already and the same in all that shapes them",
+            help="use existing runs that agree with the design",
         )
         parser.add_argument(
-            "--wait", action="store_true", help="carry the runs here, to the end; else workers do"
+            "--wait", action="store_true", help="carry the runs here, instead of by workers"
         )
-        parser.add_argument("--no-pdf", action="store_true", help="figures as SVG and PNG alone")
         parser.add_argument(
-            "--force", action="store_true", help="a folder that is in the way is set aside"
+            "--no-pdf", action="store_true", help="write figures as SVG and PNG only"
+        )
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="rename a folder that is in the way to DIR.before-1",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,7 +69,7 @@ class Command(BaseCommand):
             elif options["check"] is not None:
                 self._check(options["check"])
             elif not options["preset"] or options["out"] is None:
-                raise CommandError("name a preset and a folder (--out), or take --list or --check")
+                raise CommandError("name a preset and a folder (--out), or give --list or --check")
             else:
                 self._reproduce(find_preset(options["preset"]), options)
         except CoreError as error:
@@ -77,7 +89,7 @@ class Command(BaseCommand):
         experiment, there = running.begin(
             plan, preset.name, take=options["take_existing"], wake=not options["wait"]
         )
-        verb = "goes on" if there else "has begun"
+        verb = "continues" if there else "has started"
         self.stdout.write(f"experiment {experiment.pk}, {experiment.name}, {verb}")
         if options["wait"]:
             for run in experiment_runs(experiment):
@@ -103,12 +115,12 @@ class Command(BaseCommand):
             calls, cost = plan.calls(plan.cells), plan.cost(plan.cells)
             words = [
                 f"{len(plan.cells)} runs with {plan.trajectories:,} trajectories",
-                f"about {calls:,} calls" if calls else "calls cannot be told yet",
+                f"about {calls:,} calls" if calls else "calls not known yet",
             ]
             if plan.paid:
                 known = f"about {cost.amount:.2f} {cost.currency}" if cost else ""
-                words.append(known or "cost cannot be told yet")
-            words.append(f"{len(plan.there)} of the runs are there already")
+                words.append(known or "cost not known yet")
+            words.append(f"{len(plan.there)} of the runs exist already")
             self.stdout.write(f"  {', '.join(words)}")
 
     def _check(self, folder: Path) -> None:
@@ -116,8 +128,8 @@ class Command(BaseCommand):
 
         faults = check_folder(folder)
         if faults:
-            raise CommandError(f"{folder} does not hold:\n" + "\n".join(faults))
-        message = "every file is as it was written, and the metrics are those of the database"
+            raise CommandError(f"{folder} has changed:\n" + "\n".join(faults))
+        message = "every file is unchanged, and the metrics are those of the database"
         self.stdout.write(f"{folder}: {message}")
 
 

@@ -20,10 +20,10 @@ class Command(BaseCommand):
     help = "Make a study of sessions from a design in YAML (docs/live-sessions.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--manager", required=True, help="username of who manages the study")
+        parser.add_argument("file", type=Path, help="the design, in YAML")
+        parser.add_argument("--manager", required=True, help="username of the study's manager")
         parser.add_argument(
-            "--dry-run", action="store_true", help="say who would play what; store nothing"
+            "--dry-run", action="store_true", help="show who would play what; store nothing"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -20,12 +20,12 @@ class Command(BaseCommand):
     help = "Make a study from a plan in YAML (docs/making-studies.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="the plan, in YAML")
+        parser.add_argument("--dry-run", action="store_true", help="show the plan; store nothing")
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would be made; store nothing"
+            "--draft", action="store_true", help="keep it as a draft; do not open it"
         )
-        parser.add_argument("--draft", action="store_true", help="do not open it yet")
-        parser.add_argument("--manager", default="", help="username of who manages the study")
+        parser.add_argument("--manager", default="", help="username of the study's manager")
 
     def handle(self, *args: Any, **options: Any) -> None:
         manager = self._manager(options["manager"])

@@ -15,25 +15,27 @@ from annotation.models import Study
 class Command(BaseCommand):
     """``export_study STUDY --out DIR [--format NAME …] [--names]``."""
 
-    help = "Write a study into a new folder: table, whole study, data set folder with card."
+    help = "Export a study into a new folder (docs/study-export.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("study", type=int)
-        parser.add_argument("--out", type=Path, required=True, help="a folder that is made")
+        parser.add_argument("study", type=int, help="number of the study")
+        parser.add_argument(
+            "--out", type=Path, required=True, help="the folder to make; it must not exist"
+        )
         parser.add_argument(
             "--format", nargs="+", choices=list(FORMATS), metavar="NAME", dest="formats",
-            help=f"some of {', '.join(FORMATS)}; without it csv, json and huggingface, and parquet "
+            help=f"some of {', '.join(FORMATS)}; default: csv, json, huggingface, and parquet "
             "where its extra is installed",
         )  # fmt: skip
         parser.add_argument(
             "--names", action="store_true",
-            help="names of accounts beside pseudonyms (not in the data set folder)",
+            help="add account names to pseudonyms (not in the data set folder)",
         )  # fmt: skip
         parser.add_argument(
-            "--withdrawn", action="store_true", help="with those who withdrew, for an audit"
+            "--withdrawn", action="store_true", help="include people who withdrew, for an audit"
         )
         parser.add_argument(
-            "--events", action="store_true", help="with the record of what was done, in the JSON"
+            "--events", action="store_true", help="include the study's record in the JSON"
         )
         parser.add_argument(
             "--licence", default="", help="licence of the ratings, as Hugging Face names it"

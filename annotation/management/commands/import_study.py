@@ -16,13 +16,17 @@ MOST_REASONS = 20
 class Command(BaseCommand):
     """``import_study FILE [--manager NAME] [--partial]``."""
 
-    help = "Make an exported study anew, closed, with pseudonymous accounts that cannot sign in."
+    help = "Import an exported study, closed, with pseudonymous accounts that cannot sign in."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path, help="study.json, or the folder of export_study")
+        parser.add_argument(
+            "path", type=Path, help="study.zip, study.json, or the folder that export_study wrote"
+        )
         parser.add_argument("--manager", help="the account that becomes its manager")
         parser.add_argument(
-            "--partial", action="store_true", help="store what is found where some items are not"
+            "--partial",
+            action="store_true",
+            help="if some items are not found here, store the others",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

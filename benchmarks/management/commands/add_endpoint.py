@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.management.base import BaseCommand, CommandError
+from django.utils.html import strip_tags
 
 from benchmarks.core.errors import CoreError
 from benchmarks.endpoints.forms import EndpointForm
@@ -19,7 +20,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         for name, field in EndpointForm.base_fields.items():
             option = f"--{name.replace('_', '-')}"
-            about = str(field.label)
+            text = f"{field.label}. {strip_tags(str(field.help_text))}".strip()
+            about = text.replace("%", "%%")  # argparse formats help texts
             if isinstance(field, forms.BooleanField):
                 parser.add_argument(option, action="store_true", help=about)
             elif isinstance(field, forms.ChoiceField):
@@ -42,4 +44,4 @@ class Command(BaseCommand):
             made = create_endpoint(**form.cleaned_data)
         except CoreError as error:
             raise CommandError(f"Nothing was stored. {error}") from None
-        self.stdout.write(f"{made.title} is there; runs name it as endpoint:{made.name}.")
+        self.stdout.write(f"{made.title} was added; runs name it as endpoint:{made.name}.")

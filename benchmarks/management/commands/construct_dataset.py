@@ -16,26 +16,41 @@ from benchmarks.runs.command_line import carry_run, read_pairs
 class Command(BaseCommand):
     """``construct_dataset PROBLEMS --wait`` or, of a run that was started, ``--run NUMBER``."""
 
-    help = "Construct profiles for a dataset of problems; with --wait carry it to the end here."
+    help = "Construct a dataset from problems. Workers carry the run, or this command with --wait."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("dataset", nargs="?", help="problems: id, name, or name@version")
-        parser.add_argument("--run", type=int, help="make a dataset of this construction")
-        parser.add_argument("--name", default="", help="name of the dataset that is made")
+        parser.add_argument(
+            "dataset", nargs="?", help="the dataset of problems: id, name, or name@version"
+        )
+        parser.add_argument(
+            "--run", type=int, help="make the dataset of this finished construction"
+        )
+        parser.add_argument("--name", default="", help="name of the new dataset")
         parser.add_argument(
             "--role",
             action="append",
             default=[],
             metavar="ROLE=NAME[,NAME…]",
-            help="who fills a role: scripts by name, endpoint:NAME, or human; all planners under "
-            "planner",
+            help="who fills a role: the name of a script, endpoint:NAME, or human; all planners "
+            "under planner",
         )
         parser.add_argument("--rounds", type=int, help="rounds of construction, 1 to 6")
-        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-        parser.add_argument("--task", action="append", default=[], dest="tasks")
-        parser.add_argument("--cost-cap", type=float, metavar="AMOUNT")
-        parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--wait", action="store_true", help="carry it here, and make a dataset")
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE",
+            help="a setting of the run; repeatable",
+        )  # fmt: skip
+        parser.add_argument(
+            "--task", action="append", default=[], dest="tasks", metavar="ID",
+            help="only this problem; repeatable",
+        )  # fmt: skip
+        parser.add_argument(
+            "--cost-cap", type=float, metavar="AMOUNT",
+            help="pause the run before it costs more, in the currency of its endpoints",
+        )  # fmt: skip
+        parser.add_argument("--seed", type=int, default=0, help="seed of the run (default 0)")
+        parser.add_argument(
+            "--wait", action="store_true", help="carry the run here, then make the dataset"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if (options["dataset"] is None) == (options["run"] is None):

@@ -18,7 +18,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dataset", required=True, help="id, name, or name@version")
-        parser.add_argument("--out", type=Path, required=True, help="a new file")
+        parser.add_argument(
+            "--out", type=Path, required=True, help="the file to write; it must not exist"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["out"]

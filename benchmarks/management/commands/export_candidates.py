@@ -14,11 +14,15 @@ from benchmarks.datasets.selectors import find_dataset
 class Command(BaseCommand):
     """``export_candidates --dataset NAME --out FILE``."""
 
-    help = "Write the candidate constraints of a dataset in the format that can be imported."
+    help = (
+        "Write the candidate constraints of a dataset in the format that import_candidates reads."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dataset", required=True, help="id, name, or name@version")
-        parser.add_argument("--out", type=Path, required=True, help="a new file")
+        parser.add_argument(
+            "--out", type=Path, required=True, help="the file to write; it must not exist"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

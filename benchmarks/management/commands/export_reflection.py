@@ -22,22 +22,26 @@ class Command(BaseCommand):
     """``export_reflection RUN [RUN…] --out FOLDER``: rows, side files, and both ablations."""
 
     help = (
-        "Write preference rows, rows for supervised fine-tuning, both ablations and side files "
-        "with the numbers. Other thresholds decide again from what is stored."
+        "Write training data for Reflection-DPO and its ablations: preference rows, rows for "
+        "supervised fine-tuning, and a file with the numbers behind each row."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("runs", type=int, nargs="+", metavar="RUN")
-        parser.add_argument("--out", type=Path, required=True, help="folder for the files")
-        parser.add_argument("--tau-u", type=float, help="a question helps above this utility")
-        parser.add_argument("--tau-d", type=float, help="an action is not far off below this")
-        parser.add_argument("--mean", help="mean over tokens: arithmetic or geometric")
+        parser.add_argument("runs", type=int, nargs="+", metavar="RUN", help="number of a run")
+        parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+        parser.add_argument("--tau-u", type=float, help="choose a question only above this utility")
+        parser.add_argument(
+            "--tau-d", type=float, help="choose the teacher's action only below this difference"
+        )
+        parser.add_argument(
+            "--mean", help="mean of the probabilities of tokens: arithmetic or geometric"
+        )
         parser.add_argument("--held-out-fold", type=int, metavar="FOLD",
                             help="leave out the personas of this fold")  # fmt: skip
         parser.add_argument("--only-reviewed", action="store_true",
                             help="leave out rows that nobody accepted or edited")  # fmt: skip
         parser.add_argument("--ignore-reviews", action="store_true",
-                            help="write what was proposed, whatever people decided")  # fmt: skip
+                            help="ignore people's decisions: all rows as proposed")  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
         runs = [_find(number) for number in dict.fromkeys(options["runs"])]
@@ -78,7 +82,7 @@ def _find(number: int) -> Run:
         raise CommandError(f"there is no run {number}")
     if run.dataset.system != SYSTEM:
         title = get_system(SYSTEM).title
-        raise CommandError(f"run {number} is none of {title}, so it has no rows")
+        raise CommandError(f"run {number} is not a run of {title}, so it has no rows")
     return run
 
 

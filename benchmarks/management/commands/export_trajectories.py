@@ -14,11 +14,13 @@ from benchmarks.models import Run
 class Command(BaseCommand):
     """``export_trajectories RUN TARGET --format NAME``."""
 
-    help = "Write the trajectories of a run that are done: a file of chat lines, or a folder."
+    help = "Write the finished trajectories of a run to a file or folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("run", type=int)
-        parser.add_argument("target", type=Path)
+        parser.add_argument("run", type=int, help="number of the run")
+        parser.add_argument(
+            "target", type=Path, help="the file or folder to write; it must not exist"
+        )
         parser.add_argument("--format", required=True, help="one of " + ", ".join(sorted(WRITERS)))
 
     def handle(self, *args: Any, **options: Any) -> None:

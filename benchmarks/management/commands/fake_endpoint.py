@@ -23,17 +23,40 @@ Try it:            curl {url}/chat/completions -d '{{"model": "fake", "messages"
 
 
 class Command(BaseCommand):
-    help = "Serve a fake OpenAI-compatible endpoint on this machine, for trying things out."
+    help = "Serve a fake OpenAI-compatible endpoint on this machine, to try models without a key."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8399, help="0 lets the system choose")
-        parser.add_argument("--latency", type=float, default=0.0, help="seconds per answer")
-        parser.add_argument("--fail", type=float, default=0.0, help="share of calls that fail")
-        parser.add_argument("--limit", type=float, default=0.0, help="share refused with 429")
-        parser.add_argument("--stall", type=float, default=0.0, help="share never answered")
-        parser.add_argument("--at-once", type=int, default=0, help="429 beyond so many at once")
-        parser.add_argument("--retry-after", default="1", help="what a 429 asks for, in seconds")
+        parser.add_argument(
+            "--port",
+            type=int,
+            default=8399,
+            help="port to listen on (default 8399); 0: any free port",
+        )
+        parser.add_argument(
+            "--latency", type=float, default=0.0, help="seconds that each reply takes"
+        )
+        parser.add_argument(
+            "--fail", type=float, default=0.0, help="share of calls that fail with 500, 0 to 1"
+        )
+        parser.add_argument(
+            "--limit",
+            type=float,
+            default=0.0,
+            help="share of calls that are refused with 429, 0 to 1",
+        )
+        parser.add_argument(
+            "--stall",
+            type=float,
+            default=0.0,
+            help="share of calls that are never answered, 0 to 1",
+        )
+        parser.add_argument(
+            "--at-once", type=int, default=0, help="refuse with 429 beyond this many calls at once"
+        )
+        parser.add_argument(
+            "--retry-after", default="1", help="value of Retry-After in a 429, in seconds"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

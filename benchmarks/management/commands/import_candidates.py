@@ -14,13 +14,13 @@ from benchmarks.datasets.selectors import find_dataset
 class Command(BaseCommand):
     """``import_candidates FILE --dataset NAME``: checked as a whole, then stored as a whole."""
 
-    help = "Import candidate constraints with what a checker decided (docs/construction.md)."
+    help = "Import candidate constraints with the checker's decisions (docs/construction.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="the candidates, as JSON")
         parser.add_argument("--dataset", required=True, help="id, name, or name@version")
         parser.add_argument(
-            "--decided-by", default="", help="who decided, for decisions that name nobody"
+            "--decided-by", default="", help="who made the decisions that name nobody"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

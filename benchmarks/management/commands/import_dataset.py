@@ -12,7 +12,7 @@ from benchmarks.management.dataset_import import add_import_arguments, run_impor
 class Command(BaseCommand):
     """``import_dataset SYSTEM PATH…``: checked as a whole, then stored as a whole."""
 
-    help = "Import files as a dataset; nothing is stored if anything is wrong with them."
+    help = "Import files as a dataset. If anything in them is wrong, nothing is stored."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         systems = parser.add_subparsers(dest="system", required=True, metavar="SYSTEM")
@@ -24,9 +24,7 @@ class Command(BaseCommand):
             own = systems.add_parser(key, help=f"{title} ({files})")
             add_import_arguments(own, importer.options)
             names = [one.key for one in importer.formats]
-            own.add_argument(
-                "--format", choices=names, default="", help="recognised where it is left out"
-            )
+            own.add_argument("--format", choices=names, default="", help="default: detected")
 
     def handle(self, *args: Any, **options: Any) -> None:
         run_import(self, options["system"], options["format"], options)

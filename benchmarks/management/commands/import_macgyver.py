@@ -6,5 +6,7 @@ from benchmarks.management.dataset_import import FormatImportCommand
 class Command(FormatImportCommand):
     """An alias of ``import_dataset adaplanbench --format macgyver``."""
 
-    help = "Turn MacGyver problems and recorded answers into tasks, profiles and pools of plans."
+    help = (
+        "Import MacGyver problems and recorded answers as tasks with profiles and pools of plans."
+    )
     system, format = "adaplanbench", "macgyver"

@@ -13,12 +13,15 @@ from benchmarks.core.errors import CoreError
 class Command(BaseCommand):
     """``import_problems FILE [RESULTS.json]``: checked as a whole, stored as a whole."""
 
-    help = "Store MacGyver problems, or rows of problem and solution, for a construction."
+    help = "Import problems for a construction: MacGyver's, or rows of problem and solution."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("problems", type=Path, help="PROBLEMS.xlsx, or rows as JSON or CSV")
         parser.add_argument(
-            "results", type=Path, nargs="?", help="RESULTS.json, answers recorded for a workbook"
+            "results",
+            type=Path,
+            nargs="?",
+            help="RESULTS.json: recorded answers to a workbook's problems",
         )
         parser.add_argument("--name", default="Problems", help="name of the dataset")
         parser.add_argument("--licence", default="", help="licence of the data, if known")

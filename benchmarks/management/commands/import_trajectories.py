@@ -14,7 +14,7 @@ from benchmarks.imports.services import import_trajectories
 class Command(BaseCommand):
     """``import_trajectories [--format NAME] FILE…``: each file as a whole, or not at all."""
 
-    help = "Import trajectories made elsewhere; nothing of a file is stored if anything is wrong."
+    help = "Import trajectories of other programs. Each file is stored completely or refused."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -23,12 +23,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--format",
             default="",
-            help="one of " + ", ".join(sorted(FORMATS)) + "; recognised where it is left out",
+            help="one of " + ", ".join(sorted(FORMATS)) + "; default: detected",
         )
         parser.add_argument(
             "--name", default="", help="name of the dataset; files under one name share their tasks"
         )
-        parser.add_argument("--agent", default="", help="the agent, where the file names none")
+        parser.add_argument(
+            "--agent", default="", help="name of the agent, for files that name none"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         refused = 0

@@ -11,11 +11,11 @@ from benchmarks.runs.selectors import run_metrics
 
 
 class Command(BaseCommand):
-    help = "The metrics of a run, with their denominators and what is excluded."
+    help = "Print the metrics of a run, each with n and what was left out."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("run", type=int)
-        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("run", type=int, help="number of the run")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -16,18 +16,24 @@ from benchmarks.runs.selectors import run_metrics
 
 
 class Command(BaseCommand):
-    help = "Have judges look at stored trajectories again; what they said before stays as it is."
+    help = "Re-judge stored trajectories. Existing scores stay, and remain the default."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--run", action="append", type=int, default=[], dest="runs")
-        parser.add_argument("--trajectory", action="append", type=int, default=[], dest="ids")
+        parser.add_argument(
+            "--run", action="append", type=int, default=[], dest="runs", metavar="RUN",
+            help="re-judge the trajectories of this run; repeatable",
+        )  # fmt: skip
+        parser.add_argument(
+            "--trajectory", action="append", type=int, default=[], dest="ids", metavar="ID",
+            help="re-judge this trajectory; repeatable",
+        )  # fmt: skip
         parser.add_argument(
             "--judge",
             action="append",
             default=[],
             dest="judges",
             metavar="NAME",
-            help="a rubric judge, once for each seat: a script by name, endpoint:NAME, or human",
+            help="a rubric judge: the name of a script, endpoint:NAME, or human; repeatable",
         )
         parser.add_argument(
             "--role",
@@ -36,25 +42,34 @@ class Command(BaseCommand):
             metavar="ROLE=NAME[,NAME…]",
             help="who judges in another role, such as world_judge",
         )
-        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-        parser.add_argument("--name", default="", help="what the judging is called")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE",
+            help="a setting of docs/judging.md; repeatable",
+        )  # fmt: skip
+        parser.add_argument("--name", default="", help="name of the judging")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the judging (default 0)")
         parser.add_argument(
             "--cost-cap",
             type=float,
             metavar="AMOUNT",
-            help="what the judging of each run may cost; then it is paused",
+            help="pause the judging of a run before it costs more",
         )
-        parser.add_argument("--plan", action="store_true", help="count, and make nothing")
-        parser.add_argument("--wait", action="store_true", help="carry it here, to the end")
+        parser.add_argument("--plan", action="store_true", help="only count calls and cost")
         parser.add_argument(
-            "--choose", action="store_true", help="with --wait: make it the default when done"
+            "--wait", action="store_true", help="carry the judging here, instead of by workers"
         )
-        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument(
+            "--choose",
+            action="store_true",
+            help="with --wait: make the new scores the default when done",
+        )
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["runs"] and not options["ids"]:
-            raise CommandError("say what to judge: --run or --trajectory, each as often as needed")
+            raise CommandError(
+                "name what to judge by --run or --trajectory, each as often as needed"
+            )
         try:
             self._judge(options)
         except CoreError as error:

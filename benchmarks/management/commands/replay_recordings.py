@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     # The checks load every page; none is needed here.
     requires_system_checks = ()
-    help = "Compare recorded episodes with what this installation makes of the same actions."
+    help = "Replay recorded actions here and compare the results with the recorded ones."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("system", help="key of a system, such as planbench_xl")
@@ -43,7 +43,7 @@ class Command(BaseCommand):
             help='JSON object of further conditions: name → {"base": a published condition, '
             '"override": {knob of the reference: value}}',
         )
-        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         known = replayers()

@@ -22,36 +22,52 @@ REMEDY = (
 
 
 class Command(BaseCommand):
-    help = "Run agents on a dataset; workers carry the trajectories, or this command with --wait."
+    help = "Run agents on a dataset. Workers carry the runs, or this command with --wait."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("dataset", help="id, name, or name@version")
-        parser.add_argument("--agent", action="append", required=True, dest="agents")
-        parser.add_argument("--level", action="append", default=[], dest="levels")
-        parser.add_argument("--task", action="append", default=[], dest="tasks")
-        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+        parser.add_argument(
+            "--agent", action="append", required=True, dest="agents", metavar="NAME",
+            help="an agent; repeatable",
+        )  # fmt: skip
+        parser.add_argument(
+            "--level", action="append", default=[], dest="levels", metavar="LEVEL",
+            help="a level of the dataset, such as mid; repeatable; default: the first",
+        )  # fmt: skip
+        parser.add_argument(
+            "--task", action="append", default=[], dest="tasks", metavar="ID",
+            help="only this task; repeatable",
+        )  # fmt: skip
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="KEY=VALUE",
+            help="a setting of the run; repeatable",
+        )  # fmt: skip
         parser.add_argument(
             "--role",
             action="append",
             default=[],
             metavar="ROLE=NAME[,NAME…]",
-            help="who fills another role: scripted policies by name, endpoint:NAME, or human",
+            help="who fills another role: the name of a script, endpoint:NAME, or human",
         )
         parser.add_argument(
             "--cost-cap",
             type=float,
             metavar="AMOUNT",
-            help="what each run may cost, in its endpoints' currency; then it is paused",
+            help="pause a run before it costs more, in the currency of its endpoints",
         )
         parser.add_argument(
             "--accept-undefined",
             action="store_true",
-            help="start even where judges cannot read what an agent writes",
+            help="start even if judges cannot read what an agent writes",
         )
-        parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--name", default="")
-        parser.add_argument("--wait", action="store_true", help="carry the runs here, to the end")
-        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the runs (default 0)")
+        parser.add_argument("--name", default="", help="name of the runs")
+        parser.add_argument(
+            "--wait", action="store_true", help="carry the runs here, instead of by workers"
+        )
+        parser.add_argument(
+            "--json", action="store_true", dest="as_json", help="print the metrics as JSON"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         ensure_scripted_agents()

@@ -18,21 +18,25 @@ from benchmarks.runs.command_line import carry_run
 
 
 class Command(BaseCommand):
-    help = "Run every cell of an experiment, described in YAML; workers carry it, or --wait does."
+    help = (
+        "Run an experiment from a design (docs/experiments.md). Workers carry it, or this command."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, nargs="?", help="the design, as YAML")
-        parser.add_argument("--resume", type=int, metavar="ID", help="go on with an experiment")
-        parser.add_argument("--plan", action="store_true", help="count only; nothing is made")
+        parser.add_argument("file", type=Path, nargs="?", help="the design, in YAML")
+        parser.add_argument("--resume", type=int, metavar="ID", help="continue this experiment")
+        parser.add_argument("--plan", action="store_true", help="only count runs, calls and cost")
         parser.add_argument(
-            "--take", action="store_true", help="take runs that are there already as they are"
+            "--take", action="store_true", help="use existing runs that agree with the design"
         )
-        parser.add_argument("--wait", action="store_true", help="carry the runs here, to the end")
-        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument(
+            "--wait", action="store_true", help="carry the runs here, instead of by workers"
+        )
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if (options["file"] is None) == (options["resume"] is None):
-            raise CommandError("name a file, or --resume and the number of an experiment")
+            raise CommandError("name a design, or --resume and the number of an experiment")
         try:
             if options["resume"] is not None:
                 experiment = self._resume(options["resume"])
@@ -78,9 +82,9 @@ class Command(BaseCommand):
             f"{counts['runs']} runs with {plan.trajectories:,} trajectories; "
             f"{counts['there']} of the runs are there already"
         )
-        self.stdout.write("calls: " + (f"about {calls:,}" if calls else "cannot be told yet"))
+        self.stdout.write("calls: " + (f"about {calls:,}" if calls else "not known yet"))
         if plan.paid:
-            cost_text = f"about {cost.amount:.2f} {cost.currency}" if cost else "cannot be told yet"
+            cost_text = f"about {cost.amount:.2f} {cost.currency}" if cost else "not known yet"
             self.stdout.write(f"cost: {cost_text}")
 
     def _tell(self, experiment: Experiment, as_json: bool) -> None:

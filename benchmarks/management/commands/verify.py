@@ -19,21 +19,23 @@ def read_time(text: str) -> datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise CommandError(f"--since wants a date such as 2026-11-22, found {text!r}") from None
+        raise CommandError(f"--since: expected a date such as 2026-11-22, found {text!r}") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 class Command(BaseCommand):
     help = (
-        "Play ended trajectories back from their logs and compare all that is stored of them. "
-        "Nobody is asked and nothing is written. Ends with 1 where anything differs."
+        "Replay ended trajectories from their stored replies and compare the results with what "
+        "is stored. Nobody is asked and nothing is written. Exits with 1 if anything differs."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("runs", nargs="*", type=int, metavar="RUN")
-        parser.add_argument("--all", action="store_true", help="every run that is there")
-        parser.add_argument("--since", metavar="TIME", help="only what has ended since")
-        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("runs", nargs="*", type=int, metavar="RUN", help="number of a run")
+        parser.add_argument("--all", action="store_true", help="every run")
+        parser.add_argument(
+            "--since", metavar="TIME", help="only trajectories that ended since, such as 2026-11-01"
+        )
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         since = read_time(options["since"]) if options["since"] else None
@@ -50,11 +52,11 @@ class Command(BaseCommand):
         elif len(reports) != 1:
             self.stdout.write(f"{len(reports)} runs: {_words(total)}")
         if any(found.differs for found in reports):
-            raise CommandError("what is stored is not what follows from the logs")
+            raise CommandError("something stored differs from what follows from its replies")
 
     def _runs(self, wanted: list[int], every: bool) -> list[Run]:
         if bool(wanted) == every:
-            raise CommandError("name the runs to verify, or say --all")
+            raise CommandError("name the runs to verify, or give --all")
         rows = Run.objects.select_related("dataset").order_by("pk")
         if every:
             return list(rows)

@@ -14,7 +14,7 @@ from config.backups.errors import report_errors
 class Command(BaseCommand):
     """Make a backup."""
 
-    help = "Write everything in the database to one file; the server may go on running."
+    help = "Write everything in the database to one file. The server may run meanwhile."
     # Data must be got out of an installation with whatever is wrong with it.
     requires_system_checks: list[str] = []
 
@@ -27,14 +27,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--as-sqlite",
             action="store_true",
-            help="on PostgreSQL: write an SQLite database, to move the data to one",
+            help="on PostgreSQL: write a backup that SQLite can restore",
         )
 
         parser.add_argument(
             "--keep-days",
             type=int,
             metavar="DAYS",
-            help="where a folder is given: then delete its backups that are older than this",
+            help="with a folder: afterwards delete backups in it that are older than this",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -13,11 +13,13 @@ from config.backups.errors import report_errors
 class Command(BaseCommand):
     """Restore a backup into a database that is thrown away, and count its rows."""
 
-    help = "Check that a backup can be restored, by restoring it aside."
+    help = "Check a backup by restoring it into a temporary database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the file, or the folder whose newest backup is checked."""
-        parser.add_argument("file", type=Path, help="a backup, or a folder: its newest backup")
+        parser.add_argument(
+            "file", type=Path, help="a backup, or a folder whose newest backup is checked"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check, and say what the backup holds."""

@@ -20,8 +20,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the name, the mail address, and where the password comes from."""
-        parser.add_argument("name")
-        parser.add_argument("--email", default="")
+        parser.add_argument("name", help="name to sign in with")
+        parser.add_argument("--email", default="", help="e-mail address")
         parser.add_argument(
             "--stdin", action="store_true", help="read the password from standard input, one line"
         )
@@ -49,5 +49,5 @@ def _read_password(*, from_stdin: bool) -> str:
         raise CommandError("There is no terminal to ask for the password; use --stdin.")
     password = getpass("Password: ")
     if getpass("Password again: ") != password:
-        raise CommandError("The two passwords differ; nothing was made.")
+        raise CommandError("The two passwords differ. No account was made.")
     return password

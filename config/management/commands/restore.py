@@ -16,17 +16,19 @@ from config.backups.restore import restore_backup
 class Command(BaseCommand):
     """Restore a backup."""
 
-    help = "Replace everything in the database by a backup, or change nothing; the server may run."
+    help = "Replace everything in the database by a backup, or change nothing. The server may run."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the file, and what may happen to the data that are there."""
         parser.add_argument("file", type=Path, help="a backup made by manage.py backup")
         parser.add_argument(
-            "--replace", action="store_true", help="replace data; a backup of them is made first"
+            "--replace", action="store_true", help="replace existing data; they are backed up first"
         )
         parser.add_argument(
-            "--no-safety-copy", action="store_true", help="with --replace: make no such backup"
+            "--no-safety-copy",
+            action="store_true",
+            help="with --replace: do not back up the existing data",
         )
 
         parser.add_argument(

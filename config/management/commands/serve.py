@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--web-only",
             action="store_true",
-            help="run no background worker here: `manage.py work` does, on this or other machines",
+            help="run no background worker here; start `manage.py work` on this or other machines",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -90,7 +90,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise CommandError(
             f"Cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}. "
-            "Another port can be given: PORT=8001 make run"
+            "Choose another port: PORT=8001 make run"
         ) from None
 
 

@@ -30,7 +30,7 @@ def test_items_are_chosen_given_right_answers_and_added(
     client, url = browser_of(manager), f"/studies/{running.pk}/items/specials/"
     assert url in client.get(f"/studies/{running.pk}/items/more/").content.decode()
     page = client.get(url)
-    assert "keeps that, and is not asked again" in page.content.decode()
+    assert "need not repeat it" in page.content.decode()
     draft = ""
 
     def send(go: str, **fields: Any) -> Any:

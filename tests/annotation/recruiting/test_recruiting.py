@@ -205,8 +205,8 @@ def test_screening_lets_some_in_and_asks_nobody_twice(pool: Study, manager: User
     missing = come(client, url, "p1", ["0"])
     assert missing.status_code == 422 and "Choose an answer" in missing.content.decode()
     out = come(client, url, "p1", ["2", "0"]).content.decode()
-    assert "for other people than you" in out and "complete?cc=SORRY" in out
-    assert "for other people than you" in come(Client(), url, "p1", ["0", "0"]).content.decode()
+    assert "not eligible for this study" in out and "complete?cc=SORRY" in out
+    assert "not eligible for this study" in come(Client(), url, "p1", ["0", "0"]).content.decode()
     assert come(Client(), url, "p2", ["1", "0"]).status_code == 302
     assert come(Client(), url, "p3", ["9", "0"]).status_code == 422
     found = [(one.external_id, one.screened_out) for one in Recruit.objects.order_by("pk")]

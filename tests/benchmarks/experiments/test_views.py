@@ -63,7 +63,7 @@ def test_a_design_is_counted_before_it_is_started(researcher: Client) -> None:
     assert started.headers["Location"] == f"/experiments/{experiment.pk}/"
     assert experiment.runs.count() == 4 and experiment.created_by is not None
     again = words(researcher.post(NEW, {"text": TEXT, "count": ""}))
-    assert "Take 4 runs that are there already as they are" in again
+    assert "Use 4 existing runs" in again
 
 
 def test_faults_are_listed_and_what_was_written_stays(researcher: Client) -> None:
