@@ -338,7 +338,7 @@ def replicated_mean(
     runs
         The run of each value. Runs without any value count as undefined.
     tasks
-        The task of each value: all runs play the same ones, so tasks are what is drawn.
+        The task of each value: all runs play the same ones, so tasks are taken as independent.
     excluded
         Why values are not there, each counted once, those that are None or NaN among ``values``
         as well. Left out, these are counted as missing.

@@ -101,8 +101,8 @@ def calibrate(
     Tasks are divided into parts at random; the items of each part are mapped by what was fitted on
     the others, so every item is held out once (Stone 1974, J. R. Stat. Soc. B 36:111). Linear:
     least squares, the mean where the judge's scores are all equal. Monotone: pool adjacent
-    violators (`monotone_fit`), linear between scores that occurred, constant beyond. Intervals draw
-    tasks and take the maps as they are; that of `gain` is paired. A map can always come near people
+    violators (`monotone_fit`), linear between scores that occurred, constant beyond. Intervals are
+    by task and take the maps as they are; that of `gain` is paired. A map can always come near people
     by ignoring the judge, where people score nearly alike: `constant` and `worth` say how near that
     is. The measures as scored are given from one item on; all others need 30 items of 10 tasks.
     """

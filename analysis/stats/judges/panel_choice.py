@@ -119,7 +119,7 @@ def panel_choice(
     -----
     Over the items with a score of every judge, so that all panels are measured on the same. Tasks
     are divided in halves at random: on one the panel is chosen whose mean lies nearest to people,
-    on the other all are measured, with intervals that draw tasks. The error on the half that one
+    on the other all are measured, with intervals by task. The error on the half that one
     chose by is too small for the best of many, the more panels the more (Cawley & Talbot 2010, J.
     Mach. Learn. Res. 11:2079); that on the other half is not, for the panel chosen. Reading the
     smallest error off the other half would be choosing on it. Under 10 tasks with people's scores

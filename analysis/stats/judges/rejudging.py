@@ -90,14 +90,14 @@ def score_change(
         Two columns of scores, one row per item; None or NaN where there is none. They may be
         means (of replies, of a panel): kappa is undefined then.
     tasks
-        Task of each item: intervals draw tasks.
+        Task of each item: intervals take tasks as independent.
     scale
         Lowest and highest score.
 
     Notes
     -----
     Over the items scored both times: mean of second − first, of its absolute value, and the share
-    that is not equal, with percentile intervals that draw tasks (`means.mean_by_cluster`,
+    that is not equal, with intervals by task (`means.mean_by_cluster`,
     `rates.rate`); kappa as in `kappas.cohen_kappa`. A judge that is asked twice under the same
     conditions changes scores too: read the share changed beside its own consistency
     (`repeats.repeat_consistency`). Items scored once alone are counted and left out, so a judging
@@ -144,8 +144,8 @@ def verdict_change(
 
     Notes
     -----
-    Over the trajectories with a verdict both times: share with another one (Wilson, and drawing
-    tasks), and the mean of second − first, drawing tasks. Undefined without any. A verdict near its
+    Over the trajectories with a verdict both times: share with another one (Wilson, and by
+    task), and the mean of second − first, by task. Undefined without any. A verdict near its
     threshold turns by a single score: how many do is about the threshold as much as the judges.
     """
     a, b = as_column(first), as_column(second)

@@ -70,7 +70,7 @@ def repeat_consistency(
         n rows of k whole numbers, one row per item and one column per reply; None or NaN for a
         reply that could not be read, or was not asked for.
     tasks
-        Task of each item: intervals draw tasks.
+        Task of each item: intervals take tasks as independent.
     asked
         Of the same shape, whether each reply was asked for; without it all were.
     scale

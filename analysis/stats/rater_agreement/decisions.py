@@ -127,7 +127,7 @@ def compare_decisions(
     - MCC = (TP·TN − FP·FN)/sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)), the correlation of both
       columns, 0 by chance (Matthews 1975, Biochim. Biophys. Acta 405:442).
 
-    Each has a Wilson interval, which takes items as independent, and one that draws clusters
+    Each has a Wilson interval, which takes items as independent, and one by cluster
     (`rates.rate`); read the second. A rate whose denominator is empty is undefined, with the
     reason. F1 and MCC have one interval, by clusters (`coefficient_estimate`); F1 is
     undefined where neither side says positive, MCC where either side says one thing only.

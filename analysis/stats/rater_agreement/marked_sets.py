@@ -69,7 +69,7 @@ class SetComparison:
         Shares of compared turns whose sets are equal, or differ in at most one element.
     jaccard, missed, extra
         Means over compared turns of the Jaccard index, and of the numbers of elements marked by
-        people alone and by the judge alone; intervals draw trajectories.
+        people alone and by the judge alone; intervals are by trajectory.
     missed_total, extra_total
         Those elements, counted.
     turns, trajectories
@@ -177,7 +177,7 @@ def compare_marked_sets(
     With P the majority set and J the judge's, per turn: exact match P = J, within one
     |P Δ J| ≤ 1, Jaccard |P ∩ J|/|P ∪ J| (1 where both are empty), missed |P − J|, extra |J − P|.
     A constraint named instead of another is two differences. Shares have a Wilson interval, which
-    takes turns for independent, and one that draws trajectories (`rates.rate`); means have the
+    takes turns for independent, and one by trajectory (`rates.rate`); means have the
     latter alone (`means.mean_by_cluster`). Turns without the judge's set, then those with too few
     people's sets, then tied ones are left out and counted. Undefined where no turn is left. Read
     ``both_empty`` beside the exact share: turns without a violation are easy to agree on.

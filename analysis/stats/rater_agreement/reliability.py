@@ -303,7 +303,7 @@ def set_agreement(
     Notes
     -----
     Of an item with m sets, the mean of |A ∩ B|/|A ∪ B| over its m(m − 1)/2 pairs (1 for two empty
-    sets); then the mean over items, each with the same weight, with an interval that draws clusters
+    sets); then the mean over items, each with the same weight, with an interval by cluster
     (`means.mean_by_cluster`). Not corrected for chance: sets drawn from few elements agree by luck,
     and turns without any violation are easy to agree on. Undefined where no item has two sets.
     """
