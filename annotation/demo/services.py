@@ -45,7 +45,7 @@ PEOPLE = (
     ("researcher", "researchers", "starts runs, makes studies, reads results"),
     ("manager", "viewers", "manages the studies, reads results"),
     (ANNOTATOR, "", "has items to judge in three studies, and two sessions to play"),
-    ("observer", "viewers", "looks on"),
+    ("observer", "viewers", "sees the progress of the studies"),
 )
 GROUPS = {"researchers": ("view_results", "start_runs"), "viewers": ("view_results",)}
 
