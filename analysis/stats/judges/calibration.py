@@ -102,9 +102,10 @@ def calibrate(
     the others, so every item is held out once (Stone 1974, J. R. Stat. Soc. B 36:111). Linear:
     least squares, the mean where the judge's scores are all equal. Monotone: pool adjacent
     violators (`monotone_fit`), linear between scores that occurred, constant beyond. Intervals are
-    by task and take the maps as they are; that of `gain` is paired. A map can always come near people
-    by ignoring the judge, where people score nearly alike: `constant` and `worth` say how near that
-    is. The measures as scored are given from one item on; all others need 30 items of 10 tasks.
+    by task and take the maps as they are; that of `gain` is paired. A map can always come near
+    people by ignoring the judge, where people score nearly alike: `constant` and `worth` say how
+    near that is. The measures as scored are given from one item on; all others need 30 items of 10
+    tasks.
     """
     if form not in FORMS:
         raise ValueError(f"unknown form {form!r}: {', '.join(FORMS)}")
