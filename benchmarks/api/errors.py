@@ -35,7 +35,7 @@ CODES = {
     422: "invalid",
     429: "too_many_requests",
 }
-NOT_FOUND = "There is no such thing here, or it is not there any more."
+NOT_FOUND = "Not found: it does not exist, or you may not see it."
 CLOSED = (
     "Or it belongs to a blinded study in which you still have open items, "
     "and opens when you have done them."
