@@ -14,7 +14,7 @@ from benchmarks.core.ports.published import PaperPreset
 class Command(BaseCommand):
     help = (
         "Run a preset of a paper and write its tables and figures, beside the paper's, into a "
-        "folder. The same command again continues it (docs/reproducing.md)."
+        "folder. The same command again continues it (docs/experiments.md)."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
