@@ -1,4 +1,4 @@
-"""What is used is written down: dependencies, environment variables, system checks."""
+"""What is used is written down, and what is written down exists."""
 
 import re
 from functools import cache
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import get_commands, load_command_class
 
 ROOT = Path(settings.BASE_DIR)
 SOURCES = [
@@ -13,6 +14,11 @@ SOURCES = [
     for folder in ("config", "benchmarks", "annotation", "analysis")
     for path in (ROOT / folder).rglob("*.py")
 ]
+PAGES = sorted(
+    path
+    for folder in ("docs", "client", "deploy", "benchmarks", "static/css")
+    for path in (ROOT / folder).rglob("*.md")
+) + [ROOT / "README.md"]
 _VARIABLE = re.compile(r"""(["'])(PLANJURY_[A-Z_]*[A-Z]|DATABASE_URL|PORT)\1""")
 
 
@@ -77,3 +83,64 @@ def test_a_lock_file_names_no_host(lock: str) -> None:
     assert "://" not in text
     assert "--index" not in text
     assert "--find-links" not in text
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def without_code(page: Path) -> str:
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    found: list[str] = []
+    for heading in re.findall(r"^#+ (.+)$", without_code(page), re.MULTILINE):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.lower())
+        found.append(re.sub(r"[^\w\- ]", "", text).strip().replace(" ", "-"))
+    assert len(found) == len(set(found)), f"{name_of(page)} has one heading twice"
+    return set(found)
+
+
+@pytest.mark.parametrize("document", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(document)):
+        if link.startswith(("http:", "https:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
+        assert target.exists(), f"{name_of(document)}: {link}"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{name_of(document)}: {link}"
+
+
+def options_of(command: str) -> set[str]:
+    """The options of a command, those of its subcommands included."""
+    found = load_command_class(get_commands()[command], command)
+    left, options = [found.create_parser("manage.py", command)], set()
+    while left:
+        parser = left.pop()
+        for action in parser._actions:
+            options |= set(action.option_strings)
+            if isinstance(action.choices, dict):
+                left += action.choices.values()
+    return options
+
+
+def written_commands() -> dict[str, set[str]]:
+    """The options that pages give to each command of ``manage.py``."""
+    found: dict[str, set[str]] = {}
+    for page in PAGES:
+        text = page.read_text().replace("\\\n", " ")
+        for command, rest in re.findall(r"\bmanage(?:\.py)? ([a-z_]{4,})\b([^\n`|]*)", text):
+            options = re.findall(r"(?<=[\s\[])--[a-z][a-z-]*", rest.partition(" #")[0])
+            found.setdefault(command, set()).update(options)
+    return found
+
+
+@pytest.mark.parametrize(("command", "options"), sorted(written_commands().items()))
+def test_every_command_that_is_written_exists(command: str, options: set[str]) -> None:
+    assert command in get_commands()
+    assert options <= options_of(command)
