@@ -31,7 +31,7 @@ class KeyBinding:
 
 @dataclass(frozen=True)
 class EndpointRules:
-    """The rules as they are now; ``load`` reads them in three queries."""
+    """The rules as they are now; ``load`` reads them in two queries, three where keys are bound."""
 
     hosts: tuple[str, ...]
     keys: Mapping[str, KeyBinding] = field(default_factory=dict)
@@ -40,11 +40,12 @@ class EndpointRules:
     def load(cls) -> "EndpointRules":
         added = AllowedHost.objects.values_list("entry", flat=True)
         hosts = dict.fromkeys([*settings.PLANJURY_ENDPOINT_HOSTS, *added])
-        grants = EndpointKey.users.through.objects.filter(user__is_active=True)
+        rows = list(EndpointKey.objects.all())
         granted: dict[int, set[int]] = {}
-        for key, user in grants.values_list("endpointkey_id", "user_id"):
-            granted.setdefault(key, set()).add(user)
-        rows = EndpointKey.objects.all()
+        if rows:
+            grants = EndpointKey.users.through.objects.filter(user__is_active=True)
+            for key, user in grants.values_list("endpointkey_id", "user_id"):
+                granted.setdefault(key, set()).add(user)
         keys = {
             row.variable: KeyBinding(row.host, row.shared, frozenset(granted.get(row.pk, ())))
             for row in rows

@@ -13,6 +13,8 @@ class JudgingLog(DatabaseLog):
     stay as they are.
     """
 
+    _marks_last = False  # which stored turn is the last one is known from the start
+
     def __init__(self, trajectory: Trajectory, owner: str) -> None:
         super().__init__(trajectory, owner)
         assert trajectory.judged is not None
@@ -27,9 +29,6 @@ class JudgingLog(DatabaseLog):
 
     def _scored_trajectory(self) -> Trajectory:
         return self.judged
-
-    def _mark_last(self) -> None:
-        """Do nothing: which stored turn is the last one is known from the start."""
 
     def _scored(self, row: Turn) -> dict[str, Any]:
         run = self.judged.run

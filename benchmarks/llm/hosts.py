@@ -163,8 +163,9 @@ def _private_range(entry: str) -> IPNetwork:
     return network
 
 
+@lru_cache(maxsize=1024)
 def _literal(host: str) -> IPAddress | None:
-    """Return the address that a host is, if it is one."""
+    """Return the address that a host is, if it is one; asked at every call."""
     try:
         found = ipaddress.ip_address(host)
     except ValueError:

@@ -43,6 +43,12 @@ from benchmarks.runs.calls import (
 )
 from benchmarks.runs.leases import LEASE
 
+# What playing back stored calls needs of them, and what their rows are known by.
+PLAYED_BACK = (
+    "pk", "answerer_id", "step", "slot", "attempt", "ask_digest", "state", "text", "value",
+    "reason", "messages",
+)  # fmt: skip
+
 
 class LeaseLost(Exception):
     """Raised because another worker holds the trajectory now, so this one must not write."""
@@ -77,6 +83,8 @@ class DatabaseLog:
     Every write checks the lease: without it, ``LeaseLost`` is raised and nothing changes.
     """
 
+    _marks_last = True  # the trajectory's last turn, and its scores, as final
+
     def __init__(self, trajectory: Trajectory, owner: str) -> None:
         self.judging_id = self._judging(trajectory)
         self.trajectory = trajectory
@@ -87,17 +95,18 @@ class DatabaseLog:
         self._sent: dict[tuple[int, int, int], tuple[int, int]] = {}
         self._settled: dict[tuple[int, int], tuple[int, int]] = {}
         self._stored_turns = trajectory.turn_count
-        self._last_turn: int | None = None
         self._kept: list[types.Turn] = []
         self._turns_before: dict[int, types.Turn] | None = None
         self._constraints: dict[str, int] | None = None
+        # Built once, as building a query takes as long as carrying it out.
+        self._held = Trajectory.objects.filter(pk=trajectory.pk, lease_owner=owner)
 
     # --- reading ----------------------------------------------------------------------------------
 
     def exchanges(self) -> list[Exchange]:
         rows = []
         stored = ExchangeRow.objects.filter(trajectory=self.trajectory)
-        for row in stored.order_by("step", "slot", "attempt"):
+        for row in stored.order_by("step", "slot", "attempt").values_list(*PLAYED_BACK, named=True):
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)
             self._settled[row.step, row.slot] = (row.pk, row.answerer_id)
             self._told.update(row.messages)
@@ -201,14 +210,18 @@ class DatabaseLog:
             "lease_owner": "",
             "lease_until": None,
         }
-        with self._writing(now, **ended):
-            self._mark_last()
+        with self._writing(now, ends=self._marks_last, **ended):
+            if self._marks_last and not self._kept:
+                self._mark_last()
 
     # --- parts ------------------------------------------------------------------------------------
 
     @contextmanager
-    def _writing(self, now: datetime, **changes: Any) -> Iterator[None]:
-        """Open a transaction that renews the lease and stores the kept turns."""
+    def _writing(self, now: datetime, *, ends: bool = False, **changes: Any) -> Iterator[None]:
+        """Open a transaction that renews the lease and stores the kept turns.
+
+        ``ends`` says that the last of them is the trajectory's last turn.
+        """
         kept = self._kept
         if kept:
             changes["turn_count"] = kept[-1].index
@@ -221,10 +234,10 @@ class DatabaseLog:
                     text=turn.text,
                     feedback=turn.feedback,
                     payload=dict(turn.payload),
+                    is_final=ends and turn is kept[-1],
                 )
                 Violation.objects.bulk_create(self._violations(row, turn))
                 JudgeScore.objects.bulk_create(self._scores(row, turn))
-                self._last_turn = row.pk
             yield
         self._kept = []
 
@@ -254,14 +267,10 @@ class DatabaseLog:
         return self.trajectory
 
     def _mark_last(self) -> None:
-        last = self._last_turn or (
-            Turn.objects.filter(trajectory=self.trajectory, index=self._stored_turns)
-            .values_list("pk", flat=True)
-            .first()
-        )
-        if last is not None:
-            Turn.objects.filter(pk=last).update(is_final=True)
-            JudgeScore.objects.filter(turn=last).update(is_final=True)
+        """Mark the last turn, which was stored before it was known to be the last."""
+        last = Turn.objects.filter(trajectory=self.trajectory, index=self._stored_turns)
+        if last.update(is_final=True):
+            JudgeScore.objects.filter(turn__in=last).update(is_final=True)
 
     def _version(self, identity: Identity) -> int:
         """Return the id of an answerer's row, looked up once per trajectory."""
@@ -272,8 +281,7 @@ class DatabaseLog:
 
     def _renew(self, now: datetime, **changes: Any) -> None:
         changes.setdefault("lease_until", now + LEASE)
-        held = Trajectory.objects.filter(pk=self.trajectory.pk, lease_owner=self.owner)
-        if not held.update(**changes):
+        if not self._held.update(**changes):
             raise LeaseLost
 
     def _tell(self, calls: Sequence[Call]) -> None:
@@ -320,6 +328,7 @@ class DatabaseLog:
             "level": self.run.level,
             "condition": self.run.condition,
             "turn_index": row.index,
+            "is_final": row.is_final,
         }
 
     def _scores(self, row: Turn, turn: types.Turn) -> list[JudgeScore]:
