@@ -8,9 +8,10 @@ import logging
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.signals import connection_created
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
@@ -124,6 +125,29 @@ def note_recovery(code: str) -> None:
             time.monotonic() - over.began,
             over.failures,
         )
+
+
+# Between tries of a write that waits for the end of an outage.
+PAUSE_SECONDS = 1.0
+
+
+def keep_trying(write: Callable[[], None]) -> None:
+    """Make a write, and make it again until the outage that prevents it is over.
+
+    The connection may break after a commit, so ``write`` must notice that it has been made before.
+    All other errors are raised.
+    """
+    while True:
+        try:
+            write()
+            return
+        except (OperationalError, InterfaceError) as error:
+            outage = outage_behind(error)
+            if outage is None:
+                raise
+            note_outage(outage.code, f"{outage.reason}; what workers have to store waits")
+            connection.close()
+            time.sleep(PAUSE_SECONDS)
 
 
 def _database_is_back(**about: object) -> None:

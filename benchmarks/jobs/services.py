@@ -21,6 +21,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.jobs import wake_up
 from benchmarks.locks import try_named_lock
 from benchmarks.models import Job, Run, Trajectory
+from benchmarks.runs.leases import contact
 from benchmarks.runs.threads import ProcessEnds, check_ending
 from benchmarks.runs.worker import WORKABLE, runs_with_room
 
@@ -134,7 +135,8 @@ def perform(*, job_id: int, owner: str) -> None:
     """Claim a job and do its work; a second message for the same job finds nothing to claim."""
     check_ending()
     now = timezone.now()
-    free = Q(status=Job.Status.QUEUED) | Q(status=Job.Status.RUNNING, lease_until__lt=now)
+    lapsed = Q(status=Job.Status.RUNNING, lease_until__lt=contact.lapsed_by(now))
+    free = Q(status=Job.Status.QUEUED) | lapsed
     claimed = Job.objects.filter(free, pk=job_id).update(
         status=Job.Status.RUNNING,
         lease_owner=owner,

@@ -1,7 +1,7 @@
 """The heartbeat of worker processes, and what each of them carries.
 
-A worker reports every ten seconds that it lives. Nothing depends on it but what operators see: who
-may continue a piece of work is decided by its lease.
+A worker reports every ten seconds that it lives. Operators see it. Who may continue a piece of work
+is decided by its lease, and by whether the worker was without the database (``Contact``).
 """
 
 import threading
@@ -14,6 +14,7 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from benchmarks.models import Job, Trajectory, WorkerProcess
+from benchmarks.runs.leases import contact
 from benchmarks.runs.threads import process_name
 
 BEAT_SECONDS = 10.0
@@ -34,6 +35,7 @@ def start_heartbeat() -> None:
         while True:
             try:
                 _report(started)
+                contact.note()
             except Error:
                 # Whatever needs the database says that it is away.
                 connection.close()
@@ -69,6 +71,7 @@ def report_ending() -> None:
 def end_heartbeat() -> None:
     """Forget this worker, which has ended as it was told to."""
     _over.set()
+    contact.forget()
     with suppress(Error):
         WorkerProcess.objects.filter(name=process_name()).delete()
 

@@ -18,6 +18,7 @@ from benchmarks.llm.config import connection_digest
 from benchmarks.llm.connections import allowed_part, share_limits
 from benchmarks.models import Endpoint, Trajectory
 from benchmarks.roles.assignments import Roles, all_assignments
+from benchmarks.runs.leases import contact
 
 # With a limit of calls per minute more trajectories would only queue: each makes several per turn.
 CALLS_A_MINUTE = 4
@@ -72,7 +73,7 @@ def measure_capacity(held: Collection[int]) -> EndpointCapacity:
     """
     endpoints = _endpoints()
     rows = Trajectory.objects.filter(
-        status=Trajectory.Status.RUNNING, lease_until__gte=timezone.now()
+        status=Trajectory.Status.RUNNING, lease_until__gte=contact.lapsed_by(timezone.now())
     ).order_by()
     counted = rows.values_list("run", "run__experiment", "run__roles").annotate(
         every=Count("pk"), mine=Count("pk", filter=Q(pk__in=list(held)))

@@ -2,6 +2,10 @@
 
 A lease lasts ``LEASE``, and a thread of the worker's process renews it. So a call may take any
 time, and the trajectories of a dead worker are soon free to be claimed again.
+
+While the database is away nobody can renew a lease, so one that runs out then does not mean that
+its worker is dead. Therefore a worker that has been without the database leaves such leases alone
+for ``LEASE`` after the outage: their owners renew them first, and store what they hold.
 """
 
 import logging
@@ -9,17 +13,56 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import Error, connection
 from django.utils import timezone
 
 from benchmarks.models import Trajectory
+from benchmarks.outages import keep_trying
 
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
 BEAT_SECONDS = 10.0
+# A worker that has not reached the database for so long was cut off from it. An outage takes at
+# least ``LEASE - BEAT_SECONDS`` to let a lease run out whose owner lives, which is longer.
+LONGEST_GAP = timedelta(seconds=1.5 * BEAT_SECONDS)
+
+
+class Contact:
+    """When this process reached the database, and when it could not for a while.
+
+    Workers note it at each report that they live. A process that notes nothing, such as a command,
+    takes every lease that has run out.
+    """
+
+    def __init__(self) -> None:
+        self._last: datetime | None = None
+        # The last outage: the moment before which a lease ran out without it, and its end.
+        self._outage: tuple[datetime, datetime] | None = None
+
+    def note(self) -> None:
+        """Note that the database has answered just now."""
+        now = timezone.now()
+        if self._last is not None and now - self._last > LONGEST_GAP:
+            self._outage = (self.lapsed_by(now), now)
+        self._last = now
+
+    def forget(self) -> None:
+        """Forget everything, because this process reports no more."""
+        self._last = self._outage = None
+
+    def lapsed_by(self, now: datetime) -> datetime:
+        """Return the moment before which a lease must have run out to be free at ``now``."""
+        if self._outage is not None and now - self._outage[1] < LEASE:
+            return self._outage[0]
+        if self._last is not None and now - self._last > LONGEST_GAP:
+            return self._last
+        return now
+
+
+contact = Contact()
 
 
 class Heartbeat:
@@ -54,16 +97,20 @@ class Heartbeat:
         while True:
             time.sleep(BEAT_SECONDS)
             with self._lock:
-                held = dict(self._held)
-                if not held:
+                if not self._held:
                     self._thread = None
                     break
             try:
-                self.renew(held)
+                keep_trying(self._renew_held)
             except Error:
                 logger.exception("leases could not be renewed; trying again")
-                connection.close()  # a database that has restarted needs a new connection
+                connection.close()
         connection.close()
+
+    def _renew_held(self) -> None:
+        with self._lock:
+            held = dict(self._held)
+        self.renew(held)
 
     @staticmethod
     def renew(held: dict[int, str]) -> None:

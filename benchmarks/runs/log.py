@@ -1,13 +1,12 @@
 """The log of a trajectory in the database: what a method records is committed when it returns."""
 
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.core import types
@@ -33,7 +32,7 @@ from benchmarks.models import (
     Violation,
 )
 from benchmarks.models import Exchange as ExchangeRow
-from benchmarks.outages import UNREACHABLE, note_outage, outage_behind
+from benchmarks.outages import keep_trying
 from benchmarks.runs.calls import (
     answerer_version,
     people_are_asked,
@@ -52,29 +51,6 @@ PLAYED_BACK = (
 
 class LeaseLost(Exception):
     """Raised because another worker holds the trajectory now, so this one must not write."""
-
-
-# How long a reply, which has been paid for, waits for a database that is away, and between tries.
-PATIENCE_SECONDS, PAUSE_SECONDS = 120.0, 1.0
-
-
-def keep_trying(write: Callable[[], None]) -> None:
-    """Make a write, again and again while the database cannot be reached.
-
-    If the connection broke after a commit, the second try raises ``LeaseLost``, and the trajectory
-    is continued from the log.
-    """
-    give_up = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            write()
-            return
-        except (OperationalError, InterfaceError) as error:
-            if outage_behind(error) is not UNREACHABLE or time.monotonic() > give_up:
-                raise
-            note_outage(UNREACHABLE.code, f"{UNREACHABLE.reason}; replies of endpoints wait for it")
-            connection.close()
-            time.sleep(PAUSE_SECONDS)
 
 
 class DatabaseLog:
@@ -153,12 +129,14 @@ class DatabaseLog:
 
         def write() -> None:
             with transaction.atomic():
-                # A row that is no longer *sent* was given up by another worker, so this reply comes
-                # from one that had lost its lease.
                 sent = ExchangeRow.objects.filter(pk=pk, state=ExchangeRow.State.SENT)
-                if not sent.update(**settled):
-                    raise LeaseLost
-                release_cost(self.run.pk, -back)
+                if sent.update(**settled):
+                    release_cost(self.run.pk, -back)
+                    return
+            # Either a try before this one was committed though its connection broke, or another
+            # worker gave the call up, because this one had lost its lease.
+            if not ExchangeRow.objects.filter(pk=pk, settled_at=settled["settled_at"]).exists():
+                raise LeaseLost
 
         keep_trying(write)
         self._settled[call.step, call.slot] = (pk, version)

@@ -27,11 +27,12 @@ from benchmarks.llm.connections import load_client
 from benchmarks.locks import lock_run
 from benchmarks.mappers import core_task, system_of_run
 from benchmarks.models import Run, Trajectory
+from benchmarks.outages import keep_trying
 from benchmarks.request_ids import forget_request_id
 from benchmarks.roles.assignments import suggesting_assignments
 from benchmarks.roles.services import build_answerers
 from benchmarks.runs.capacity import EndpointCapacity, asks_endpoints, measure_capacity
-from benchmarks.runs.leases import LEASE, heartbeat
+from benchmarks.runs.leases import LEASE, contact, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
@@ -85,7 +86,7 @@ _carrier_numbers = itertools.count(1)
 
 def _claimable(now: datetime) -> Q:
     """Match trajectories that are pending, or whose worker's lease has run out."""
-    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=now)
+    lapsed = Q(status=Trajectory.Status.RUNNING, lease_until__lt=contact.lapsed_by(now))
     return Q(status=Trajectory.Status.PENDING) | lapsed
 
 
@@ -424,7 +425,8 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
     except CoreError as error:
         status, problem = Trajectory.Status.FAILED, str(error)
     except (OperationalError, InterfaceError):
-        raise  # the database is unreachable: a worker resumes from the log once the lease lapses
+        _put_down(pk, owner, Trajectory.Status.PENDING, "")  # another goes on from the log
+        raise
     except Exception as error:  # a bug in one trajectory must not stop the worker's others
         logger.exception("trajectory %s failed unexpectedly", pk)
         kind = type(error).__name__
@@ -438,9 +440,9 @@ def carry_trajectory(*, pk: int, owner: str, suggests: bool = True) -> None:
 
 
 def _put_down(pk: int, owner: str, status: str, problem: str) -> None:
-    Trajectory.objects.filter(pk=pk, lease_owner=owner).update(
-        status=status, problem=problem, lease_owner="", lease_until=None
-    )
+    held = Trajectory.objects.filter(pk=pk, lease_owner=owner)
+    free = {"status": status, "problem": problem, "lease_owner": "", "lease_until": None}
+    keep_trying(lambda: held.update(**free))
 
 
 def _drive(trajectory: Trajectory, owner: str) -> tuple[str, str]:

@@ -334,8 +334,11 @@ def is_done(run: int) -> bool:
     return Run.objects.get(pk=run).status in (Run.Status.DONE, Run.Status.ATTENTION)
 
 
-def account(run: int, counts: Any) -> str:
-    """Compare the endpoint's counts with the log; no call with a stored reply may be repeated."""
+def account(run: int, counts: Any, *, keeps_all: bool) -> str:
+    """Compare the endpoint's counts with the log; no call with a stored reply may be repeated.
+
+    With ``keeps_all``, every reply must be stored, too.
+    """
     from benchmarks.llm.chat import SEEDS
     from benchmarks.models import Run, Trajectory
 
@@ -357,6 +360,8 @@ def account(run: int, counts: Any) -> str:
     asked = sum(counts.by_seed[seed]["received"] for seed in rows)
     beyond = sum(max(0, counts.by_seed[seed]["received"] - n) for seed, n in rows.items())
     assert again == beyond == 0, f"{again} stored replies were asked for again, {beyond} unlogged"
+    unstored = asked - sum(n for state, n in states.items() if state != "lost")
+    assert unstored == 0 or not keeps_all, f"{unstored} replies were not stored: {states}"
     found = Run.objects.get(pk=run)
     done = found.trajectories.filter(status=Trajectory.Status.DONE).count()
     words = ", ".join(f"{n} {state}" for state, n in sorted(states.items()))
@@ -429,7 +434,8 @@ def play(site: Site, stack: ExitStack, options: argparse.Namespace) -> None:
             wait_for(partial(has_calls, run, 60))
             told = EVENTS[name](site, run)
             wait_for(partial(is_done, run), 400)
-        print(f"\n{name}: {told}\n  {account(run, server.counts)}")
+        keeps_all = name not in INTERRUPTING
+        print(f"\n{name}: {told}\n  {account(run, server.counts, keeps_all=keeps_all)}")
         root = ROOT if name == "upgrade" else root
         print(f"  visitors: {visitors}\n  {time.monotonic() - began:.0f} s", flush=True)
     print(f"\noutages in the logs: {outage_lines(site)}")
@@ -523,8 +529,8 @@ def redis(site: Site, run: int) -> str:
     return f"Redis away for 20 s; {made} calls were made and one person signed in meanwhile"
 
 
-def database(site: Site, run: int) -> str:
-    """PostgreSQL is ended at once for 10 seconds."""
+def database(site: Site, run: int, *, seconds: float = 10.0) -> str:
+    """PostgreSQL is ended at once for some seconds."""
     from django.db import connections
 
     connections.close_all()
@@ -532,11 +538,11 @@ def database(site: Site, run: int) -> str:
     time.sleep(2)
     page = requests.get(f"{site.url}/accounts/login/", verify=site.authority, timeout=60)
     title = re.search("<h1>(.*?)</h1>", page.text)
-    time.sleep(8)
+    time.sleep(seconds - 2)
     site.restart_services()
     took = wait_for(lambda: site.is_ready(0) and site.is_ready(1))
     return (
-        f"PostgreSQL away for 10 s; a page says {page.status_code} "
+        f"PostgreSQL away for {seconds:g} s; a page says {page.status_code} "
         f"“{title[1] if title else page.text[:60]}”; ready again after {took:.1f} s"
     )
 
@@ -601,7 +607,11 @@ EVENTS: dict[str, Callable[[Site, int], str]] = {
     "kill": kill,
     "redis": redis,
     "database": database,
+    # Longer than a lease lasts, so that all leases run out meanwhile.
+    "database_long": partial(database, seconds=45.0),
 }
+# What they interrupt is asked for again.
+INTERRUPTING = ("drain_beyond", "kill")
 
 if __name__ == "__main__":
     main()
