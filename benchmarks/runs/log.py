@@ -102,11 +102,13 @@ class DatabaseLog:
         sent = [*calls, *(call for call, _ in settled)]
         lost = [self._sent[c.step, c.slot, c.repeats][0] for c in sent if c.repeats]
         with self._writing(now):
-            reserve_cost(self.run.pk, most)
             self._tell(sent)
             if lost:
                 self._give_up(lost)
             ExchangeRow.objects.bulk_create(rows)
+            # Last, because all workers of the run wait for its row, and after calls, as
+            # ``record_verdict`` does, so that the two cannot deadlock.
+            reserve_cost(self.run.pk, most)
             release_cost(self.run.pk, -sum(counted_cost(*each) for each in settled))
         for row in rows:
             self._sent[row.step, row.slot, row.attempt] = (row.pk, row.answerer_id)

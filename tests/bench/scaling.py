@@ -3,11 +3,14 @@
 Run by ``make bench``. Each worker makes 16 calls at once, and the endpoint's limit is 16 for each.
 Workers are processes of their own (``manage.py work``), as on machines of their own; here all share
 the cores with PostgreSQL, Redis and the endpoint. So the table says how busy the cores were: where
-they are, the processor is the limit, and more machines would help. PostgreSQL and Redis are those
-that the environment names, else throw-away ones; where they cannot be had, nothing is done.
+they are, the processor is the limit, and more machines would help. It also says what a call cost
+each of these programs. A run lasts half a minute at least, so that starting does not count for much.
+PostgreSQL and Redis are those that the environment names, else throw-away ones; where they cannot
+be had, nothing is done.
 """
 
 import argparse
+import math
 import os
 import shlex
 import signal
@@ -15,16 +18,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.calling import ROOT, fake_endpoint
-from tests.bench.storing import machine, make_system, register, save_rooms, set_up
+from tests.bench.storing import TURNS, machine, make_system, register, save_rooms, set_up
 from tests.servers import children, cpu_of
 
-WORKERS, LATENCIES, AT_ONCE, ROUNDS = (1, 2, 4), (2.0, 0.2), 16, 3
+WORKERS, LATENCIES, AT_ONCE, SECONDS = (1, 2, 4), (2.0, 0.2), 16, 30.0
 # Above this share of all cores the processor is the limit.
 BUSY = 0.9
 SYSTEM = make_system(judged=False)
@@ -74,14 +78,27 @@ def cpu_jiffies() -> tuple[int, int]:
     return sum(fields) - fields[3] - fields[4], sum(fields)
 
 
+def cpu_by_program(workers: list[int]) -> Counter[str]:
+    """Seconds of processor time so far of the workers, and of the other programs by their names."""
+    found = Counter[str]()
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError):
+                pid = int(place.name)
+                name = "workers" if pid in workers else (place / "comm").read_text().strip()
+                command = (place / "cmdline").read_bytes()
+                found["endpoint" if b"fake_endpoint" in command else name] += cpu_of(pid)
+    return found
+
+
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """One line of the table; ``costs`` are milliseconds of processor time per call."""
 
     workers: int
     latency: float
     rate: float
-    cpu: float
+    costs: dict[str, float]
     busy: float
 
     def markdown(self, one: "Row") -> str:
@@ -91,13 +108,20 @@ class Row:
         return (
             f"| {self.latency:g} s | {self.workers} | {self.rate:.1f} | {self.rate / one.rate:.2f} "
             f"| {self.rate / allowed:.0%} of {allowed:.0f} "
-            f"| {self.cpu:.0%} | {self.busy:.0%}{bound} |"
+            + "".join(f"| {self.costs[name]:.1f} " for name in PROGRAMS)
+            + f"| {self.busy:.0%}{bound} |"
         )
 
 
+PROGRAMS = ("workers", "postgres", "endpoint", "redis-server")
 HEAD = """\
-| latency | workers | calls/s | times one worker | of what the limit allows | CPU of the workers, of one core | all cores |
-|---|---|---|---|---|---|---|"""  # noqa: E501
+| latency | workers | calls/s | times one worker | of what the limit allows | ms of CPU per call: workers | PostgreSQL | endpoint | Redis | all cores |
+|---|---|---|---|---|---|---|---|---|---|"""  # noqa: E501
+
+
+def dataset_name(workers: int, latency: float) -> str:
+    """The dataset whose run takes these workers long enough."""
+    return f"{SYSTEM.title} {workers} {latency:g}"
 
 
 def carry(workers: int, latency: float, url: str, environment: dict[str, str]) -> Row:
@@ -118,22 +142,23 @@ def carry(workers: int, latency: float, url: str, environment: dict[str, str]) -
         parents = [stack.enter_context(worker(environment)) for _ in range(workers)]
         time.sleep(5)  # the first sweep and the first look at the queue are over
         pids = [pid for parent in parents for pid in children(parent)]
-        cpu, (busy, every) = sum(map(cpu_of, pids)), cpu_jiffies()
+        cpu, (busy, every) = cpu_by_program(pids), cpu_jiffies()
         began = time.perf_counter()
         (run,) = start_runs(
-            dataset=Dataset.objects.get(name=f"{SYSTEM.title} {workers}"),
+            dataset=Dataset.objects.get(name=dataset_name(workers, latency)),
             agents=[Agent.objects.get(name=name)],
         )
         while Run.objects.get(pk=run.pk).status != Run.Status.DONE:
             assert time.perf_counter() - began < 300, "the run does not end"
             time.sleep(0.5)
-        spent = time.perf_counter() - began
-        cpu, (busy_now, every_now) = sum(map(cpu_of, pids)) - cpu, cpu_jiffies()
+        cpu, (busy_now, every_now) = cpu_by_program(pids) - cpu, cpu_jiffies()
         connection.close()
     calls = Exchange.objects.filter(trajectory__run=run, role="agent", state="answered")
     found = calls.aggregate(first=Min("sent_at"), last=Max("settled_at"))
-    rate = calls.count() / (found["last"] - found["first"]).total_seconds()
-    return Row(workers, latency, rate, cpu / spent, (busy_now - busy) / (every_now - every))
+    count = calls.count()
+    rate = count / (found["last"] - found["first"]).total_seconds()
+    costs = {name: cpu[name] / count * 1000 for name in PROGRAMS}
+    return Row(workers, latency, rate, costs, (busy_now - busy) / (every_now - every))
 
 
 def main() -> int:
@@ -154,7 +179,9 @@ def main() -> int:
         set_up(folder)
         register(SYSTEM)
         for workers in options.workers:
-            save_rooms(SYSTEM, workers * AT_ONCE * ROUNDS, name=f"{SYSTEM.title} {workers}")
+            for latency in options.latency:
+                rounds = math.ceil(SECONDS / latency / TURNS)
+                save_rooms(SYSTEM, workers * AT_ONCE * rounds, name=dataset_name(workers, latency))
         print(f"{machine()}; PostgreSQL and Redis\n\n{HEAD}")
         for latency in options.latency:
             with fake_endpoint("--latency", str(latency)) as url:
