@@ -203,7 +203,7 @@ def test_a_database_that_was_away_is_no_failure(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(OperationalError):
         carry_trajectory(pk=pk, owner="one")
     row = Trajectory.objects.get(pk=pk)
-    assert (row.status, row.problem) == (S.RUNNING, "")
+    assert (row.status, row.problem, row.lease_owner) == (S.PENDING, "", "")
 
 
 def test_only_one_is_alone() -> None:
