@@ -4,7 +4,7 @@ Run by ``make bench``. Each worker makes 16 calls at once, and the endpoint's li
 Workers are processes of their own (``manage.py work``), as on machines of their own; here all share
 the cores with PostgreSQL, Redis and the endpoint. So the table says how busy the cores were: where
 they are, the processor is the limit, and more machines would help. It also says what a call cost
-each of these programs. A run lasts half a minute at least, so that starting does not count for much.
+each of these programs. A run lasts half a minute at least, so that starting counts for little.
 PostgreSQL and Redis are those that the environment names, else throw-away ones; where they cannot
 be had, nothing is done.
 """
