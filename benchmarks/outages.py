@@ -131,7 +131,7 @@ def note_recovery(code: str) -> None:
 PAUSE_SECONDS = 1.0
 
 
-def keep_trying(write: Callable[[], None]) -> None:
+def keep_trying(write: Callable[[], object]) -> None:
     """Make a write, and make it again until the outage that prevents it is over.
 
     The connection may break after a commit, so ``write`` must notice that it has been made before.
