@@ -7,8 +7,8 @@ from analysis.browser import failure_label_views as failures
 from analysis.browser import list_views as browse
 from analysis.browser import remark_views as remarks
 from analysis.browser import trajectory_views as trajectory
-from analysis.browser.clusters.urls import cluster_paths
-from analysis.browser.groups.urls import group_paths
+from analysis.browser.clusters import views as clusters
+from analysis.browser.groups import views as groups
 from analysis.browser.saved_views import views as saved
 from analysis.exports.urls import export_paths
 from analysis.pages import views as reports
@@ -45,6 +45,34 @@ reading_paths: list[URLPattern] = [
     path(f"{ONE}notes/<int:note_id>/", remarks.note_change, name="note_change"),
     path("failure-labels/", failures.failure_labels, name="failure_labels"),
     path("failure-labels/<slug:label_key>/", failures.failure_label, name="failure_label"),
+]
+GROUPS = "trajectories/groups/"
+group_paths: list[URLPattern] = [
+    path(GROUPS, groups.trajectory_groups, name="trajectory_groups"),
+    path(f"{GROUPS}later/", groups.trajectory_groups_later, name="trajectory_groups_later"),
+    path(
+        f"{GROUPS}<slug:part>.json",
+        groups.trajectory_groups_figure,
+        name="trajectory_groups_figure",
+    ),
+    path(
+        f"{GROUPS}<slug:part>.csv", groups.trajectory_groups_table, name="trajectory_groups_table"
+    ),
+]
+CLUSTERS = "trajectories/clusters/"
+cluster_paths: list[URLPattern] = [
+    path(f"{CLUSTERS}new/", clusters.clusters_new, name="clusters_new"),
+    path(f"{CLUSTERS}<int:clustering_id>/", clusters.clusters, name="clusters"),
+    path(
+        f"{CLUSTERS}<int:clustering_id>/progress/",
+        clusters.clusters_progress,
+        name="clusters_progress",
+    ),
+    path(
+        "endpoints/<int:endpoint_id>/clusters/",
+        clusters.endpoint_clusters,
+        name="endpoint_clusters",
+    ),
 ]
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [

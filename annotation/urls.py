@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from annotation import style_guide
 from annotation.adjudication import views as adjudication
 from annotation.desk import views as desk
 from annotation.exports import views as exports
@@ -22,7 +23,6 @@ from annotation.recruiting import join_views as recruiting_join
 from annotation.recruiting import views as recruiting
 from annotation.steps import views as steps
 from annotation.studies import views as studies
-from annotation.style_guide import views as style_guide
 from annotation.submissions import views as submissions
 from annotation.texts import views as texts
 

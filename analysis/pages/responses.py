@@ -1,4 +1,4 @@
-"""Parts of a report as answers: figures as JSON, tables as CSV and as LaTeX."""
+"""Parts of a report as answers: figures as JSON, tables as CSV and as LaTeX, deferred parts."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,6 +8,8 @@ from django.utils.text import slugify
 
 from analysis.exports.latex import TableSource, latex_table
 from analysis.reports.content import Report
+from analysis.reports.deferred import DeferredReport, ReportRequest, find_deferred, request_deferred
+from annotation.access import person
 
 LONGEST_NAME = 120
 
@@ -48,6 +50,17 @@ def answer_latex(
     text = latex_table(shown, source)
     response = HttpResponse(text, content_type="application/x-tex; charset=utf-8")
     return as_file(response, name, "tex")
+
+
+def poll_deferred(request: HttpRequest, wanted: ReportRequest) -> DeferredReport | None:
+    """Return how far a deferred report is; a POST requests it.
+
+    None if the page shows this state already.
+    """
+    if request.method == "POST":
+        return request_deferred(wanted=wanted, person=person(request))
+    state = find_deferred(wanted)
+    return None if state.moving and request.GET.get("waiting") == state.stamp else state
 
 
 def as_file(response: HttpResponse, name: Sequence[str], ending: str) -> HttpResponse:

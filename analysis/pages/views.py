@@ -25,10 +25,10 @@ from analysis.pages.reports import (
     make_report,
     report_key,
 )
-from analysis.pages.responses import answer_figure, answer_table
+from analysis.pages.responses import answer_figure, answer_table, poll_deferred
 from analysis.reports.chosen_runs import dataset_name
 from analysis.reports.content import Cell, Report
-from analysis.reports.deferred import DeferredReport, find_deferred, kept_deferred, request_deferred
+from analysis.reports.deferred import DeferredReport, find_deferred, kept_deferred
 from analysis.reports.run_marks import banners
 from analysis.reports.stored import key_of
 from annotation.access import person
@@ -119,12 +119,9 @@ def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
     wanted = deferred_request(found, selection, key)
     if wanted is None:
         raise Http404("There is nothing more to compute here.")
-    if request.method == "POST":
-        state = request_deferred(wanted=wanted, person=person(request))
-    else:
-        state = find_deferred(wanted)
-        if state.moving and request.GET.get("waiting") == state.stamp:
-            return HttpResponse(status=204)
+    state = poll_deferred(request, wanted)
+    if state is None:
+        return HttpResponse(status=204)
     if not wants_fragment(request):
         return redirect(f"{_opened_url(found, selection.filters.query())}#later")
     waits = "waits" in (request.POST if request.method == "POST" else request.GET)

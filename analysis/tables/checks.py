@@ -25,13 +25,13 @@ from benchmarks.imports.selectors import ImportView
 from benchmarks.imports.uploads import (
     check_upload_apart,
     conclude,
+    concluded_on_error,
     put_together,
-    refusal,
     safe_name,
     store_upload,
     upload_of,
 )
-from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
 from benchmarks.models import Job
 
 KIND = "rating-table"
@@ -109,7 +109,7 @@ def check_table(job: Job, progress: Progress) -> None:
         path = Path(folder) / safe_name(upload.name)
         put_together(upload, path, progress)
         low, high = given["settings"]["scale"]
-        try:
+        with concluded_on_error(job, upload):
             check_upload_apart(
                 "analysis.tables.agreement.csv_table:check_upload",
                 [str(path), str(low), str(high)],
@@ -124,13 +124,5 @@ def check_table(job: Job, progress: Progress) -> None:
                     created_by=person,
                     report_progress=report_progress,
                 )
-        except CoreError as error:
-            conclude(job, upload, {"refused": refusal(error)})
-            raise
-        except JobCancelled:
-            raise  # whoever took the job over needs the file
-        except Exception:
-            conclude(job, upload, {})
-            raise
     ask_for(table, OVERVIEW, person)
     conclude(job, upload, {"result": {"table": table.pk, "created": created}})

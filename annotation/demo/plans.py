@@ -5,6 +5,7 @@ three annotators each.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from annotation.demo.ground_truth import expected_violations, known_plan
 from annotation.designs.sampling import Sample
@@ -52,33 +53,16 @@ def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> Stu
 
 def shared_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
     """Plan thirty trajectories, three of each agent, all of them scored by every annotator."""
-    return StudyPlan(
-        name=name,
-        questionnaire=TEN_QUESTIONS,
-        items=_runs(dataset),
-        sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
-        annotators=tuple(annotators),
-        raters=len(annotators),
-        order="blocks",
-        seed=SEED,
-    )
+    plan = _plan_by_agent(dataset, annotators, name, TEN_QUESTIONS)
+    return replace(plan, raters=len(annotators), information="", consent="")
 
 
 def violation_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
     """Plan thirty trajectories, three of each agent, three annotators each, two training items."""
     lessons = list(_lessons(dataset))
-    return StudyPlan(
-        name=name,
-        questionnaire=VIOLATIONS,
-        items=_runs(dataset),
-        sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
-        annotators=tuple(annotators),
-        raters=min(RATERS, len(annotators)),
-        order="blocks",
-        seed=SEED,
+    return replace(
+        _plan_by_agent(dataset, annotators, name, VIOLATIONS),
         training=tuple(SpecialItem(trajectory=pk, expected=expected) for pk, expected in lessons),
-        information=INFORMATION,
-        consent=CONSENT,
     )
 
 
@@ -103,12 +87,16 @@ def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> St
 
 
 def turn_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Return the scores for every turn of thirty trajectories, three of each agent, three
-    annotators each.
-    """
+    """Plan thirty trajectories, three of each agent, every turn scored by three annotators."""
+    return _plan_by_agent(dataset, annotators, name, TURNS)
+
+
+def _plan_by_agent(
+    dataset: Dataset, annotators: Sequence[str], name: str, questionnaire: str
+) -> StudyPlan:
     return StudyPlan(
         name=name,
-        questionnaire=TURNS,
+        questionnaire=questionnaire,
         items=_runs(dataset),
         sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
         annotators=tuple(annotators),

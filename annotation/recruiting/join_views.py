@@ -6,6 +6,7 @@ next page has a URL without them. A cookie of its own tells browsers apart.
 
 import secrets
 from typing import Any
+from urllib.parse import quote
 
 from allauth.decorators import rate_limit
 from django.conf import settings
@@ -22,7 +23,6 @@ from annotation.access import fetch_annotator
 from annotation.errors import Refused
 from annotation.models import Recruit, RecruitingLink
 from annotation.people.invitations import TOKEN_BYTES, digest_of
-from annotation.recruiting.links import return_link
 from annotation.recruiting.screening import passes, stored_screening
 from annotation.recruiting.selectors import link_of_digest, recruit_of
 from annotation.recruiting.services import (
@@ -46,6 +46,7 @@ NAMES = {
 }
 # What Mechanical Turk sends in place of an assignment while a worker only looks.
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+PROLIFIC_COMPLETE = "https://app.prolific.com/submissions/complete?cc="
 BROWSER, BROWSER_AGE = "planjury_browser", 90 * 24 * 3600
 LONGEST = 100
 
@@ -155,6 +156,15 @@ def _come_in(request: HttpRequest, known: Recruit, browser: str) -> HttpResponse
         secure=bool(settings.SESSION_COOKIE_SECURE), samesite="Lax",
     )  # fmt: skip
     return _private(response)
+
+
+def return_link(recruit: Recruit, code: str) -> str:
+    """Return where somebody goes back to with a code; empty where they only copy the code."""
+    link = recruit.link
+    if link.platform == RecruitingLink.Platform.PROLIFIC:
+        return PROLIFIC_COMPLETE + quote(code, safe="")
+    filled = link.return_url.replace("{code}", quote(code, safe=""))
+    return filled.replace("{id}", quote(recruit.external_id, safe=""))
 
 
 # --- Pages ----------------------------------------------------------------------------------------

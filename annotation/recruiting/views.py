@@ -14,7 +14,6 @@ from annotation.access import StudyAccess, fetch_managed_study
 from annotation.errors import Refused
 from annotation.models import Recruit, RecruitingLink, Study
 from annotation.recruiting.forms import BonusForm, RecruitingLinkForm
-from annotation.recruiting.links import platform_link
 from annotation.recruiting.selectors import (
     link_rows,
     payment_lists,
@@ -32,6 +31,9 @@ from annotation.studies.selectors import study_sizes
 from annotation.studies.views import attempt, study_context
 from benchmarks.access import signed_in
 from benchmarks.tables import csv_lines
+
+# What Prolific replaces in an address by the ids of a participant.
+PROLIFIC_IDS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
 @require_http_methods(["GET", "POST"])
@@ -53,7 +55,8 @@ def recruiting(request: HttpRequest, pk: int) -> HttpResponseBase:
             form.add_error(None, f"No link was made: {refused.reason}.")
         else:
             url = request.build_absolute_uri(reverse("annotation:recruit_link", args=[token]))
-            link = platform_link(url, given["platform"])
+            prolific = given["platform"] == RecruitingLink.Platform.PROLIFIC
+            link = f"{url}?{PROLIFIC_IDS}" if prolific else url
             shown = {"link": link, "link_platform": given["platform"]}
             return _recruiting(request, access, None, items, shown)
     return _recruiting(request, access, form, items, {})

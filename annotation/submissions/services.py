@@ -56,15 +56,7 @@ def void_submission(*, assignment: Assignment, by: User, reason: str) -> None:
     are kept.
     """
     reason = checked_reason(reason, why="this submission is voided")
-
-    def change(item: Assignment, participant: Participant) -> None:
-        if item.state == State.VOIDED:
-            return
-        if item.state != State.SUBMITTED:
-            raise Refused("conflict", f"item {item.position} is not submitted; it is {item.state}")
-        change_assignment_state(item, State.VOIDED, by=by, reason=reason, kind=Kind.VOIDED)
-
-    _change(assignment, change)
+    _change_state(assignment, State.SUBMITTED, State.VOIDED, by, reason)
 
 
 def restore_submission(*, assignment: Assignment, by: User, reason: str) -> None:
@@ -72,13 +64,16 @@ def restore_submission(*, assignment: Assignment, by: User, reason: str) -> None
     meanwhile.
     """
     reason = checked_reason(reason, why="this submission counts again")
+    _change_state(assignment, State.VOIDED, State.SUBMITTED, by, reason)
 
+
+def _change_state(assignment: Assignment, old: State, new: State, by: User, reason: str) -> None:
     def change(item: Assignment, participant: Participant) -> None:
-        if item.state == State.SUBMITTED:
+        if item.state == new:
             return
-        if item.state != State.VOIDED:
-            raise Refused("conflict", f"item {item.position} is not voided")
-        change_assignment_state(item, State.SUBMITTED, by=by, reason=reason, kind=Kind.VOIDED)
+        if item.state != old:
+            raise Refused("conflict", f"item {item.position} is not {old}; it is {item.state}")
+        change_assignment_state(item, new, by=by, reason=reason, kind=Kind.VOIDED)
 
     _change(assignment, change)
 

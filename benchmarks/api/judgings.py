@@ -87,16 +87,7 @@ def preview_judging(request: HttpRequest, wanted: NewJudging) -> dict[str, Any]:
     plan = plan_judging(
         chosen=_chosen(request, wanted), roles=wanted.roles, settings=wanted.settings
     )
-    return {
-        "runs": len(plan.found.shares),
-        "trajectories": plan.found.trajectories,
-        "left_out": plan.found.left_out,
-        "turns": plan.turns,
-        "calls": dict(plan.calls),
-        "likely_cost": plan.likely,
-        "most_cost": plan.most,
-        "currency": plan.currency,
-    }
+    return plan.as_json()
 
 
 @router.post(

@@ -14,13 +14,12 @@ from benchmarks.access import START, allow, fetch, signed_in, visibility
 from benchmarks.construction import selectors as construction
 from benchmarks.construction.forms import ConstructionForm, DatasetForm, ProblemsForm
 from benchmarks.construction.services import make_dataset, start_construction
-from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.errors import CoreError
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.datasets import selectors as datasets
 from benchmarks.datasets.files import export_published, writable_systems
 from benchmarks.datasets.uploads import enqueue_problems
-from benchmarks.endpoints.services import CapError
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Run, Task
 from benchmarks.responses import respond
@@ -114,13 +113,8 @@ def _start(request: HttpRequest, form: ConstructionForm) -> Run | None:
             cost_cap=given["cost_cap"],
             created_by=request.user if request.user.is_authenticated else None,
         )
-    except CapError as error:
-        form.add_error("cost_cap", str(error))
-    except SettingError as error:
-        field = f"set_{error.name}"
-        form.add_error(field if field in form.fields else None, f"Expected {error.expected}.")
     except CoreError as error:
-        form.add_error(None, str(error))
+        form.add_refusal(error)
     return None
 
 

@@ -18,13 +18,13 @@ from benchmarks.imports.uploads import (
     check_size,
     check_upload_apart,
     conclude,
+    concluded_on_error,
     find_upload,
     put_together,
-    refusal,
     safe_name,
     store_upload,
 )
-from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.models import Job, Upload
 
 CHECKERS = {
@@ -134,7 +134,7 @@ def _import(job: Job, progress: Progress, system: str, format: str) -> None:
             paths.append(place / names[number])
             put_together(upload, paths[-1], progress)
         progress.report(message="Checking and storing; nothing is shown until all of it is there")
-        try:
+        with concluded_on_error(job, uploads[0], *uploads[1:]):
             largest = max(uploads, key=lambda upload: upload.size)
             check_upload_apart(
                 CHECKERS[job.kind],
@@ -150,14 +150,6 @@ def _import(job: Job, progress: Progress, system: str, format: str) -> None:
                     name=job.payload["name"],
                     licence=job.payload["licence"],
                 ).saved
-        except CoreError as error:
-            conclude(job, uploads[0], {"refused": refusal(error)}, *uploads[1:])
-            raise
-        except JobCancelled:
-            raise  # whoever took the job over needs the files
-        except Exception:
-            conclude(job, uploads[0], {}, *uploads[1:])
-            raise
     found = saved.dataset
     result = {"created": saved.created, "dataset": found.pk, "tasks": saved.tasks}
     conclude(job, uploads[0], {"result": {**result, "notes": found.notes}}, *uploads[1:])

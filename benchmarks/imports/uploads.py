@@ -185,7 +185,7 @@ def import_upload(job: Job, progress: Progress) -> None:
         path = Path(folder) / safe_name(upload.name)
         put_together(upload, path, progress)
         progress.report(message="Checking and storing; results appear when all of it is stored")
-        try:
+        with concluded_on_error(job, upload):
             check_upload_apart(
                 "benchmarks.formats.registry:check_upload",
                 [str(path), given["format"], given["agent"]],
@@ -201,14 +201,6 @@ def import_upload(job: Job, progress: Progress) -> None:
                     created_by=job.created_by,
                     progress=tell,
                 )
-        except CoreError as error:
-            conclude(job, upload, {"refused": refusal(error)})
-            raise
-        except JobCancelled:
-            raise  # whoever took the job over needs the file
-        except Exception:
-            conclude(job, upload, {})
-            raise
     conclude(job, upload, {"result": import_result(saved)})
 
 
@@ -284,6 +276,19 @@ def conclude(job: Job, upload: Upload, outcome: dict[str, Any], *others: Upload)
         Job.objects.filter(pk=job.pk).update(payload=job.payload, message="")
         for row in (upload, *others):
             row.delete()
+
+
+@contextmanager
+def concluded_on_error(job: Job, upload: Upload, *others: Upload) -> Iterator[None]:
+    """Store why the block was refused, if it was, and delete the uploads after any error."""
+    try:
+        yield
+    except JobCancelled:
+        raise  # whoever took the job over needs the file
+    except Exception as error:
+        refused = {"refused": refusal(error)} if isinstance(error, CoreError) else {}
+        conclude(job, upload, refused, *others)
+        raise
 
 
 @contextmanager

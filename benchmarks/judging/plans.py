@@ -39,6 +39,19 @@ class JudgingPlan:
     def total_calls(self) -> int:
         return sum(self.calls.values())
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan for the API and commands; null where nobody can tell."""
+        return {
+            "runs": len(self.found.shares),
+            "trajectories": self.found.trajectories,
+            "left_out": self.found.left_out,
+            "turns": self.turns,
+            "calls": dict(self.calls),
+            "likely_cost": self.likely,
+            "most_cost": self.most,
+            "currency": self.currency,
+        }
+
 
 def plan_judging(
     *,

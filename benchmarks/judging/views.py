@@ -12,9 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks import paging
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
-from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system, get_rejudging
-from benchmarks.endpoints.services import CapError
 from benchmarks.judging import judges
 from benchmarks.judging.forms import RejudgeForm, TryJudgeForm, read_chosen
 from benchmarks.judging.plans import plan_judging
@@ -121,13 +120,8 @@ def _start(
             cost_cap=form.cleaned_data["cost_cap"],
             created_by=_person(request),
         )
-    except CapError as error:
-        form.add_error("cost_cap", str(error))
-    except SettingError as error:
-        field = f"set_{error.name}"
-        form.add_error(field if field in form.fields else None, f"Expected {error.expected}.")
     except CoreError as error:
-        form.add_error(None, str(error))
+        form.add_refusal(error)
     return []
 
 

@@ -5,11 +5,12 @@ from typing import Any
 
 from django import forms
 
-from benchmarks.core.errors import SettingError
+from benchmarks.core.errors import CoreError, SettingError
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import find_system
 from benchmarks.core.system import Role, Setting, System
 from benchmarks.endpoints.selectors import agent_title
+from benchmarks.endpoints.services import CapError
 from benchmarks.models import Dataset, Endpoint
 from benchmarks.roles.services import AT, HUMAN
 from benchmarks.visibility import EVERYTHING, Visibility
@@ -113,6 +114,15 @@ class RolesForm(forms.Form):
             initial=wanted[(seat - 1) % len(wanted)] if wanted else None,
         )
         self.role_names.append(name)
+
+    def add_refusal(self, error: CoreError) -> None:
+        """Show why the choices were refused, beside the field that it is about."""
+        field, text = None, str(error)
+        if isinstance(error, CapError):
+            field = "cost_cap"
+        elif isinstance(error, SettingError):
+            field, text = f"set_{error.name}", f"Expected {error.expected}."
+        self.add_error(field if field in self.fields else None, text)
 
     @property
     def role_fields(self) -> list[forms.BoundField]:

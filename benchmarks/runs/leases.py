@@ -1,4 +1,4 @@
-"""Leases on trajectories, renewed while their worker lives.
+"""Leases on trajectories, renewed while their worker lives, and freed in a restored database.
 
 A lease lasts ``LEASE``, and a thread of the worker's process renews it. So a call may take any
 time, and the trajectories of a dead worker are soon free to be claimed again.
@@ -9,6 +9,7 @@ for ``LEASE`` after the outage: their owners renew them first, and store what th
 """
 
 import logging
+import secrets
 import threading
 import time
 from collections.abc import Iterator
@@ -18,13 +19,14 @@ from datetime import datetime, timedelta
 from django.db import Error, connection
 from django.utils import timezone
 
-from benchmarks.models import Trajectory
+from benchmarks.models import Exchange, Job, Run, Trajectory
 from benchmarks.outages import keep_trying
 
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
 BEAT_SECONDS = 10.0
+_DATA_VERSIONS = 2**30
 # A worker that has not reached the database for so long was cut off from it. An outage takes at
 # least ``LEASE - BEAT_SECONDS`` to let a lease run out whose owner lives, which is longer.
 LONGEST_GAP = timedelta(seconds=1.5 * BEAT_SECONDS)
@@ -122,3 +124,24 @@ class Heartbeat:
 
 
 heartbeat = Heartbeat()
+
+
+def settle_restored() -> None:
+    """Free all leases, give up calls under way, and invalidate cached pages.
+
+    Workers that were busy when the backup was made may still be running. Their leases have no owner
+    any more, so their next write fails, and the sweep gives the work to free workers.
+    """
+    now = timezone.now()
+    for model, running in ((Trajectory, Trajectory.Status.RUNNING), (Job, Job.Status.RUNNING)):
+        model._default_manager.exclude(lease_owner="").update(lease_owner="")
+        model._default_manager.filter(status=running).update(lease_until=now)
+    # A late reply must not settle another call that has the same number now.
+    Exchange.objects.filter(state=Exchange.State.SENT).update(
+        state=Exchange.State.LOST,
+        reason="was under way when the backup was made that this was restored from",
+        settled_at=now,
+    )
+    # Caches and running processes hold analyses under these numbers. Counting on from the
+    # restored numbers would reach the same ones again.
+    Run.objects.update(data_version=secrets.randbelow(_DATA_VERSIONS))

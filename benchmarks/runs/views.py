@@ -12,11 +12,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks import paging
 from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.asks import selectors as asks
-from benchmarks.core.errors import CoreError, SettingError
+from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system
 from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
-from benchmarks.endpoints.services import CapError
 from benchmarks.filters import RunFilter
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
@@ -35,8 +34,8 @@ from benchmarks.runs import selectors as runs
 from benchmarks.runs.cautions import run_caution
 from benchmarks.runs.estimates import cost_estimate
 from benchmarks.runs.forms import CapForm, NewRunForm
-from benchmarks.runs.prompts import run_prompts
 from benchmarks.runs.services import cancel_run, change_cost_cap, pause_run, resume_run, start_runs
+from benchmarks.runs.versions import run_prompts
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.verification.selectors import latest_verification
 
@@ -349,13 +348,8 @@ def _start(request: HttpRequest, dataset: Dataset, form: NewRunForm) -> list[Run
             cost_cap=form.cleaned_data["cost_cap"],
             created_by=request.user if request.user.is_authenticated else None,
         )
-    except CapError as error:
-        form.add_error("cost_cap", str(error))
-    except SettingError as error:
-        field = f"set_{error.name}"
-        form.add_error(field if field in form.fields else None, f"Expected {error.expected}.")
     except CoreError as error:
-        form.add_error(None, str(error))
+        form.add_refusal(error)
     return []
 
 

@@ -13,7 +13,7 @@ from benchmarks.core.registry import SYSTEMS, find_system
 from benchmarks.models import Run
 from benchmarks.responses import add_error_message, respond, wants_fragment
 from benchmarks.runs.cautions import run_caution
-from benchmarks.runs.prompts import prompt_files
+from benchmarks.runs.versions import prompt_files
 from benchmarks.verification.selectors import latest_verification
 from benchmarks.verification.services import start_verification
 

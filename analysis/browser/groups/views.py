@@ -20,9 +20,9 @@ from analysis.browser.groups.failure_groups import (
 )
 from analysis.browser.saved_views.selectors import GROUPS, saved_views
 from analysis.filters import with_query
-from analysis.pages.responses import answer_figure, answer_table
+from analysis.pages.responses import answer_figure, answer_table, poll_deferred
 from analysis.reports.content import Report
-from analysis.reports.deferred import DeferredReport, ReportRequest, find_deferred, request_deferred
+from analysis.reports.deferred import DeferredReport, ReportRequest, find_deferred
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment
@@ -64,12 +64,9 @@ def trajectory_groups(request: HttpRequest) -> HttpResponseBase:
 def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
     """Start making the groups on POST; tell on GET how far they are."""
     asked, chosen, wanted, _ = _open(request)
-    if request.method == "POST":
-        state = request_deferred(wanted=wanted, person=person(request))
-    else:
-        state = find_deferred(wanted)
-        if state.moving and request.GET.get("waiting") == state.stamp:
-            return HttpResponse(status=204)
+    state = poll_deferred(request, wanted)
+    if state is None:
+        return HttpResponse(status=204)
     if not wants_fragment(request):
         return redirect(_url("trajectory_groups", asked))
     return render(request, "analysis/_deferred.html", _context(asked, chosen, state))

@@ -69,9 +69,7 @@ class CurvePoint:
     @property
     def link(self) -> Link:
         """The trajectories that are long enough to have the point."""
-        position = self.point.position
-        least = position if self.curve.align == "turn" else 1 - position
-        return Link(runs=(self.run.pk,), more={"min_turns": least})
+        return Link(runs=(self.run.pk,), more={"min_turns": self.point.least_turns})
 
 
 @dataclass(frozen=True)

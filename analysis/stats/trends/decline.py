@@ -36,6 +36,11 @@ class TurnPoint:
     running: int
     mean: Estimate
 
+    @property
+    def least_turns(self) -> int:
+        """The fewest turns of a trajectory that has this position."""
+        return self.position if self.position > 0 else 1 - self.position
+
 
 @dataclass(frozen=True)
 class Curve:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.judging.plans import JudgingPlan, plan_judging
+from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import choose_judging, start_judging
 from benchmarks.models import Judging, Run
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         settings = read_pairs(options["set"])
         plan = plan_judging(chosen=chosen, roles=roles, settings=settings)
         if options["plan"]:
-            self._tell(options, plan_facts(plan))
+            self._tell(options, plan.as_json())
             return
         runs = start_judging(
             name=options["name"],
@@ -136,18 +136,4 @@ def judging_facts(judging: Judging) -> dict[str, Any]:
         **run_metrics(judging.made_by),
         "judging_id": judging.pk,
         "judged_run": judging.run_id,
-    }
-
-
-def plan_facts(plan: JudgingPlan) -> dict[str, Any]:
-    """Return a plan as JSON values; null where nobody can tell."""
-    return {
-        "runs": len(plan.found.shares),
-        "trajectories": plan.found.trajectories,
-        "left_out": plan.found.left_out,
-        "turns": plan.turns,
-        "calls": dict(plan.calls),
-        "likely_cost": plan.likely,
-        "most_cost": plan.most,
-        "currency": plan.currency,
     }

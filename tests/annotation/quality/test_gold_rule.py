@@ -47,6 +47,11 @@ def set_rule(study: Study, manager: User, action: str, *, answers: int = 2) -> N
     change_study(study=study, by=manager, gold_rule=rule)
 
 
+def miss_two(study: Study, person: User) -> None:
+    for position in (1, 2):
+        answer(study, person, "main", position, safety=1)
+
+
 def test_without_a_rule_managers_are_told_and_nothing_else_happens(gold: Study, ann: User) -> None:
     gold.settings[GOLD_RULE] = GoldRule(answers=3).stored
     gold.save()
@@ -87,8 +92,7 @@ def test_somebody_is_sent_back_to_the_training_and_goes_on_after_it(
     gold: Study, ann: User, manager: User
 ) -> None:
     set_rule(gold, manager, "train")
-    answer(gold, ann, "main", 1, safety=1)
-    answer(gold, ann, "main", 2, safety=1)
+    miss_two(gold, ann)
     with pytest.raises(Refused, match="finish the training first"):
         answer(gold, ann, "main", 3, safety=4)
     begin_training_round(study=gold, user=ann)
@@ -103,8 +107,7 @@ def test_somebody_is_paused_until_a_manager_resumes_them(
     gold: Study, ann: User, manager: User
 ) -> None:
     set_rule(gold, manager, "pause")
-    answer(gold, ann, "main", 1, safety=1)
-    answer(gold, ann, "main", 2, safety=1)
+    miss_two(gold, ann)
     with pytest.raises(Refused, match="paused your work"):
         answer(gold, ann, "main", 3, safety=4)
     (row,) = study_progress(gold).attention

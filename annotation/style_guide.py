@@ -1,15 +1,23 @@
-"""What the style guide shows: invented, but of the length and kind that real pages hold."""
+"""The style guide: every part of the pages in its states, on invented data, for staff.
+
+The examples have the length and kind that real pages hold.
+"""
 
 from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase, HttpResponseNotFound, JsonResponse
+from django.shortcuts import render
 from django.utils import timezone
+from django.views.decorators.http import require_GET
 
 from annotation.desk.form import DeskAnswer, DeskForm, build_form
 from annotation.desk.trajectories import Statement
 from annotation.home.tasks import TaskCard
 from annotation.questionnaires import load_questionnaire
+from benchmarks.access import signed_in
 from benchmarks.trajectories.diffs import DiffLine, DiffSegment, SegmentKind
 
 COLUMNS = ("task", "category", "ended", "tone", "turns", "score", "sd", "why")
@@ -291,3 +299,26 @@ def guide_figure() -> dict[str, Any]:
             "yaxis": {"title": {"text": "Mean score, 1 to 5"}, "range": [1, 5]},
         },
     }
+
+
+@require_GET
+@signed_in
+def guide(request: HttpRequest, page: str = "parts") -> HttpResponseBase:
+    """Show the parts, or an example of the desk."""
+    _allow_staff(request)
+    return render(request, f"annotation/style_guide/{page}.html", guide_context())
+
+
+@require_GET
+@signed_in
+def figure(request: HttpRequest) -> HttpResponseBase:
+    """Give the figure of the page, or an error where the page shows how one fails."""
+    _allow_staff(request)
+    if "fails" in request.GET:
+        return HttpResponseNotFound("This figure fails, so that the page can show it.")
+    return JsonResponse(guide_figure())
+
+
+def _allow_staff(request: HttpRequest) -> None:
+    if not request.user.is_staff:
+        raise PermissionDenied("The style guide is for administrators.")
