@@ -67,7 +67,7 @@ def restore_submission(*, assignment: Assignment, by: User, reason: str) -> None
     _change_state(assignment, State.VOIDED, State.SUBMITTED, by, reason)
 
 
-def _change_state(assignment: Assignment, old: State, new: State, by: User, reason: str) -> None:
+def _change_state(assignment: Assignment, old: str, new: str, by: User, reason: str) -> None:
     def change(item: Assignment, participant: Participant) -> None:
         if item.state == new:
             return
