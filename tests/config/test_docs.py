@@ -134,7 +134,8 @@ def written_commands() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for page in PAGES:
         text = page.read_text().replace("\\\n", " ")
-        for command, rest in re.findall(r"\bmanage(?:\.py)? ([a-z_]{4,})\b([^\n`|]*)", text):
+        written = r"(?:\bmanage\.py|^manage) ([a-z_]{4,})\b([^\n`|]*)"
+        for command, rest in re.findall(written, text, re.MULTILINE):
             options = re.findall(r"(?<=[\s\[])--[a-z][a-z-]*", rest.partition(" #")[0])
             found.setdefault(command, set()).update(options)
     return found
