@@ -114,7 +114,7 @@ def claim_next_item(*, study: Study, user: User) -> Assignment | None:
     with transaction.atomic():
         participant = lock_participant(study=study, user=user)
         refuse_unless_working(study, participant)
-        at_hand = _open_assignment(study, user)
+        at_hand = _open_assignment(study, user) if participant.has_open_item else None
         if at_hand is not None or not pool:
             return at_hand
         if participant.has_enough:

@@ -9,7 +9,7 @@ cursors, and the conversion of values by the fields of models. Everything else i
 from functools import cache
 from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Field, Model
 
 from annotation.models import Assignment, Membership, Participant, Rating, RatingEdit
@@ -56,11 +56,13 @@ def insert_row(row: R) -> R:
     if not row._state.adding:
         raise ValueError("the row is stored already")
     sql, fields = _insert(type(row))
-    values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
-    with connection.cursor() as cursor:
+    # The connection itself: `connection` would look it up anew at each of its uses by each field.
+    database = connections[DEFAULT_DB_ALIAS]
+    values = [field.get_db_prep_save(field.pre_save(row, True), database) for field in fields]
+    with database.cursor() as cursor:
         cursor.execute(sql, values)
         (row.pk,) = cursor.fetchone()
-    row._state.adding, row._state.db = False, connection.alias
+    row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
     return row
 
 

@@ -1,8 +1,11 @@
 """The fields of one question on the desk's form."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from annotation.desk.form import (
@@ -27,10 +30,11 @@ def slot_fields(
     ``compact``: what it is asked of stands in for its title, and what stands beside it is left out.
     """
     question, scale, answer = row.question, row.question.scale, row.answer
-    # Value, label, key and kind. Strings, because templates take long to localize numbers.
+    # Value, label, key and kind. Strings, because templates take long to localize numbers, and to
+    # escape what needs it not.
     options: list[tuple[str, str, str, str]] = []
     if scale.kind == "points":
-        options = [(point, point, point, "") for point in map(str, scale.values)]
+        options = [(point, point, point, "") for point in map(SafeString, scale.values)]
     elif scale.kind == "choice":
         options = [(str(o.value), o.label, o.key, "") for o in scale.options]
     elif scale.kind == "marks" and form is not None:
@@ -38,18 +42,28 @@ def slot_fields(
         options = [(mark.value, mark.label, mark.key, mark.kind) for mark in marks]
     checked = {str(answer.value)} if answer.value is not None else set()
     checked |= {str(key) for key in answer.chosen or ()}
+    inline = row.is_inline and not compact
+    classes = {
+        "stacked": is_stacked(scale),
+        "many": scale.kind in ("points", "choice") and has_many(scale),
+        "compact": compact,
+        "inline": inline,
+        "current": row.current,
+        "short": not row.current,
+        "missing": row.missing,
+        "remarked": row.remarks.words,
+    }
     return {
         "row": row,
         "question": question,
         "scale": scale,
-        "name": row.slot.name,
+        "name": escape(row.slot.name),
         "number": str(row.number),
         "compact": compact,
+        "inline": inline,
+        "classes": " ".join([f"score scale-{scale.kind}", *(c for c in classes if classes[c])]),
         "disabled": row.locked,
         "options": [(*option, option[0] in checked) for option in options],
-        "stacked": is_stacked(scale),
-        "many": scale.kind in ("points", "choice") and has_many(scale),
-        "inline": row.is_inline and not compact,
         "violated_key": VIOLATED_KEY,
         "respected_key": RESPECTED_KEY,
         "none_key": NONE_KEY,
@@ -59,3 +73,27 @@ def slot_fields(
         "examples": sorted(question.examples.items()),
         "language": get_language(),
     }
+
+
+@register.simple_tag
+def score_options(
+    name: SafeString, options: Iterable[tuple[str, str, str, str, bool]], disabled: bool
+) -> SafeString:
+    """Return the options of a scale, one radio button each.
+
+    This takes a third of the time of a loop in a template: a page has fifty of them.
+    """
+    off = SafeString(" disabled" if disabled else "")
+    chosen, other = SafeString(" checked"), SafeString("")
+    return format_html_join(
+        "",
+        '<label data-key="{}"><input type="radio" name="{}" value="{}"{}{}>'
+        "<span>{}</span>{}</label>",
+        (
+            (
+                key, name, value, chosen if checked else other, off, label,
+                format_html("<kbd>{}</kbd>", key) if key != label else other,
+            )
+            for value, label, key, _, checked in options
+        ),
+    )  # fmt: skip
