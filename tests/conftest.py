@@ -19,6 +19,7 @@ from django.core.cache.backends.db import DatabaseCache
 from django.core.management.commands import flush
 
 from analysis.exports import figure_page, report_file
+from benchmarks.llm.connections import close_connections
 from tests import databases
 from tests.installations import Install, Installation
 
@@ -81,6 +82,13 @@ def _only_this_machine() -> Iterator[None]:
         patch.setattr(socket.socket, "connect", guarded_connect)
         patch.setattr(socket.socket, "connect_ex", guarded_connect_ex)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _close_connections() -> Iterator[None]:
+    """Close the connections to endpoints that tests have left open: a process keeps them."""
+    yield
+    close_connections()
 
 
 @pytest.fixture(autouse=True)

@@ -371,7 +371,8 @@ def test_the_queue_belongs_to_the_person(
     desk.context.clear_cookies()
     sign_in(desk, live_server.url, "mia")
     desk.goto(live_server.url)
-    desk.wait_for_timeout(500)
+    # What a queue holds when its page opens is sent before it says so.
+    expect(desk.locator("[data-answers-of] .save-state")).to_have_text("saved")
     assert ratings(item) == {}
 
 

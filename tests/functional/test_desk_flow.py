@@ -74,7 +74,8 @@ def test_the_final_plan_comes_into_view_and_scores_stay_where_they_are(desk: Pag
 def test_search_finds_verdicts_and_feedback_and_goes_back(desk: Page) -> None:
     desk.mouse.move(300, 400)
     desk.mouse.wheel(0, 150)
-    desk.wait_for_function("() => scrollY > 100")
+    # A wheel's scrolling takes a few frames.
+    desk.wait_for_function("() => scrollY === 150")
     was = desk.evaluate("scrollY")
     desk.keyboard.press("/")
     desk.keyboard.type("no hammer")
@@ -179,7 +180,8 @@ def test_a_click_before_the_scripts_have_loaded_is_saved(
 ) -> None:
     held: list[Any] = []
     desk.route("**/js/desk.*", lambda route: held.append(route))
-    desk.reload(wait_until="commit")
+    with desk.expect_request("**/js/desk.*"):
+        desk.reload(wait_until="commit")
     label = desk.locator(".score-scale").first.locator("label").nth(1)
     label.click()
     for route in held:

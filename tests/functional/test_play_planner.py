@@ -16,6 +16,7 @@ from tests.annotation.live_sessions import carry, make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
 from tests.functional.axe import check_looks
+from tests.functional.live_pages import start, stored
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -51,8 +52,8 @@ def fill(page: Page, *steps: tuple[str, str]) -> None:
 
 
 def send(page: Page, session: LiveSession, button: str) -> None:
-    page.get_by_role("button", name=button).click()
-    expect(page.get_by_role("button", name=button)).to_have_count(0)
+    with stored(page):
+        page.get_by_role("button", name=button).click()
     carry(session)
     page.goto(page.url.partition("#")[0])
 
@@ -69,10 +70,7 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     page = quiet
     sign_in(page, live_server.url, "pia")
     page.goto(f"{live_server.url}/sessions/{session.pk}/")
-    page.get_by_role("button", name="I am ready").click()
-    page.wait_for_load_state()
-    carry(session)
-    page.goto(page.url.partition("#")[0])
+    start(page, session)
 
     check_looks(page)
     page.get_by_role("button", name="Send the plan").click()

@@ -17,6 +17,7 @@ from tests.annotation.live_sessions import carry, make_live_study
 from tests.annotation.rows import make_person
 from tests.factories.benchmarks import play
 from tests.functional.axe import check_looks
+from tests.functional.live_pages import start, stored
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -42,10 +43,7 @@ def ask(page: Page, address: str, study: Study, dataset: Dataset, kind: str) -> 
         players=[User.objects.get(username="pia")], by=None,
     )  # fmt: skip
     page.goto(f"{address}/sessions/{session.pk}/")
-    page.get_by_role("button", name="I am ready").click()
-    page.wait_for_load_state()
-    carry(session)
-    page.goto(page.url.partition("#")[0])
+    start(page, session)
     return session
 
 
@@ -58,8 +56,7 @@ def pick(page: Page, name: str, *objects: str) -> None:
 
 
 def answer(page: Page, session: LiveSession) -> None:
-    # The button is away as soon as the answer is on its way; it is stored when that is answered.
-    with page.expect_response(lambda one: one.request.method == "POST" and "/reply/" in one.url):
+    with stored(page):
         page.get_by_role("button", name="Send the answer").click()
     expect(page.get_by_role("button", name="Send the answer")).to_have_count(0)
     carry(session)
