@@ -95,14 +95,14 @@ def rejudging_runs(dataset: Dataset, again: DemoRejudging) -> QuerySet[Run]:
 
 
 def _judged_again(dataset: Dataset, again: DemoRejudging) -> Sequence[int]:
-    names = dataset.tasks.order_by("external_id").values_list("external_id", flat=True)
+    names = sorted(dataset.tasks.values_list("external_id", flat=True))
     rows = Trajectory.objects.filter(
         run__dataset=dataset,
         run__level=again.level,
         run__is_demo=True,
         run__condition="standard",
         run__agent__name__in=again.agents,
-        task__external_id__in=list(names[:: again.nth_task]),
+        task__external_id__in=names[:: again.nth_task],
         status=Trajectory.Status.DONE,
     )
     return list(rows.order_by("pk").values_list("pk", flat=True))

@@ -65,7 +65,7 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
     """Return endings and faults of trajectories; those of different systems have other names."""
     systems: dict[str, dict[int, str]] = {}
     for at in range(0, len(ids), CHUNK):
-        rows = Trajectory.objects.filter(pk__in=ids[at : at + CHUNK]).order_by()
+        rows = Trajectory.objects.filter(pk__in=ids[at : at + CHUNK]).order_by("pk")
         for pk, name, ending in rows.values_list("pk", "run__dataset__system", "termination"):
             systems.setdefault(name, {})[pk] = ending
     ones: dict[int, FailedOne] = {}

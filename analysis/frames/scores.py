@@ -209,7 +209,8 @@ def single_scores(
 
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
     groups = ("judging", "is_final", "dimension", "turn", "judge", "seat")
-    rows = list(
+    # In one order on every database, where resamples begin.
+    rows = sorted(
         _scores(runs, dimensions, final=final)
         .values(*groups)
         .annotate(total=Sum("value"), scored=Count("value"), asked=Count("pk"))

@@ -81,7 +81,7 @@ def run_rows() -> list[IndexedRunRow]:
         counts.setdefault(run, {})[status] = number
     found = [
         row
-        for row in Run.objects.filter(COUNTED).order_by().values_list(*_FIELDS)
+        for row in Run.objects.filter(COUNTED).order_by("pk").values_list(*_FIELDS)
         if row[0] in counts
     ]
     _learn_markers([(row[0], row[1], row[2]) for row in found])

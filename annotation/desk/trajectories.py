@@ -184,8 +184,8 @@ def load_candidates(item: Item) -> dict[str, Statement]:
     """Return the candidates of a task by key: never what was decided about them, why or by whom."""
     if item.task_id is None:
         return {}
-    rows = Candidate.objects.filter(task=item.task_id).order_by("key").values_list(*_FIELDS)
-    return {fields[0]: Statement(*fields) for fields in rows}
+    rows = Candidate.objects.filter(task=item.task_id).order_by().values_list(*_FIELDS)
+    return {fields[0]: Statement(*fields) for fields in sorted(rows)}
 
 
 def reference_steps(task: Task | None) -> list[str]:

@@ -34,7 +34,8 @@ def task_fingerprints(tasks: Iterable[int]) -> dict[int, str]:
     """Return for each task a digest of its words and of its candidate constraints."""
     prompts = Task.objects.filter(pk__in=list(tasks)).values_list("pk", "prompt")
     found = {pk: sha256(json.dumps(prompt).encode()) for pk, prompt in prompts}
-    rows = Candidate.objects.filter(task__in=found).order_by("task", "key")
-    for pk, *texts in rows.values_list("task", "key", "kind", "text"):
+    rows = Candidate.objects.filter(task__in=found).order_by()
+    # Sorted here: databases sort texts by the rules of different languages.
+    for pk, *texts in sorted(rows.values_list("task", "key", "kind", "text")):
         found[pk].update(json.dumps(texts).encode())
     return {pk: made.hexdigest()[:32] for pk, made in found.items()}

@@ -23,18 +23,17 @@ def submitted_ratings(run: Run) -> Iterator[PersonRating]:
         assignment__state=Assignment.State.SUBMITTED,
         aspect__in=[Aspect.ANSWER, Aspect.COMMENT],
     ).select_related("assignment__trajectory__task", "assignment__annotator__annotator")
-    rows = of_those_who_stay(rows).order_by("assignment", "question", "subject", "pk")
+    rows = of_those_who_stay(rows).order_by("assignment", "pk")
     studies = Study.objects.filter(items__trajectory__run=run).distinct().in_bulk()
     names = {pk: Pseudonyms(study) for pk, study in studies.items()}
-    for _, place in groupby(rows.iterator(chunk_size=500), key=_place):
-        by_aspect = {row.aspect: row for row in place}
-        item = next(iter(by_aspect.values())).assignment
-        study = studies[item.study_id]
-        yield _rating(study, names[study.pk], item, by_aspect)
-
-
-def _place(row: Rating) -> tuple[int, str, str]:
-    return row.assignment_id, row.question, row.subject
+    for _, own in groupby(rows.iterator(chunk_size=500), key=lambda row: row.assignment_id):
+        places: dict[tuple[str, str], dict[str, Rating]] = {}
+        for row in own:
+            places.setdefault((row.question, row.subject), {})[row.aspect] = row
+        for _, by_aspect in sorted(places.items()):
+            item = next(iter(by_aspect.values())).assignment
+            study = studies[item.study_id]
+            yield _rating(study, names[study.pk], item, by_aspect)
 
 
 def _rating(

@@ -238,13 +238,13 @@ def launch_study(*, study: Study, by: User | None) -> None:
 
 def _refuse_played(study: Study) -> None:
     rows = Assignment.objects.filter(study=study, trajectory__isnull=False).order_by()
-    people = User.objects.filter(assignments__study=study).distinct()
+    people = User.objects.filter(assignments__study=study).order_by("pk").distinct()
     played = players(people)
-    names = {user.pk: user.get_username() for user in people}
-    for user, trajectories in played.items():
+    for user in people:
+        trajectories = played[user.pk]
         if trajectories and rows.filter(annotator=user, trajectory__in=trajectories).exists():
             raise Refused(
                 "conflict",
-                f"{names[user]} has meanwhile played in a trajectory that was dealt to them; make "
-                "the study anew from its plan",
+                f"{user.get_username()} has meanwhile played in a trajectory that was dealt to "
+                "them; make the study anew from its plan",
             )

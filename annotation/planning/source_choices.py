@@ -56,8 +56,8 @@ class SourceChoice:
 
     def agents(self, seen: Visibility) -> list[tuple[str, str]]:
         """Return its agents by name, with their titles."""
-        rows = self.runs(seen).order_by("agent__title").values_list("agent__name", "agent__title")
-        return list(rows.distinct())
+        rows = self.runs(seen).order_by("agent__title", "agent__name")
+        return list(rows.values_list("agent__name", "agent__title").distinct())
 
     def endings(self, seen: Visibility) -> list[tuple[str, str]]:
         """Return how its trajectories ended, with words."""
@@ -250,5 +250,6 @@ def agents_of(source: ItemSource, seen: Visibility) -> list[tuple[str, str]]:
     """Return the agents of a source's runs by name, with their titles;
     those that are not closed.
     """
-    rows = seen.of(Run.objects.filter(pk__in=source.runs)).order_by("agent__title")
+    rows = seen.of(Run.objects.filter(pk__in=source.runs))
+    rows = rows.order_by("agent__title", "agent__name")
     return list(rows.values_list("agent__name", "agent__title").distinct())

@@ -121,8 +121,9 @@ def task_parts(tasks: Iterable[int], wants: frozenset[str]) -> dict[int, dict[st
     if "candidate" not in wants:
         return found
     for start in range(0, len(wanted), CHUNK):
-        rows = Candidate.objects.filter(task__in=wanted[start : start + CHUNK])
-        for pk, key in rows.order_by("task", "key").values_list("task", "key"):
+        rows = Candidate.objects.filter(task__in=wanted[start : start + CHUNK]).order_by()
+        # Sorted here: databases sort texts by the rules of different languages.
+        for pk, key in sorted(rows.values_list("task", "key")):
             found[pk].setdefault("candidate", []).append(key)
     return found
 
@@ -177,4 +178,4 @@ def asked_counts(study: Study) -> dict[tuple[str, ...], int]:
     """Return how many items of a study, gold among them, are asked the same questions."""
     rows = Item.objects.filter(study=study, use__in=(Item.Use.MAIN, Item.Use.GOLD)).order_by()
     counted = rows.values_list("asked").annotate(n=Count("pk"))
-    return {tuple(keys): n for keys, n in counted}
+    return dict(sorted((tuple(keys), n) for keys, n in counted))

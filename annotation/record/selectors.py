@@ -153,7 +153,7 @@ def record_groups(study: Study, asked: RecordSelection, by: str) -> tuple[list[R
     keys = answers.keys() | others.keys()
     none = (0, datetime.min.replace(tzinfo=UTC))
     last = {key: max(answers.get(key, none)[1], others.get(key, none)[1]) for key in keys}
-    shown = sorted(keys, key=lambda key: last[key], reverse=True)[:MOST_GROUPS]
+    shown = sorted(keys, key=lambda key: (last[key], key), reverse=True)[:MOST_GROUPS]
     titles = _item_titles(shown) if by == ITEM else _person_titles(study, shown)
     return [
         RecordGroup(

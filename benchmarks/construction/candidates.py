@@ -177,8 +177,11 @@ def candidates_of(tasks: Iterable[Task]) -> dict[int, list[Candidate]]:
     them.
     """
     found: dict[int, list[Candidate]] = {task.pk: [] for task in tasks}
-    for row in Candidate.objects.filter(task__in=found).order_by("task_id", "key"):
+    for row in Candidate.objects.filter(task__in=found).order_by():
         found[row.task_id].append(row)
+    for rows in found.values():
+        # Not by the database, which may sort texts by the rules of a language.
+        rows.sort(key=lambda row: row.key)
     return found
 
 

@@ -173,7 +173,7 @@ def agents(seen: Visibility = EVERYTHING) -> QuerySet[Agent]:
     rows = seen.of(Agent.objects.all()).annotate(
         run_count=Count("runs", filter=runs), last_run=Max("runs__created_at", filter=runs)
     )
-    return rows.order_by("-kind", "title")
+    return rows.order_by("-kind", "title", "name")
 
 
 @dataclass(frozen=True)

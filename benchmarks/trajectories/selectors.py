@@ -55,8 +55,8 @@ def run_options(seen: Visibility = EVERYTHING) -> RunOptions:
     datasets = {row[0]: f"{row[1]} {row[2]}" for row in found}
     agents = {row[3]: row[4] for row in found}
     return RunOptions(
-        sorted(datasets.items(), key=lambda pair: pair[1].lower()),
-        sorted(agents.items(), key=lambda pair: pair[1].lower()),
+        sorted(datasets.items(), key=lambda pair: (pair[1].lower(), pair[0])),
+        sorted(agents.items(), key=lambda pair: (pair[1].lower(), pair[0])),
         [(level, level) for level in sorted({row[5] for row in found if row[5]}, key=_rank)],
         [(name, name) for name in sorted({row[6] for row in found})],
     )

@@ -131,8 +131,8 @@ def timeline_of(trajectory: Trajectory) -> Timeline:
 def _dimensions(trajectory: Trajectory, lines: Iterable[TurnLine]) -> list[tuple[str, str]]:
     system = system_of(trajectory.run.dataset.system)
     titles = {d.key: d.title for d in system.dimensions} if system else {}
-    seen = dict.fromkeys(key for line in lines for key in line.spreads)
-    keys = [key for key in titles if key in seen] + [key for key in seen if key not in titles]
+    seen = {key for line in lines for key in line.spreads}
+    keys = [key for key in titles if key in seen] + sorted(seen - set(titles))
     return [(key, titles.get(key, plain(key))) for key in keys]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from django.db.models import Avg, Count, F, Q
 
@@ -156,7 +157,7 @@ def _final_scores(runs: Sequence[int], measured: RunMeasure) -> dict[int, tuple[
         if gone or not known:
             found[pk] = (None, "a judge gave no score")
         else:
-            found[pk] = (sum(known) / len(known), "")
+            found[pk] = (fmean(known), "")  # to the last digit the same in any order
     return found
 
 
