@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django.db.models import Min, QuerySet
+
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
 from benchmarks.core.system import Role, ScriptedPolicy, System, read_settings
@@ -184,13 +186,18 @@ def _policies(system: System, assignments: Sequence[RoleAssignment]) -> list[Scr
 
 def _constraints(dataset: Dataset, levels: Collection[str], kind: str) -> list[Constraint]:
     """Return the different constraints of a kind, by what they are about; by text where they name
-    none.
+    none. They come in the order in which they were stored.
     """
     rows = ConstraintRow.objects.filter(profile__task__dataset=dataset, kind=kind).order_by()
     if levels:
         rows = rows.filter(profile__level__in=list(levels))
-    abouts = rows.exclude(about="").values_list("about", flat=True).distinct()
-    texts = rows.filter(about="").values_list("text", flat=True).distinct()[:MOST_TEXTS]
+
+    def different(found: QuerySet[ConstraintRow], field: str) -> QuerySet[Any, Any]:
+        first = found.values(field).annotate(first=Min("pk")).order_by("first")
+        return first.values_list(field, flat=True)
+
+    abouts = different(rows.exclude(about=""), "about")
+    texts = different(rows.filter(about=""), "text")[:MOST_TEXTS]
     return [
         *(Constraint("", kind, "", about) for about in abouts),
         *(Constraint("", kind, text) for text in texts),
