@@ -106,7 +106,7 @@ def _named(paths: Sequence[Path]) -> dict[str, FileSource]:
 
 def _files(folder: Path) -> dict[str, FileSource]:
     """Return the JSON files of a folder and of the folders in it, without those that
-    links lead to.
+    links lead to, by name.
     """
     found: dict[str, FileSource] = {}
     for pattern in ("*", "*/*"):
@@ -118,7 +118,7 @@ def _files(folder: Path) -> dict[str, FileSource]:
                 raise refused(folder.name, f"at most {MOST_FILES} files", Unquoted("more"))
     if not found:
         raise refused(folder.name, "a file, or a folder with JSON files", Unquoted("none"))
-    return found
+    return dict(sorted(found.items()))
 
 
 def detect(path: Path) -> str | None:
