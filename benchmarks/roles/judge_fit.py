@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Min, QuerySet
+from django.db.models import Min
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
@@ -191,13 +191,10 @@ def _constraints(dataset: Dataset, levels: Collection[str], kind: str) -> list[C
     rows = ConstraintRow.objects.filter(profile__task__dataset=dataset, kind=kind).order_by()
     if levels:
         rows = rows.filter(profile__level__in=list(levels))
-
-    def different(found: QuerySet[ConstraintRow], field: str) -> QuerySet[Any, Any]:
-        first = found.values(field).annotate(first=Min("pk")).order_by("first")
-        return first.values_list(field, flat=True)
-
-    abouts = different(rows.exclude(about=""), "about")
-    texts = different(rows.filter(about=""), "text")[:MOST_TEXTS]
+    named = rows.exclude(about="").values("about").annotate(first=Min("pk")).order_by("first")
+    unnamed = rows.filter(about="").values("text").annotate(first=Min("pk")).order_by("first")
+    abouts = named.values_list("about", flat=True)
+    texts = unnamed.values_list("text", flat=True)[:MOST_TEXTS]
     return [
         *(Constraint("", kind, "", about) for about in abouts),
         *(Constraint("", kind, text) for text in texts),
