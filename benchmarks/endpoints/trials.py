@@ -1,5 +1,6 @@
 """Try an endpoint with a few harmless questions in the background."""
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -184,11 +185,9 @@ def _fault(question: str, answer: Answer) -> str:
 
 def _poses(answerer: EndpointAnswerer) -> bool:
     """Return whether this is PlanJury's own fake endpoint, by its list of models."""
-    from benchmarks.llm.transport import timeouts
-
     try:
         client = open_connection(answerer.config, answerer.hosts).client
-        listed = client.models.with_raw_response.list(timeout=timeouts(5.0)).http_response.json()
+        listed = json.loads(client.send("GET", "/models", 5.0).content)
         return {row["id"]: row["about"] for row in listed["data"]} == {
             name: model.about for name, model in MODELS.items()
         }

@@ -144,6 +144,15 @@ def read_completion(payload: bytes, ask: Ask, native: bool) -> Completion:
         raise MalformedReply("a reply that is no JSON") from None
 
 
+def read_error(payload: bytes) -> Mapping[str, Any]:
+    """Return what the body of a refusal says of the error; empty if it says nothing readable."""
+    try:
+        found = _dict(json.loads(payload))
+    except (ValueError, RecursionError):
+        return {}
+    return _dict(found.get("error", found))
+
+
 def _read(reply: Any, ask: Ask, native: bool) -> Completion:
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):

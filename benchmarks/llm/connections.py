@@ -13,17 +13,17 @@ from benchmarks.llm.limits import Limiter
 from benchmarks.llm.security import Redactor, Secret, read_key
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from benchmarks.llm.transport import EndpointClient
 
-# They log addresses and, in detail, headers of replies, in which a server may repeat a key.
-_TALKATIVE = ("openai", "httpx2", "httpcore2")
+# It logs addresses and, in detail, headers of replies, in which a server may repeat a key.
+_TALKATIVE = "httpcore2"
 
 
 @dataclass(frozen=True)
 class EndpointConnection:
     """The connection to an endpoint that all calls share."""
 
-    client: "OpenAI"
+    client: "EndpointClient"
     limiter: Limiter
     redactor: Redactor
     gate: AddressGate
@@ -85,28 +85,13 @@ def close_connections() -> None:
 
 
 def load_client() -> None:
-    """Import the SDK, which takes most of a second, so that no call has to wait for it."""
-    import openai  # noqa: F401
-
+    """Import the HTTP library, so that no call has to wait for it."""
     from benchmarks.llm import transport  # noqa: F401
 
 
-def _client(config: EndpointConfig, secret: Secret | None, gate: AddressGate) -> "OpenAI":
-    """Return the SDK's client behind our gate.
+def _client(config: EndpointConfig, secret: Secret | None, gate: AddressGate) -> "EndpointClient":
+    """Return a client behind our gate, whose library is imported only now."""
+    from benchmarks.llm.transport import EndpointClient
 
-    Imported here, because that takes most of a second.
-    """
-    import openai
-
-    from benchmarks.llm.transport import open_client
-
-    for name in _TALKATIVE:
-        logging.getLogger(name).setLevel(logging.WARNING)
-    return openai.OpenAI(
-        base_url=config.base_url,
-        # The transport puts the real one in; without any, the SDK would look for its own.
-        api_key="none",
-        admin_api_key="none",
-        max_retries=0,
-        http_client=open_client(gate, secret, config.concurrency),
-    )
+    logging.getLogger(_TALKATIVE).setLevel(logging.WARNING)
+    return EndpointClient(gate, secret, config.concurrency)

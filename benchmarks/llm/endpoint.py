@@ -13,7 +13,7 @@ from benchmarks.core.answerers import Answer, Identity
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.errors import AnswererFailed, OutcomeUnknown
 from benchmarks.core.types import Ask
-from benchmarks.llm.chat import MalformedReply, read_completion, request_body
+from benchmarks.llm.chat import MalformedReply, read_completion, read_error, request_body
 from benchmarks.llm.config import EndpointConfig, SchemaBuilder
 from benchmarks.llm.connections import EndpointConnection, open_connection
 from benchmarks.llm.hosts import LOOPBACK
@@ -50,7 +50,7 @@ def estimate_cost(config: EndpointConfig, body: dict[str, Any]) -> float | None:
 # ----------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
-    import openai
+    from benchmarks.llm.transport import HttpReply
 
 _NAME = re.compile(r"[A-Za-z0-9_.\[\]-]{1,60}")
 # What a server says about a refused key may show parts of it.
@@ -152,37 +152,28 @@ class EndpointAnswerer:
         self, connection: EndpointConnection, ask: Ask, body: dict[str, Any], seconds: float
     ) -> Answer | Trouble:
         """Return one request: its answer, or what went wrong."""
-        import httpx2
-        import openai
-
-        from benchmarks.llm.transport import timeouts
+        from benchmarks.llm.transport import BREAKDOWNS
 
         began = self.clock()
         scores = wants_scores(ask)
+        path = "/completions" if scores else "/chat/completions"
         try:
-            # Not by chat.completions.create: to walk through all messages by their types, which
-            # changes nothing in them, takes it as long as all the rest of a call.
-            reply = connection.client.post(
-                "/completions" if scores else "/chat/completions",
-                cast_to=httpx2.Response,
-                body=body,
-                options={"timeout": timeouts(seconds)},
-            )
+            reply = connection.client.send("POST", path, seconds, body)
+            if not reply.ok:
+                refusal = self._refusal(reply, connection.redactor)
+                if scores and reply.status in NOT_SERVED:
+                    refusal = replace(refusal, reason=f"{refusal.reason}; {REQUIRED}")
+                return refusal
             if scores:
                 done = read_scores(reply.content, ask)
             else:
                 done = read_completion(reply.content, ask, self.config.native_tools)
-        except openai.APIStatusError as error:
-            refusal = self._refusal(error, connection.redactor)
-            if scores and error.status_code in NOT_SERVED:
-                refusal = replace(refusal, reason=f"{refusal.reason}; {REQUIRED}")
-            return refusal
-        except openai.APIConnectionError as error:
+        except BREAKDOWNS as error:
             return _breakdown(error, seconds)
-        except openai.OpenAIError as error:
-            return Trouble(f"a reply that makes no sense ({type(error).__name__})", again=True)
         except ReplyRefused as error:
             return Trouble(str(error), again=False, billed=True)
+        except EndpointRefused as error:
+            return Trouble(str(error), again=False)
         except MalformedReply as error:
             again = error.code is None or retried(error.code)
             reason = f"{error} ({error.code})" if error.code else str(error)
@@ -200,19 +191,19 @@ class EndpointAnswerer:
             finish=clean(done.finish),
         )
 
-    def _refusal(self, error: "openai.APIStatusError", redactor: Redactor) -> Trouble:
+    def _refusal(self, reply: "HttpReply", redactor: Redactor) -> Trouble:
         """Return an answer with a status that means no.
 
         Of what the server says, names alone are kept.
         """
-        status = error.status_code
+        status = reply.status
         if 300 <= status < 400:
             return Trouble(f"answered {status}: redirects are not followed", again=False)
         if status in _ABOUT_KEYS:
             known = self.config.key_variable
             about = f"the key in {known}" if known else "calls without a key"
             return Trouble(f"answered {status}: it does not accept {about}", again=False)
-        body = error.body if isinstance(error.body, dict) else {}
+        body = read_error(reply.content)
         names = [body.get(name) for name in ("code", "type", "param")]
         named = [n for n in names if isinstance(n, str) and _NAME.fullmatch(n)]
         detail = redactor.clean(", ".join(dict.fromkeys(named)))
@@ -222,7 +213,7 @@ class EndpointAnswerer:
             + (f" ({detail})" if detail else "")
             + self._quoted(words if isinstance(words, str) else "", redactor),
             again=retried(status) and not EXHAUSTED.intersection(named),
-            wait=read_wait(error.response.headers, self.wall()),
+            wait=read_wait(reply.headers, self.wall()),
             hasty=status == 429,
             billed=status in _GAVE_UP,
         )
@@ -250,22 +241,16 @@ def _report(result: Answer | Trouble, place: CallPermit) -> None:
         place.hold(result.wait)
 
 
-def _breakdown(error: "openai.APIConnectionError", seconds: float) -> Trouble:
-    """Return the error for no answer at all: it could not be reached, fell silent, or broke off."""
-    import httpx2
-    import openai
+def _breakdown(error: Exception, seconds: float) -> Trouble:
+    """Return the trouble for no answer: it could not be reached, fell silent, or broke off."""
+    import httpcore2
 
-    causes = list(_causes(error))
-    kinds = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-    unsent = any(isinstance(cause, kinds) for cause in causes)
-    for refused in causes:
-        if isinstance(refused, EndpointRefused):
-            return Trouble(str(refused), again=False, billed=isinstance(refused, ReplyRefused))
-    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)):
         return Trouble("its certificate cannot be verified", again=False)
-    if unsent:
+    kinds = (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout)
+    if isinstance(error, kinds):  # nothing was sent
         return Trouble("cannot be reached", again=True)
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, httpcore2.TimeoutException):
         return Trouble(
             f"no complete reply within {seconds:.3g} s", again=True, hasty=True, billed=True
         )

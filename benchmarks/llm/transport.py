@@ -1,20 +1,21 @@
-"""The last gate before the network: each request is held against the rules once more.
+"""Requests to one address over HTTP, in which the rules are applied once more.
 
-Imports httpx2, so it is itself imported only when a line to an endpoint is opened.
+Imports the HTTP library, so it is itself imported only when a connection to an endpoint is opened.
 """
 
+import json
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import httpcore2
-import httpx2
 
 from benchmarks.llm.hosts import AddressGate
-from benchmarks.llm.security import Address, EndpointRefused, ReplyRefused, Secret
+from benchmarks.llm.security import ReplyRefused, Secret
 
 # --- Deadlines ------------------------------------------------------------------------------------
 
@@ -107,110 +108,116 @@ class GuardedBackend(httpcore2.NetworkBackend):
         return addresses
 
 
+# --- Requests -------------------------------------------------------------------------------------
+
 LONGEST_REPLY = 8 * 1024 * 1024
 CONNECT_TIMEOUT = 10.0
 KEEP_ALIVE = 5.0
-# The SDK adds headers from the environment (OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS …) and about this
-# machine; these alone leave.
-_SENT = ("accept", "connection", "content-length", "content-type", "user-agent")
+# No answer came: the address could not be reached, fell silent, or broke off.
+BREAKDOWNS = (
+    httpcore2.TimeoutException,
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.UnsupportedProtocol,
+    ssl.SSLError,
+)
+_HEADERS = (
+    ("accept", "application/json"),
+    ("accept-encoding", "identity"),  # nothing here would decompress a reply
+    ("connection", "keep-alive"),
+    ("user-agent", "PlanJury"),
+)
 
 
-class GuardedTransport(httpx2.BaseTransport):
-    """Lets requests to one address through, with the key and few other headers.
+@dataclass(frozen=True)
+class HttpReply:
+    """A reply as received; the names of its headers are in lower case."""
 
-    The key is put in here, so that neither the SDK nor a request that shows up in a traceback
-    holds it for longer than the call. Replies are bounded in size and in time.
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def ok(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class EndpointClient:
+    """Sends requests to one address, from any thread, over connections that it keeps.
+
+    Where a request goes follows from the checked address alone; redirects are not followed, and
+    proxies, passwords and headers of the environment are not used. The key is put in when a request
+    is made, and nothing keeps the request. Replies are bounded in size and in time.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        secret: Secret | None,
-        inner: httpx2.BaseTransport,
-        deadline: Deadline,
-    ) -> None:
-        self._address, self._secret = address, secret
-        self._inner, self._deadline = inner, deadline
+    def __init__(self, gate: AddressGate, secret: Secret | None, connections: int) -> None:
+        self._address, self._secret, self._deadline = gate.address, secret, Deadline()
+        self._pool = httpcore2.ConnectionPool(
+            # SSL_CERT_FILE is honoured, because private endpoints have private authorities.
+            ssl_context=ssl.create_default_context(),
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            keepalive_expiry=KEEP_ALIVE,
+            network_backend=GuardedBackend(self._deadline, gate),
+        )
 
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        url = request.url
-        port = url.port or {"http": 80, "https": 443}.get(url.scheme)
-        wanted = self._address
-        if (url.scheme, url.host, port) != (wanted.scheme, wanted.host, wanted.port):
-            raise EndpointRefused("a request to another address was stopped")
-        headers = [(name, request.headers[name]) for name in _SENT if name in request.headers]
-        headers += [("host", wanted.netloc), ("accept-encoding", "identity")]
+    def send(self, method: str, path: str, seconds: float, body: Any = None) -> HttpReply:
+        """Send a request and return its reply, whatever its status.
+
+        ``path`` is below that of the base URL, ``body`` a JSON value or None. The whole reply must
+        be there within ``seconds``. Raises one of ``BREAKDOWNS`` if there is none,
+        ``EndpointRefused`` for an address that is not allowed, ``ReplyRefused`` for a reply that is
+        too long.
+        """
+        self._deadline.at = time.monotonic() + seconds
+        response = self._pool.handle_request(self._request(method, path, seconds, body))
+        try:
+            headers = {
+                name.decode("latin-1").lower(): value.decode("latin-1")
+                for name, value in response.headers
+            }
+            return HttpReply(response.status, headers, _bounded(response.iter_stream()))
+        finally:
+            response.close()
+
+    def _request(self, method: str, path: str, seconds: float, body: Any) -> httpcore2.Request:
+        address = self._address
+        headers = [("host", address.netloc), *_HEADERS]
+        content = b""
+        if body is not None:
+            content = json.dumps(
+                body, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+            ).encode()
+            headers += [
+                ("content-type", "application/json"),
+                ("content-length", str(len(content))),
+            ]
         if self._secret:
             headers.append(("authorization", f"Bearer {self._secret.reveal()}"))
-        guarded = httpx2.Request(
-            request.method,
-            url,
-            headers=headers,
-            stream=request.stream,
-            extensions=request.extensions,
+        url = httpcore2.URL(
+            scheme=address.scheme,
+            host=address.host,
+            port=address.port,
+            target=address.path.removesuffix("/") + path,
         )
-        timeout = request.extensions.get("timeout", {}).get("read")
-        self._deadline.at = None if timeout is None else time.monotonic() + timeout
-        response = self._inner.handle_request(guarded)
-        guarded.headers.pop("authorization", None)
-        if response.headers.get("content-encoding", "identity").lower() != "identity":
-            response.close()
-            raise httpx2.RemoteProtocolError("a compressed reply that nobody asked for")
-        assert isinstance(response.stream, httpx2.SyncByteStream)
-        response.stream = _Bounded(response.stream)
-        # Nobody needs to be told where a redirect leads, nor to be remembered.
-        for name in ("location", "set-cookie"):
-            response.headers.pop(name, None)
-        return response
+        # Reading waits for the whole reply to be made, connecting does not.
+        timeout = dict.fromkeys(("read", "write", "pool"), seconds)
+        timeout["connect"] = min(CONNECT_TIMEOUT, seconds)
+        return httpcore2.Request(
+            method, url, headers=headers, content=content, extensions={"timeout": timeout}
+        )
 
     def close(self) -> None:
-        self._inner.close()
+        """Close all connections; calls under way are cut off."""
+        self._pool.close()
 
 
-class _Bounded(httpx2.SyncByteStream):
-    """A reply that must come to an end."""
-
-    def __init__(self, stream: httpx2.SyncByteStream) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        size = 0
-        for part in self._stream:
-            size += len(part)
-            if size > LONGEST_REPLY:
-                raise ReplyRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
-            yield part
-
-    def close(self) -> None:
-        self._stream.close()
-
-
-def open_client(gate: AddressGate, secret: Secret | None, connections: int) -> httpx2.Client:
-    """Return a client for one address: no redirects, no proxies, no cookies, verified
-    certificates.
-    """
-    deadline = Deadline()
-    # SSL_CERT_FILE is honoured, because private endpoints have private authorities.
-    verify = ssl.create_default_context()
-    inner = httpx2.HTTPTransport(verify=verify, trust_env=False)
-    # There is no other way to hand it connections that keep a deadline.
-    inner._pool.close()
-    inner._pool = httpcore2.ConnectionPool(
-        ssl_context=verify,
-        max_connections=connections,
-        max_keepalive_connections=connections,
-        keepalive_expiry=KEEP_ALIVE,
-        network_backend=GuardedBackend(deadline, gate),
-    )
-    return httpx2.Client(
-        transport=GuardedTransport(gate.address, secret, inner, deadline),
-        trust_env=False,
-        follow_redirects=False,
-    )
-
-
-def timeouts(seconds: float) -> Any:
-    """Return the limits of one try: reading waits for the whole reply to be made, connecting does
-    not.
-    """
-    return httpx2.Timeout(seconds, connect=min(CONNECT_TIMEOUT, seconds))
+def _bounded(parts: Iterable[bytes]) -> bytes:
+    """Return a reply's content, which must come to an end."""
+    found, size = [], 0
+    for part in parts:
+        size += len(part)
+        if size > LONGEST_REPLY:
+            raise ReplyRefused(f"the reply is longer than {LONGEST_REPLY} bytes")
+        found.append(part)
+    return b"".join(found)

@@ -4,6 +4,7 @@ Run by ``make bench``. The fake endpoint is a process of its own, whose CPU does
 each figure: the same requests through the bare HTTP library, as the cost of HTTP itself.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 from benchmarks.core.types import Ask, Expect, Message
 from benchmarks.llm.chat import request_body
 from benchmarks.llm.config import EndpointConfig
-from benchmarks.llm.connections import close_connections
+from benchmarks.llm.connections import close_connections, load_client
 from benchmarks.llm.endpoint import EndpointAnswerer
 from tests.bench.storing import machine
 
@@ -58,27 +59,31 @@ def measure(call: Callable[[int], object], threads: int) -> tuple[float, float]:
 
 
 def bare(config: EndpointConfig) -> Callable[[int], object]:
-    """The same request without SDK, limits, retries or reading."""
-    import httpx2
+    """The same request without limits, retries, guards or reading."""
+    import httpcore2
 
-    limits = httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
-    client = httpx2.Client(trust_env=False, limits=limits, timeout=60)
+    pool = httpcore2.ConnectionPool(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
     url = f"{config.base_url}/chat/completions"
-    return lambda seed: client.post(url, json=request_body(config, ASK, seed, {})).json()
+    headers = {"content-type": "application/json"}
+
+    def call(seed: int) -> object:
+        content = json.dumps(request_body(config, ASK, seed, {})).encode()
+        return json.loads(pool.request("POST", url, headers=headers, content=content).content)
+
+    return call
 
 
 def main() -> None:
     """Print the figures."""
     began = time.process_time()
-    import openai  # noqa: F401
-
+    load_client()
     loading = time.process_time() - began
     worst = 0.0
     with fake_endpoint() as url:
         config = EndpointConfig("bench", url, "fake", concurrency=AT_ONCE, timeout=60)
         who = EndpointAnswerer(config)
         print(machine())
-        print(f"loading the SDK, once per process: {loading:.2f} s of CPU")
+        print(f"loading the library, once per process: {loading:.2f} s of CPU")
         head = f"{'threads':>8} {'CPU ms/call':>12} {'calls/s':>8} {'bare HTTP, CPU ms/call':>23}"
         print(f"{head} {'ratio':>6}")
         for threads in (1, 16, AT_ONCE):

@@ -9,6 +9,7 @@ many requests of the same size through the bare HTTP library.
 import tempfile
 import time
 
+from benchmarks.llm.connections import load_client
 from tests.bench.calling import bare, fake_endpoint
 from tests.bench.storing import machine, set_up, tell
 
@@ -56,7 +57,7 @@ def floor(url: str, calls: int) -> float:
 
 def main() -> None:
     """Print the figures."""
-    import openai  # noqa: F401  (loading it is measured by calling.py)
+    load_client()  # measured by calling.py
 
     with tempfile.TemporaryDirectory() as folder, fake_endpoint() as url:
         set_up(folder)

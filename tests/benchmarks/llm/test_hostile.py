@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-import httpx2
+import httpcore2
 import pytest
 
 from benchmarks.core.answerers import Cast
@@ -18,8 +18,9 @@ from benchmarks.core.errors import AnswererFailed
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Outcome, Turn
 from benchmarks.llm.fake.models import MODELS
-from benchmarks.llm.security import REDACTED, EndpointRefused, Secret, read_address
-from benchmarks.llm.transport import Deadline, GuardedTransport
+from benchmarks.llm.hosts import AddressGate
+from benchmarks.llm.security import REDACTED, Secret, read_address
+from benchmarks.llm.transport import EndpointClient
 from tests.benchmarks.llm.stage import KEY, QUICK, answerer, ask
 
 PIECES = [KEY[i : i + 12] for i in range(len(KEY) - 11)]
@@ -147,61 +148,75 @@ def test_nothing_of_the_environment_travels_along(server, monkeypatch, tmp_path)
     assert "elsewhere" not in repr(server.last_headers)
 
 
-class TestTheGate:
-    """The transport, with a server made of a function."""
+class _Wire(httpcore2.MockStream):
+    """A connection that keeps what is sent."""
 
-    def client(self, reply, url="http://localhost:8000/v1"):
-        inner = httpx2.MockTransport(reply)
-        gate = GuardedTransport(read_address(url), Secret(KEY), inner, Deadline())
-        return httpx2.Client(transport=gate)
+    def __init__(self, reply: bytes, sent: list[bytes]) -> None:
+        super().__init__([reply])
+        self.sent = sent
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.sent.append(buffer)
+
+    def start_tls(self, *given, **kinds):
+        return self
+
+
+class TestTheClient:
+    """What leaves, with a connection that goes nowhere."""
+
+    @pytest.fixture
+    def send(self, monkeypatch):
+        """Sends a request; returns the host and port reached, what was sent, and the reply."""
+
+        def send(url: str, head: bytes = b"", host: str = "localhost"):
+            reached, sent = [], []
+
+            def connect(self, host, port, *rest, **kinds):
+                reached.append((host, port))
+                return _Wire(_http(b"{}", head=head), sent)
+
+            monkeypatch.setattr(httpcore2.SyncBackend, "connect_tcp", connect)
+            monkeypatch.setattr(
+                "benchmarks.llm.transport.socket.getaddrinfo",
+                lambda host, port, **kinds: [(0, 0, 0, "", (f"ip of {host}", port))],
+            )
+            monkeypatch.setattr(AddressGate, "check", lambda gate, found: None)
+            gate = AddressGate(read_address(url), ())
+            client = EndpointClient(gate, Secret(KEY), 1)
+            reply = client.send("POST", "/chat/completions", 5.0, {"model": "ü"})
+            client.close()
+            return reached, b"".join(sent).decode(), reply
+
+        return send
 
     @pytest.mark.parametrize(
-        "url",
-        ["http://localhost:8001/v1", "https://localhost:8000/v1", "http://127.0.0.1:8000/v1",
-         "https://evil.example.org/v1"],
-    )  # fmt: skip
-    def test_no_other_address_is_reached(self, url):
-        reached = []
-        with self.client(reached.append) as client, pytest.raises(EndpointRefused):
-            client.post(url)
-        assert reached == []
-
-    @pytest.mark.parametrize(
-        ("url", "host"),
+        ("url", "reached", "host", "target"),
         [
-            ("http://LocalHost:8000/v1", "localhost:8000"),
-            ("http://[::1]/v1", "[::1]"),
-            ("https://models.example.org:443/v1", "models.example.org"),
+            ("http://LocalHost:8000/v1", ("ip of localhost", 8000), "localhost:8000", "/v1"),
+            ("http://[::1]/v1/", ("ip of ::1", 80), "[::1]", "/v1"),
+            ("https://a.example.org:443", ("ip of a.example.org", 443), "a.example.org", ""),
+            ("https://a.example.org:8443/x/v1", ("ip of a.example.org", 8443),
+             "a.example.org:8443", "/x/v1"),
         ],
-    )
-    def test_its_own_address_is_however_it_is_written(self, url, host):
-        seen = []
+    )  # fmt: skip
+    def test_a_request_goes_to_the_address_however_it_is_written(
+        self, send, url, reached, host, target
+    ):
+        found, sent, _ = send(url)
+        assert found == [reached]
+        assert sent.startswith(f"POST {target}/chat/completions HTTP/1.1\r\nhost: {host}\r\n")
+        assert f"\r\nauthorization: Bearer {KEY}\r\n" in sent
+        assert "\r\ncontent-length: 14\r\n" in sent
+        assert sent.endswith('{"model":"ü"}')
 
-        def reply(request):
-            seen.append((request.headers["host"], request.headers["authorization"]))
-            return httpx2.Response(200)
+    def test_a_redirect_is_a_reply_like_any_other(self, send):
+        reached, _, reply = send("http://localhost:1/v1", b"location: http://192.0.2.1/\r\n")
+        assert len(reached) == 1
+        assert reply.content == b"{}"
 
-        with self.client(reply, url) as client:
-            client.post(f"{url}/chat/completions", headers={"authorization": "Bearer none"})
-        assert seen == [(host, f"Bearer {KEY}")]
-
-    def test_nothing_that_a_server_sets_is_kept(self):
-        seen = []
-
-        def reply(request):
-            seen.append(dict(request.headers))
-            return httpx2.Response(200, headers={"set-cookie": "id=1", "location": "/x"})
-
-        with self.client(reply) as client:
-            first = client.post("http://localhost:8000/v1")
-            client.post("http://localhost:8000/v1")
-        assert "set-cookie" not in first.headers and "location" not in first.headers
-        assert "cookie" not in seen[1]
-
-    def test_the_request_that_others_hold_has_no_key(self):
-        with self.client(lambda request: httpx2.Response(200)) as client:
-            response = client.post("http://localhost:8000/v1")
-        assert not shows_key(repr(response.request.headers.raw))
+    def test_what_a_caller_gets_holds_no_key(self, send):
+        assert not shows_key(repr(send("http://localhost:1/v1")[2]))
 
 
 class _Raw:
