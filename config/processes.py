@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import sys
 import threading
 import warnings
 from typing import Any
@@ -15,7 +16,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from analysis.pages.catalogue import load_reports
 from benchmarks.jobs.workers import end_heartbeat
-from benchmarks.runs.threads import wait_for_work
+from benchmarks.runs.threads import SWITCH_SECONDS, wait_for_work
 from config.celery import app
 
 # Seconds after its start in which a web server has nothing to do but show its first pages.
@@ -91,6 +92,7 @@ class BackgroundWorker(Worker):
 
 def run_web(listener: socket.socket) -> None:
     """Serve pages until told to stop."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     WebServer(listener).run()
 
 

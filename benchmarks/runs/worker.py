@@ -36,7 +36,14 @@ from benchmarks.runs.leases import LEASE, contact, heartbeat
 from benchmarks.runs.log import LeaseLost
 from benchmarks.runs.services import bump_data_version, halt_run
 from benchmarks.runs.signals import run_ended
-from benchmarks.runs.threads import CallThreads, ProcessEnds, Threads, check_ending, end_work
+from benchmarks.runs.threads import (
+    SWITCH_SECONDS,
+    CallThreads,
+    ProcessEnds,
+    Threads,
+    check_ending,
+    end_work,
+)
 from benchmarks.runs.versions import episode_of, missing_version, seeds_of
 
 logger = logging.getLogger(__name__)
@@ -46,10 +53,6 @@ CANDIDATES = 8
 STATUS_CHECK_SECONDS = 0.5
 # They do nothing but wait, and are made when they are needed.
 CALL_THREADS = 512
-# A thread gives up the interpreter at each statement to the database, and waits this long for it
-# while others compute. At Python's 5 ms, who has the turn to write holds up all other writers:
-# 32 trajectories at 0.2 s a call then made 82 calls a second, with this 134; at 0.2 ms, 128.
-SWITCH_SECONDS = 0.001
 
 
 @cache

@@ -1,7 +1,7 @@
 """Play a session: join it, get ready, reply, pause, and answer questions afterwards."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -121,15 +121,15 @@ def reply_to(
             raise Refused("paused", "the session is paused. Resume it, then send again")
         if session.state == State.GATHERING:
             raise Refused("paused", "the session has not started")
-        stored = _stored_reply(ask, user, text)
-        if stored is not None:
-            return stored
         try:
             exchange = answer_open_ask(ask=ask, by=user, text=text, seated=True)
         except UnreadableReply:
             raise
         except CoreError as error:
-            raise Refused("conflict", str(error)) from error
+            stored = _stored_reply(ask, user, text)
+            if stored is None:
+                raise Refused("conflict", str(error)) from error
+            return stored
         for hint in overridden:
             record_live_event(
                 session=session,
@@ -192,14 +192,13 @@ def resume_session(*, session: LiveSession, by: User) -> None:
         record_live_event(session=session, kind=Kind.RESUMED, by=by)
 
 
-def note_player(*, place: LivePlace) -> None:
-    """Keep that a player is there, unless that was kept a moment ago."""
+def note_player(*, place: int, last_seen_at: datetime | None) -> None:
+    """Keep that a player is there, unless that was kept a moment ago (``last_seen_at``)."""
     now = timezone.now()
-    if place.last_seen_at is not None and now - place.last_seen_at < EVERY:
+    if last_seen_at is not None and now - last_seen_at < EVERY:
         return
     with transaction.atomic():  # one statement, but it waits in the queue of config/sqlite
-        LivePlace.objects.filter(pk=place.pk).update(last_seen_at=now)
-    place.last_seen_at = now
+        LivePlace.objects.filter(pk=place).update(last_seen_at=now)
 
 
 def note_end(*, session: LiveSession) -> bool:

@@ -1,14 +1,15 @@
 """The state of a session as one of its players sees it: whose turn it is, and what to show.
 
-`annotation.live.play.status` puts it into words. Every open page calls `read_session_state` about
-once a second, so it takes few queries and reads nothing long.
+`annotation.live.play.status` puts it into words. Every open page polls about once a second, so
+`read_poll` takes two small queries; whatever else a page needs is read once its token has changed.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from hashlib import blake2s
+from typing import Any, Protocol
 
 from django.utils import timezone
 
@@ -25,19 +26,128 @@ SOON, LATER = 1.0, 1.5
 NEWEST = 16
 
 
+_S = Trajectory.Status
+# Suggestions on what a player is asked: step, slot and state of each.
+Suggested = Sequence[tuple[int, int, str]]
+
+
+class PlaceRow(Protocol):
+    """What polls need of a `LivePlace`."""
+
+    pk: Any
+    player_id: Any
+    roles: Any
+    stand_in: Any
+    ready_at: Any
+    last_seen_at: Any
+
+
+class AskRow(Protocol):
+    """What polls need of an `OpenAsk`."""
+
+    pk: Any
+    step: Any
+    slot: Any
+    role: Any
+    answered_at: Any
+
+
+def session_token(
+    *,
+    state: str,
+    status: str,
+    places: Sequence[PlaceRow],
+    asks: Sequence[AskRow],
+    own: PlaceRow | None,
+    suggested: Suggested,
+    present: Collection[int],
+) -> str:
+    """Return a text that changes whenever the page of a player (``own``) has to.
+
+    ``asks`` are the newest of the trajectory, the latest first, and ``status`` is the trajectory's.
+    """
+    mine = [ask for ask in asks if own is None or ask.role in own.roles]
+    parts = (
+        str(state),
+        # While somebody works on it, it is the same to players whether a worker has it yet.
+        str(status) if status not in (_S.PENDING, _S.RUNNING, _S.WAITING) else "",
+        [ask.pk for ask in _waiting(status, asks)],
+        [ask.pk for ask in mine if ask.answered_at is not None][:1],
+        suggested,
+        [(row.pk, row.player_id, row.ready_at is not None, row.stand_in) for row in places],
+        sorted(present),
+    )
+    return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
+
+
+def _waiting(status: str, asks: Sequence[Any]) -> list[Any]:
+    """Return the asks that people have to answer, in the order of the protocol."""
+    if status != _S.WAITING:
+        return []
+    return [ask for ask in reversed(asks) if ask.answered_at is None]
+
+
+def _present(places: Sequence[PlaceRow], own: PlaceRow | None, now: datetime) -> set[int]:
+    """Return the places whose players are at their page, with that of whoever looks."""
+    return {*places_present(places, now), *([own.pk] if own is not None else [])}
+
+
+@dataclass(frozen=True)
+class Poll:
+    """What is read for a poll: the player's place, and the token to compare with their page's."""
+
+    place: PlaceRow
+    token: str
+    over: bool
+
+
+def read_poll(session: int, user: int) -> Poll | None:
+    """Return what a poll of this user compares; None where they have no place in the session."""
+    rows = LivePlace.objects.filter(session=session).order_by("number")
+    places: tuple[Any, ...] = tuple(
+        rows.values_list(
+            "pk", "player_id", "roles", "stand_in", "ready_at", "last_seen_at",
+            "session__state", "session__trajectory_id", "session__trajectory__status",
+            "session__study__live__shows_suggestions",
+            named=True,
+        )
+    )  # fmt: skip
+    own = next((row for row in places if row.player_id == user), None)
+    if own is None:
+        return None
+    state, status = own.session__state, own.session__trajectory__status
+    newest = OpenAsk.objects.filter(trajectory=own.session__trajectory_id)
+    columns = ("pk", "step", "slot", "role", "answered_at")
+    found = newest.order_by("-step", "-slot").values_list(*columns, named=True)
+    asks: tuple[Any, ...] = tuple(found[:NEWEST])
+    mine = [ask for ask in _waiting(status, asks) if ask.role in own.roles]
+    shows = own.session__study__live__shows_suggestions
+    token = session_token(
+        state=state,
+        status=status,
+        places=places,
+        asks=asks,
+        own=own,
+        suggested=_suggested(own.session__trajectory_id, mine) if shows else (),
+        present=_present(places, own, timezone.now()),
+    )
+    return Poll(own, token, state in LiveSession.OVER or status in (_S.DONE, _S.CANCELLED))
+
+
 @dataclass(frozen=True)
 class SessionState:
-    """A session as it stands. ``own`` is what the place of whoever looks is asked.
+    """A session as it stands. ``own`` is what the place of whoever looks is asked, and ``newest``
+    are the newest asks of all, the latest first.
 
-    ``suggested`` are the suggestions on it that they may see, each by step, slot and state.
+    ``suggested`` are the suggestions on it that they may see.
     """
 
     access: SessionAccess
     trajectory: Trajectory
     turn: SessionTurn
     own: tuple[OpenAsk, ...]
-    heard: tuple[int, ...]
-    suggested: tuple[tuple[int, int, str], ...] = ()
+    newest: tuple[OpenAsk, ...]
+    suggested: Suggested = ()
     now: datetime = field(default_factory=timezone.now)
 
     @property
@@ -56,8 +166,7 @@ class SessionState:
     @cached_property
     def present(self) -> Collection[int]:
         """Whose players are at their page: the ids of the places, with that of whoever looks."""
-        here = places_present(self.access.places, self.now)
-        return {*here, *([self.place.pk] if self.place is not None else [])}
+        return _present(self.access.places, self.place, self.now)
 
     @cached_property
     def away(self) -> tuple[LivePlace, ...]:
@@ -73,23 +182,16 @@ class SessionState:
 
     @cached_property
     def token(self) -> str:
-        """Changes whenever the page has to."""
-        players = [
-            (place.pk, place.player_id, place.ready_at is not None, place.stand_in)
-            for place in self.access.places
-        ]
-        parts = (
-            self.session.state,
-            self.turn.standing,
-            # While somebody works on it, it is the same to players whether a worker has it yet.
-            self.trajectory.status if self.over else "",
-            [ask.pk for ask in self.turn.asks],
-            self.heard,
-            self.suggested,
-            players,
-            sorted(self.present),
+        """Changes whenever the page has to, as `read_poll` finds it."""
+        return session_token(
+            state=self.session.state,
+            status=self.trajectory.status,
+            places=self.access.places,
+            asks=self.newest,
+            own=self.place,
+            suggested=self.suggested,
+            present=self.present,
         )
-        return blake2s(repr(parts).encode(), digest_size=8).hexdigest()
 
     @property
     def over(self) -> bool:
@@ -111,24 +213,23 @@ def read_session_state(access: SessionAccess) -> SessionState:
     trajectory = session.trajectory
     asks = OpenAsk.objects.filter(trajectory=trajectory).order_by("-step", "-slot")
     rows = asks.only("trajectory", "step", "slot", "role", "seat", "opened_at", "answered_at")
-    rows = rows[:NEWEST]
-    waiting = [ask for ask in reversed(list(rows)) if ask.answered_at is None]
-    if trajectory.status != Trajectory.Status.WAITING:
-        waiting = []
-    answered = [ask.answered_at for ask in rows if ask.answered_at is not None]
+    newest = tuple(rows[:NEWEST])
+    answered = [ask.answered_at for ask in newest if ask.answered_at is not None]
     trajectory.last_answered = max(answered, default=None)  # type: ignore[attr-defined]
+    waiting = _waiting(trajectory.status, newest)
     turn = turn_of(session, trajectory, waiting, list(access.places))
     own = turn.asks_of(access.place) if access.place is not None else ()
-    newest = [ask for ask in rows if access.place is None or ask.role in access.place.roles]
-    heard = tuple(ask.pk for ask in newest if ask.answered_at is not None)[:1]
-    return SessionState(access, trajectory, turn, own, heard, _suggested(session, own))
+    shows = access.place is not None and session.study.live.shows_suggestions
+    mine = [ask for ask in waiting if access.place and ask.role in access.place.roles]
+    suggested = _suggested(trajectory.pk, mine) if shows else ()
+    return SessionState(access, trajectory, turn, own, newest, suggested)
 
 
-def _suggested(session: LiveSession, own: tuple[OpenAsk, ...]) -> tuple[tuple[int, int, str], ...]:
-    """Return suggestions on what a player is asked, where the study shows them."""
-    if not own or not session.study.live.shows_suggestions:
+def _suggested(trajectory: int, own: Sequence[AskRow]) -> Suggested:
+    """Return the suggestions on what a player is asked."""
+    if not own:
         return ()
     asks = {(ask.step, ask.slot) for ask in own}
-    rows = Suggestion.objects.filter(trajectory=session.trajectory_id).order_by("-step", "-slot")
+    rows = Suggestion.objects.filter(trajectory=trajectory).order_by("-step", "-slot")
     newest = rows.values_list("step", "slot", "state")[:NEWEST]
     return tuple(row for row in newest if row[:2] in asks)

@@ -44,7 +44,12 @@ from annotation.live.play.services import (
     reply_to,
     resume_session,
 )
-from annotation.live.play.session_state import SessionState, read_session_state
+from annotation.live.play.session_state import (
+    PlaceRow,
+    SessionState,
+    read_poll,
+    read_session_state,
+)
 from annotation.live.play.status import headline, leaving_text, player_statuses, session_deadlines
 from annotation.live.setup.sessions import mode_of
 from annotation.live.setup.views import instructions
@@ -101,8 +106,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
         return redirect("annotation:session_watch", pk=pk)
     if _has_to_read_first(access):
         return redirect("annotation:next_item", pk=access.study.study.pk)
-    note_here(access.place, timezone.now())
-    note_player(place=access.place)
+    _note_there(access.place)
     shown = f"ask-{request.GET.get('ask', '')}"
     return player_page(request, access, shown, as_text=request.GET.get("as") == "text")
 
@@ -203,17 +207,24 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what has changed since ``v``; the desk ``d`` that the page shows
     stays while it belongs.
     """
-    try:
-        access, place = fetch_player(request, pk)
-    except Http404:
+    poll = read_poll(pk, person(request).pk) if pk <= LARGEST else None
+    if poll is None:
         return _player_left(request, pk)
-    if access.session.state not in LiveSession.OVER:
-        note_here(place, timezone.now())
-        note_player(place=place)
-    state = read_session_state(access)
-    if request.GET.get("v") == state.token:
-        return HttpResponse(status=STOP_POLLING if state.over else 204)
-    return _changed_parts(request, state, request.GET)
+    if not poll.over:
+        _note_there(poll.place)
+    if request.GET.get("v") == poll.token:
+        return HttpResponse(status=STOP_POLLING if poll.over else 204)
+    try:
+        access, _ = fetch_player(request, pk)
+    except Http404:  # a moment ago
+        return _player_left(request, pk)
+    return _changed_parts(request, read_session_state(access), request.GET)
+
+
+def _note_there(place: PlaceRow) -> None:
+    """Note that a player is at their page."""
+    note_here(place.pk, timezone.now())
+    note_player(place=place.pk, last_seen_at=place.last_seen_at)
 
 
 def _changed_parts(
@@ -270,7 +281,7 @@ def session_away(request: HttpRequest, pk: int) -> HttpResponse:
     except Http404:
         _left_session(request, pk)
     else:
-        note_gone(place)
+        note_gone(place.pk)
     return HttpResponse(status=204)
 
 
@@ -442,7 +453,7 @@ def session_draft(request: HttpRequest, pk: int, ask: int) -> HttpResponse:
         if answered_by(found, access.user):
             return JsonResponse({"version": version})
         return JsonResponse({"reason": "this was answered already"}, status=409)
-    note_player(place=place)
+    note_player(place=place.pk, last_seen_at=place.last_seen_at)
     try:
         kept = keep_draft(ask=found, user=access.user, fields=fields, version=version)
     except NewerDraft as newer:

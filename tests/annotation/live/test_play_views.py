@@ -336,10 +336,31 @@ def test_ready_twice_is_ready_once(session: LiveSession, ann: User) -> None:
     assert session.events.filter(kind="ready").count() == 1
 
 
-def test_a_poll_is_cheap(session: LiveSession, ann: User, django_assert_num_queries: Any) -> None:
-    begin(session)
+@pytest.mark.parametrize("stage", ["lobby", "asked", "background", "paused", "stuck"])
+def test_a_poll_that_finds_nothing_new_is_cheap(
+    ann: User, stage: str, django_assert_num_queries: Any
+) -> None:
+    """Its token is the page's own in every state: else it would bring the page again, each time."""
+    study = make_live_study(mode="judge_and_simulator", shows_suggestions=True)
+    session = make_live_session(study, [ann])
+    if stage != "lobby":
+        begin(session)
+    trajectory = Trajectory.objects.filter(pk=session.trajectory_id)
+    if stage == "background":
+        trajectory.update(status=Trajectory.Status.RUNNING)
+    elif stage == "stuck":
+        trajectory.update(status=Trajectory.Status.FAILED)
+    elif stage == "paused":
+        pause_session(session=session, by=ann)
     client = enter(ann)
     shown = page(client, session)
     polled(client, session, shown)
-    with django_assert_num_queries(4):
+    suggestions = stage in ("asked", "paused")
+    with django_assert_num_queries(4 + suggestions):
         assert polled(client, session, shown).status_code == 204
+    if stage == "background":
+        # Whether a worker has it yet is the same to players; whether it failed is not.
+        trajectory.update(status=Trajectory.Status.PENDING)
+        assert polled(client, session, shown).status_code == 204
+        trajectory.update(status=Trajectory.Status.DECISION)
+        assert "No response" in polled(client, session, shown).content.decode()
