@@ -18,7 +18,7 @@ from analysis.browser.groups.failure_groups import (
     FEWEST,
     LARGEST_SEED,
     MOST,
-    Asked,
+    GroupOptions,
     choose,
     read_asked,
     wanted_groups,
@@ -377,7 +377,7 @@ def request_failure_groups(request: HttpRequest, query: Query[GroupQuery]) -> St
 
 def _groups(
     request: HttpRequest, query: GroupQuery
-) -> tuple[Asked, DeferredReport, dict[str, Any]]:
+) -> tuple[GroupOptions, DeferredReport, dict[str, Any]]:
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
 
@@ -405,7 +405,9 @@ def _groups(
     return asked, find_deferred(wanted_groups(asked, chosen)), rest
 
 
-def _group_answer(asked: Asked, state: DeferredReport, rest: Mapping[str, Any]) -> dict[str, Any]:
+def _group_answer(
+    asked: GroupOptions, state: DeferredReport, rest: Mapping[str, Any]
+) -> dict[str, Any]:
     answer, report = _later(state), state.report
     return {
         "status": answer["status"],

@@ -9,7 +9,7 @@ from benchmarks.core.answerers import Identity
 from benchmarks.core.conditions import condition_title
 from benchmarks.core.log import Exchange
 from benchmarks.core.registry import EXTERNAL, find_system, get_rejudging, get_system
-from benchmarks.core.system import Stored, System
+from benchmarks.core.system import RecordedTrajectory, System
 from benchmarks.core.types import Message, Outcome
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.models import (
@@ -92,10 +92,10 @@ def core_violations(rows: Iterable[Violation]) -> tuple[types.Violation, ...]:
     )
 
 
-def stored_trajectory(trajectory: Trajectory) -> Stored:
+def stored_trajectory(trajectory: Trajectory) -> RecordedTrajectory:
     """Return a stored trajectory for re-judging, without the header of an imported file."""
     run = trajectory.run
-    return Stored(
+    return RecordedTrajectory(
         tuple(
             types.Turn(
                 turn.index,

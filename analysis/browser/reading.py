@@ -113,26 +113,26 @@ class ShownTurn:
 
 
 @dataclass
-class Piece:
+class TurnBlock:
     """Turns that are shown, or a gap of turns that are not."""
 
     turns: list[ShownTurn] = field(default_factory=list)
     gap: TurnRange | None = None
 
 
-def pieces_of(indices: Sequence[int], shown: Mapping[int, ShownTurn]) -> list[Piece]:
+def pieces_of(indices: Sequence[int], shown: Mapping[int, ShownTurn]) -> list[TurnBlock]:
     """Return all turns in order: those that are shown, and a gap for each run of others."""
-    pieces: list[Piece] = []
+    pieces: list[TurnBlock] = []
     for index in indices:
         row = shown.get(index)
         if row is not None:
             if not pieces or pieces[-1].gap is not None:
-                pieces.append(Piece())
+                pieces.append(TurnBlock())
             pieces[-1].turns.append(row)
         elif pieces and pieces[-1].gap is not None:
             pieces[-1].gap = TurnRange(pieces[-1].gap.first, index)
         else:
-            pieces.append(Piece(gap=TurnRange(index, index)))
+            pieces.append(TurnBlock(gap=TurnRange(index, index)))
     return pieces
 
 

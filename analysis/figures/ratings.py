@@ -13,7 +13,7 @@ from analysis.figures.elements import (
     undefined_marks,
 )
 from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, make_figure
-from analysis.stats.descriptive.spread import Middle
+from analysis.stats.descriptive.spread import Quartiles
 from analysis.stats.results import Distribution, Estimate
 
 
@@ -84,7 +84,7 @@ def score_bars(groups: Sequence[tuple[str, Distribution]]) -> Figure:
     return make_figure(traces, layout)
 
 
-def time_lines(names: Sequence[str], times: Sequence[Middle]) -> Figure:
+def time_lines(names: Sequence[str], times: Sequence[Quartiles]) -> Figure:
     """Draw median and quartiles of the active minutes per item, by annotator."""
     rows = [label(name) for name in names]
     known = [

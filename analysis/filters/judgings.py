@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from analysis.filters import with_query
-from analysis.filters.options import FilterOption, Judged
+from analysis.filters.options import FilterOption, RunJudging
 from analysis.filters.selection import ChosenRun, Selection
 
 
@@ -37,20 +37,20 @@ def with_beside(selection: Selection) -> Selection:
     )
 
 
-def _beside(run: ChosenRun, name: str) -> Judged | None:
+def _beside(run: ChosenRun, name: str) -> RunJudging | None:
     found = (one for one in reversed(run.judgings) if one.name == name and one is not run.judged)
     return next(found, None)
 
 
 @dataclass(frozen=True)
-class Counting:
+class JudgingOption:
     """One of the judgings that may count on a page, with its address; empty where it does."""
 
     name: str
     url: str
 
 
-def counting_here(selection: Selection, page: str) -> list[Counting]:
+def counting_here(selection: Selection, page: str) -> list[JudgingOption]:
     """Return the judgings among which a page chooses, the one that counts without an address.
 
     Nothing where the runs have one alone. Runs may call different judgings their primary one.
@@ -60,12 +60,12 @@ def counting_here(selection: Selection, page: str) -> list[Counting]:
         return []
     here = dict.fromkeys(run.judging_name for run in selection.runs if run.judging is not None)
     primary = {one.name for run in selection.runs for one in run.judgings if one.pk == run.primary}
-    found = [Counting(" / ".join(here), "")]
+    found = [JudgingOption(" / ".join(here), "")]
     for name in names:
         if name in here:
             continue
         word = "" if {name} == primary else name
         found.append(
-            Counting(name, with_query(page, selection.filters.query(judging=word, beside="")))
+            JudgingOption(name, with_query(page, selection.filters.query(judging=word, beside="")))
         )
     return found if len(found) > 1 else []

@@ -51,7 +51,7 @@ def choose_value(
 
 
 @dataclass(frozen=True)
-class Judged:
+class RunJudging:
     """A judging of a run: one pass of judges over its turns.
 
     ``made_by`` is the run that carries a later one, with who judged (``roles``) and how
@@ -73,17 +73,17 @@ class Judged:
         return f"{self.pk}.{self.data_version}"
 
 
-def judgings_of(rows: Sequence[Run]) -> dict[int, tuple[Judged, ...]]:
+def judgings_of(rows: Sequence[Run]) -> dict[int, tuple[RunJudging, ...]]:
     """Return the judgings of each run, oldest first."""
-    found: dict[int, tuple[Judged, ...]] = {run.pk: () for run in rows}
+    found: dict[int, tuple[RunJudging, ...]] = {run.pk: () for run in rows}
     about = ("status", "data_version", "settings", "roles")
     fields = ("pk", "run", "name", "made_by", *(f"made_by__{name}" for name in about))
     judgings = Judging.objects.filter(run__in=list(found)).order_by("pk")
     for pk, run, name, made_by, status, version, settings, roles in judgings.values_list(*fields):
         judged = (
-            Judged(pk, run, name)
+            RunJudging(pk, run, name)
             if made_by is None
-            else Judged(pk, run, name, made_by, status in FINISHED, version, settings, roles)
+            else RunJudging(pk, run, name, made_by, status in FINISHED, version, settings, roles)
         )
         found[run] = (*found[run], judged)
     return found
@@ -91,7 +91,7 @@ def judgings_of(rows: Sequence[Run]) -> dict[int, tuple[Judged, ...]]:
 
 def choose_judging(
     rows: Sequence[Run],
-    judgings: Mapping[int, Sequence[Judged]],
+    judgings: Mapping[int, Sequence[RunJudging]],
     wanted: str,
     notes: list[str],
 ) -> tuple[str, tuple[FilterOption, ...]]:
@@ -106,7 +106,7 @@ def choose_judging(
     return wanted, options
 
 
-def judging_named(run: Run, judgings: Sequence[Judged], name: str) -> Judged | None:
+def judging_named(run: Run, judgings: Sequence[RunJudging], name: str) -> RunJudging | None:
     """Return the newest judging of this name, or without a name the run's primary one."""
     if not name:
         return next((one for one in judgings if one.pk == run.primary_judging_id), None)

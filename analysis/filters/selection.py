@@ -8,7 +8,7 @@ from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.factors import model_of, rest_of, value_of, weights_of
 from analysis.filters.options import (
     FilterOption,
-    Judged,
+    RunJudging,
     choose_judging,
     choose_value,
     judging_named,
@@ -47,14 +47,14 @@ class ChosenRun:
     settings: Mapping[str, Any]
     roles: Mapping[str, Sequence[Mapping[str, Any]]]
     pins: Mapping[str, str]
-    judged: Judged | None
+    judged: RunJudging | None
     data_version: int
     experiment: int | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     value: Any = None
-    judgings: Sequence[Judged] = ()
+    judgings: Sequence[RunJudging] = ()
     primary: int | None = None
-    beside: Judged | None = None
+    beside: RunJudging | None = None
 
     @property
     def judging(self) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from analysis.stats.failure_causes import FailedOne
+from analysis.stats.failure_causes import FailedTrajectory
 from benchmarks.core.ports.faults import RETURNED, UNCHANGED, Faults
 from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory, Turn, Violation
@@ -57,7 +57,7 @@ class KnownFailures:
     ``does`` says of each name what trajectories with it do.
     """
 
-    ones: Mapping[int, FailedOne]
+    ones: Mapping[int, FailedTrajectory]
     does: Mapping[str, str]
 
 
@@ -68,7 +68,7 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
         rows = Trajectory.objects.filter(pk__in=ids[at : at + CHUNK]).order_by("pk")
         for pk, name, ending in rows.values_list("pk", "run__dataset__system", "termination"):
             systems.setdefault(name, {})[pk] = ending
-    ones: dict[int, FailedOne] = {}
+    ones: dict[int, FailedTrajectory] = {}
     does: dict[str, str] = {}
     for key, endings in systems.items():
         system = find_system(key)
@@ -79,7 +79,7 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
             named = system.labels.ending(code)
             does[f"{key} ending {code}"] = named.does or f"end as “{named.title}”"
             faults = frozenset(f"{key} fault {one}" for one in found[pk].turns)
-            ones[pk] = FailedOne(f"{key} ending {code}", faults)
+            ones[pk] = FailedTrajectory(f"{key} ending {code}", faults)
     return KnownFailures(ones, does)
 
 

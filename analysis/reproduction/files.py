@@ -31,7 +31,7 @@ NO_PDF = "Figures are not there as PDF; the command reproduce makes them."
 ABSENT = "No Chromium is installed here; each figure is there as data, and in report.html."
 
 
-class Drawings:
+class FigureImages:
     """The files of figures by name; ``missing`` says why there are fewer than there could be.
 
     ``notes`` are what stands under those that are not of the real thing.
@@ -95,7 +95,7 @@ def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[
     """
     sections = list(sections_of(parts_of(made.preset, made.design), made.about))
     digests: dict[str, str] = {}
-    drawings = Drawings(dict(_figures(sections)), dict(_notes(sections)), pdf=pdf)
+    drawings = FigureImages(dict(_figures(sections)), dict(_notes(sections)), pdf=pdf)
     for name, content in _contents(made, sections, drawings, person):
         digests[name] = sha256(content).hexdigest()
         yield name, content
@@ -103,7 +103,7 @@ def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[
 
 
 def _contents(
-    made: Reproduction, sections: Sequence[FileSection], drawings: Drawings, person: str
+    made: Reproduction, sections: Sequence[FileSection], drawings: FigureImages, person: str
 ) -> Iterator[tuple[str, bytes]]:
     yield "design.yaml", made.design.text.encode()
     yield METRICS, as_json(metrics_of(made.design, made.preset, made.about.runs))
@@ -165,7 +165,7 @@ def as_json(value: Any) -> bytes:
 def _manifest(
     made: Reproduction,
     sections: Sequence[FileSection],
-    drawings: Drawings,
+    drawings: FigureImages,
     digests: Mapping[str, str],
 ) -> dict[str, Any]:
     runs = made.about.runs
@@ -202,7 +202,7 @@ def _manifest(
     }  # fmt: skip
 
 
-def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: Drawings) -> str:
+def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: FigureImages) -> str:
     """Return the README of the folder, for readers without the server."""
     lines = [f"# {made.title}", "", made.lead, ""]
     lines += [f"**{mark.title}.** {mark.text}\n" for mark in banners_of(sections)]

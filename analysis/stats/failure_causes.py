@@ -17,7 +17,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True)
-class FailedOne:
+class FailedTrajectory:
     """A failed trajectory: how it ended, and the faults that it has."""
 
     ending: str
@@ -49,7 +49,9 @@ class Cause:
         return f"{words}, and {having} of these {fault_does}"
 
 
-def structured_cause(members: Sequence[FailedOne], rest: Sequence[FailedOne]) -> Cause | None:
+def structured_cause(
+    members: Sequence[FailedTrajectory], rest: Sequence[FailedTrajectory]
+) -> Cause | None:
     """Return how most of these end, with the fault that sets them apart from ``rest``.
 
     None for fewer than two, and where no ending is shared by half of them. Of the faults that half

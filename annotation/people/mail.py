@@ -50,7 +50,7 @@ def address_in(label: str) -> str:
 
 
 @dataclass(frozen=True)
-class Letter:
+class OutgoingMail:
     """One mail to one person. ``link`` gives its link once the mail server is reached."""
 
     to: str
@@ -78,7 +78,7 @@ class SentMail:
     failed: dict[str, str] = field(default_factory=dict)
 
 
-def send_letters(letters: Sequence[Letter], *, subject: str, text: str, by: User) -> SentMail:
+def send_letters(letters: Sequence[OutgoingMail], *, subject: str, text: str, by: User) -> SentMail:
     """Send a text to each person with their own link; one connection, one mail each.
 
     Where the server cannot be reached, nothing is changed.

@@ -15,8 +15,8 @@ from annotation.access import StudyAccess, fetch_managed_study
 from annotation.people.forms import MailForm
 from annotation.people.mail import (
     RENEWED_DAYS,
-    Letter,
     NewLink,
+    OutgoingMail,
     ReminderRow,
     SentMail,
     address_in,
@@ -56,7 +56,9 @@ def invite_mail(request: HttpRequest, pk: int) -> HttpResponseBase:
         form.add_error(None, f"Nothing was sent: {NO_SERVER}.")
     if not form.is_valid():
         return show_people(request, access, links=links, mail=form)
-    found = _send(access, [Letter(link.address, partial(str, link.url)) for link in links], form)
+    found = _send(
+        access, [OutgoingMail(link.address, partial(str, link.url)) for link in links], form
+    )
     for invite in invites.values():
         if address_in(invite.label) in found.sent:
             note_mailed(invite=invite, by=access.user)
@@ -115,7 +117,7 @@ def _remind(
         made[row.key] = renew_invite(invite=row.invite, by=access.user)
         return _join_url(request, made[row.key])
 
-    found = _send(access, [Letter(row.address, partial(link_of, row)) for row in rows], form)
+    found = _send(access, [OutgoingMail(row.address, partial(link_of, row)) for row in rows], form)
     for row in rows:
         sent = row.address in found.sent
         if row.user is not None and sent:
@@ -125,7 +127,7 @@ def _remind(
     _tell(request, found)
 
 
-def _send(access: StudyAccess, letters: Sequence[Letter], form: MailForm) -> SentMail:
+def _send(access: StudyAccess, letters: Sequence[OutgoingMail], form: MailForm) -> SentMail:
     given = form.cleaned_data
     return send_letters(letters, subject=given["subject"], text=given["text"], by=access.user)
 

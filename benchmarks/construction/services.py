@@ -18,7 +18,7 @@ from benchmarks.construction.selectors import (
 from benchmarks.core.candidates import LONGEST_NAME, CandidateRow
 from benchmarks.core.digests import digest
 from benchmarks.core.errors import CoreError, UnknownName
-from benchmarks.core.ports.making import Made, Making
+from benchmarks.core.ports.making import ConstructedTask, Making
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import System
 from benchmarks.datasets.files import import_dataset
@@ -165,7 +165,7 @@ def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -
     return MadeDataset(saved, counts)
 
 
-def constructed_tasks(run: Run, making: Making) -> list[Made]:
+def constructed_tasks(run: Run, making: Making) -> list[ConstructedTask]:
     """Return what the construction made of each problem that it has finished."""
     rows = list(made_trajectories(run, making).select_related("task__dataset"))
     replies = proposed_replies(rows, making.proposing)

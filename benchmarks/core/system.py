@@ -224,7 +224,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Stored:
+class RecordedTrajectory:
     """A trajectory as it is stored: its turns in order, how it ended, and the run's settings.
 
     ``turns`` have the violations that were found while it was played; their scores are left out.
@@ -243,7 +243,11 @@ class Rejudging(System):
     """
 
     def rejudge(
-        self, task: Task, stored: Stored, settings: Mapping[str, Any], rng: random.Random
+        self,
+        task: Task,
+        stored: RecordedTrajectory,
+        settings: Mapping[str, Any],
+        rng: random.Random,
     ) -> Episode:
         """Ask judges about turns that are stored; nobody else is asked.
 
@@ -263,7 +267,12 @@ class Rejudging(System):
         raise NotImplementedError
 
     def one_ask(
-        self, task: Task, stored: Stored, index: int, role: str, settings: Mapping[str, Any]
+        self,
+        task: Task,
+        stored: RecordedTrajectory,
+        index: int,
+        role: str,
+        settings: Mapping[str, Any],
     ) -> Any:
         """Return the ask of a role about one turn, to be tried; None where there is none."""
         raise NotImplementedError

@@ -34,14 +34,14 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Read:
+class YamlDocument:
     """The content of a text, and the line on which each part of it stands."""
 
     value: Any
     lines: Mapping[Path, int]
 
 
-def read_yaml(text: str, *, longest: int = LONGEST, repeated: bool = False) -> Read:
+def read_yaml(text: str, *, longest: int = LONGEST, repeated: bool = False) -> YamlDocument:
     """Read one document; raises `FileRefused` for what is no YAML or more than plain data.
 
     References and tags are refused, and so is a key that stands twice, because the first would be
@@ -85,7 +85,7 @@ class _EventReader:
         self.resolver: Any = yaml.resolver.Resolver()  # whose method has no types
         self.constructor = yaml.constructor.SafeConstructor()
 
-    def read(self) -> Read:
+    def read(self) -> YamlDocument:
         value, documents = None, 0
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
@@ -94,7 +94,7 @@ class _EventReader:
                     raise _refused(_place(event), "one document", "a second one")
             elif isinstance(event, yaml.NodeEvent):
                 value = self._value(event, ())
-        return Read(value, self.lines)
+        return YamlDocument(value, self.lines)
 
     def _value(self, event: Any, path: Path) -> Any:
         self.values += 1

@@ -11,7 +11,7 @@ from benchmarks.core.ports.labels import Tone
 from benchmarks.datasets.selectors import counted
 from benchmarks.mappers import run_condition
 from benchmarks.models import Experiment, Run, Trajectory
-from benchmarks.runs.selectors import TONES, Spent, run_metrics
+from benchmarks.runs.selectors import TONES, RunCost, run_metrics
 from benchmarks.visibility import EVERYTHING, Visibility
 
 T = Trajectory.Status
@@ -218,14 +218,14 @@ def _row(
     )
 
 
-def experiment_spent(experiment: Experiment, runs: Sequence[Run]) -> Spent | None:
+def experiment_spent(experiment: Experiment, runs: Sequence[Run]) -> RunCost | None:
     """Return the total cost of its own runs and the common cap; None if nothing is paid."""
     own = [run for run in runs if run.experiment_id == experiment.pk and run.currency]
     cap = experiment.design.get("cost_cap")
     amount = sum(max(0.0, run.committed) for run in own)
     if len({run.currency for run in own}) != 1 or (cap is None and not amount):
         return None
-    return Spent(amount, cap, own[0].currency)
+    return RunCost(amount, cap, own[0].currency)
 
 
 def experiment_results(experiment: Experiment) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class JudgeVersion:
 
 
 @dataclass
-class _Asked:
+class _ReplyCounts:
     """The readable and unreadable replies of an answerer, with its first and last exchange."""
 
     replies: int = 0
@@ -89,7 +89,7 @@ def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
     titles = judge_roles()
     rows = seen.of(Exchange.objects.filter(state__in=_READ).exclude(answerer__kind="human"))
     spread = _in_several_roles()
-    asked: dict[tuple[int, str], _Asked] = defaultdict(_Asked)
+    asked: dict[tuple[int, str], _ReplyCounts] = defaultdict(_ReplyCounts)
     extent = {"n": Count("pk"), "first": Min("pk"), "last": Max("pk")}
     once = rows.exclude(answerer__in=spread) if spread else rows
     for answerer, state, *numbers in (

@@ -181,7 +181,7 @@ def _mean_of(metric: str) -> Subquery:
 
 
 @dataclass(frozen=True)
-class Spent:
+class RunCost:
     """The cost of a run, with what is reserved for calls under way, and its cap."""
 
     amount: float
@@ -193,11 +193,11 @@ class Spent:
         return min(1.0, self.amount / self.cap) if self.cap else None
 
 
-def spent(run: Run) -> Spent | None:
+def spent(run: Run) -> RunCost | None:
     """Return the cost of a run, or None if it asks no endpoint or its calls have no price."""
     if not run.currency or (run.cost_cap is None and not run.committed):
         return None
-    return Spent(max(0.0, run.committed), run.cost_cap, run.currency)
+    return RunCost(max(0.0, run.committed), run.cost_cap, run.currency)
 
 
 # What is under way: its page renews itself.
@@ -228,7 +228,7 @@ class RunRow:
         return self.run.status in MOVING
 
     @property
-    def spent(self) -> Spent | None:
+    def spent(self) -> RunCost | None:
         return spent(self.run)
 
 

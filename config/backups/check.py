@@ -21,7 +21,7 @@ from config.backups.restore import count_data
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedBackup:
     """A backup that was restored, and how many rows of what it holds."""
 
     path: Path
@@ -38,7 +38,7 @@ def newest_backup(folder: Path) -> Path:
     return found[-1]
 
 
-def check_backup(path: Path) -> Checked:
+def check_backup(path: Path) -> CheckedBackup:
     """Restore a backup aside, bring it up to date, and count its rows."""
     manifest = read_manifest(path)
     with tempfile.TemporaryDirectory(prefix="checking-", dir=settings.DATA_DIR) as folder:
@@ -47,11 +47,11 @@ def check_backup(path: Path) -> Checked:
         if manifest.engine == "sqlite":
             sqlite.check_database(database)
             with sqlite.open_aside(database) as aside:
-                return Checked(path, manifest, _bring_up_to_date(aside))
+                return CheckedBackup(path, manifest, _bring_up_to_date(aside))
         with _scratch_database() as aside:
             with transaction.atomic():
                 postgresql.restore_dump(aside, database)
-            return Checked(path, manifest, _bring_up_to_date(aside))
+            return CheckedBackup(path, manifest, _bring_up_to_date(aside))
 
 
 def _bring_up_to_date(aside: BaseDatabaseWrapper) -> dict[str, int]:

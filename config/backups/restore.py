@@ -41,7 +41,7 @@ BY_PEOPLE = {"annotation.FailureLabel": "made_by_id", "annotation.FailureWording
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredBackup:
     """The result of a restore, and how long it took."""
 
     manifest: Manifest
@@ -54,7 +54,7 @@ Say = Callable[[str], None]
 
 def restore_backup(
     path: Path, *, replace: bool = False, safety_copy: bool = True, say: Say = lambda text: None
-) -> Restored:
+) -> RestoredBackup:
     """Replace everything in the database by what the backup holds, or change nothing."""
     started = time.monotonic()
     connection = connections[DEFAULT_DB_ALIAS]
@@ -76,7 +76,7 @@ def restore_backup(
 
         restore = _restore_dump if manifest.engine == "postgresql" else _restore_sqlite_file
         upgraded = restore(connection, manifest, database, keep_old_data)
-    return Restored(manifest, upgraded, time.monotonic() - started)
+    return RestoredBackup(manifest, upgraded, time.monotonic() - started)
 
 
 def _refuse_newer(migrations: Mapping[str, list[str]], whose: str, version: str = "") -> None:

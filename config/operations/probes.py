@@ -75,14 +75,14 @@ def forget() -> None:
     _kept = _migrated_at = None
 
 
-class _NotWell(Exception):
+class _ProbeFailed(Exception):
     """Raised by a probe with what is wrong."""
 
 
 def _probe(name: str, look: Callable[[], str]) -> Probe:
     try:
         return Probe(name, True, look())
-    except (_NotWell, DatabaseError, OSError) as error:
+    except (_ProbeFailed, DatabaseError, OSError) as error:
         return Probe(name, False, first_line(error))
 
 
@@ -108,7 +108,7 @@ def _migrations() -> str:
     now = time.monotonic()
     if _migrated_at is None or now - _migrated_at > MIGRATIONS_KEEP_SECONDS:
         if is_behind(connection):
-            raise _NotWell("migrations are missing; run manage.py migrate")
+            raise _ProbeFailed("migrations are missing; run manage.py migrate")
         _migrated_at = now
     return "up to date"
 
@@ -117,7 +117,7 @@ def _disk() -> str:
     free = shutil.disk_usage(settings.DATA_DIR).free >> 20
     words = f"{free:,} MB free in the data folder"
     if free < settings.MIN_FREE_MB:
-        raise _NotWell(f"{words}, below {settings.MIN_FREE_MB:,}")
+        raise _ProbeFailed(f"{words}, below {settings.MIN_FREE_MB:,}")
     return words
 
 
@@ -127,12 +127,12 @@ def _broker() -> Probe:
     """
     try:
         return Probe("broker", True, f"{messages_waiting():,} messages waiting", essential=False)
-    except _NotWell as error:
+    except _ProbeFailed as error:
         return Probe("broker", False, str(error), essential=False)
 
 
 def messages_waiting() -> int:
-    """Return the length of the queue, or ``_NotWell``."""
+    """Return the length of the queue, or ``_ProbeFailed``."""
     with app.connection_for_read() as broker:
         away: tuple[type[BaseException], ...] = (
             BrokerError,
@@ -144,4 +144,4 @@ def messages_waiting() -> int:
             channel: Any = broker.default_channel
             return int(channel.queue_declare(app.conf.task_default_queue).message_count)
         except away as error:
-            raise _NotWell(f"{broker.as_uri()}: {first_line(error)}") from None
+            raise _ProbeFailed(f"{broker.as_uri()}: {first_line(error)}") from None

@@ -36,7 +36,7 @@ MOST_TEXTS = 2000
 
 
 @dataclass(frozen=True)
-class Asked:
+class GroupOptions:
     """What is grouped and how. ``groups`` is None where the number is chosen by the silhouette."""
 
     query: str = ""
@@ -57,7 +57,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class GroupedTrajectories:
     """The trajectories that are grouped, ascending, with the title of each one's agent.
 
     ``matching`` counts those of the list, ``left_out`` those of them that are not grouped, by
@@ -75,7 +75,7 @@ class Chosen:
     settled: bool = True
 
 
-def read_asked(params: QueryDict) -> Asked:
+def read_asked(params: QueryDict) -> GroupOptions:
     """Return the choice of an address; what it cannot mean is named and replaced by the usual."""
     rest = params.copy()
     for name in (*OWN, *PLACE):
@@ -100,10 +100,10 @@ def read_asked(params: QueryDict) -> Asked:
     groups, seed = whole("groups", FEWEST, MOST), whole("seed", 0, LARGEST_SEED)
     query = usual_query(rest.urlencode())
     seed = 1 if seed is None else seed
-    return Asked(query, among, texts, groups, seed, tuple(problems))
+    return GroupOptions(query, among, texts, groups, seed, tuple(problems))
 
 
-def choose(found: "Listing", asked: Asked) -> Chosen:
+def choose(found: "Listing", asked: GroupOptions) -> GroupedTrajectories:
     """Return those of a list that ended, or failed. What its reader may not see is in no list.
 
     Failed means: not accurate; where that is undefined, not valid; where that is, too, without the
@@ -127,7 +127,7 @@ def choose(found: "Listing", asked: Asked) -> Chosen:
         reasons["no verdict"] = int((ended & (verdict == NONE)).sum())
     runs = _runs(found, rows)
     versions = sorted({f"{run.pk} {run.version.kept}" for run in runs})
-    return Chosen(
+    return GroupedTrajectories(
         ids=tuple(columns.id[rows].tolist()),
         agents=tuple(run.agent_title for run in runs),
         matching=int(found.rows.sum()),
@@ -144,7 +144,7 @@ def _runs(found: "Listing", rows: Any) -> list["IndexedRunRow"]:
     return [found.index.runs[place] for place in found.index.run_index[rows].tolist()]
 
 
-def wanted_groups(asked: Asked, chosen: Chosen) -> ReportRequest:
+def wanted_groups(asked: GroupOptions, chosen: GroupedTrajectories) -> ReportRequest:
     """Return the report on them; its key is another as soon as another trajectory is among them."""
     parts = (chosen.ids, chosen.agents, chosen.matching, sorted(chosen.left_out.items()))
     digest = blake2b(repr(parts).encode(), digest_size=16).hexdigest()

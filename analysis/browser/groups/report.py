@@ -2,7 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.browser.groups.failure_groups import FAILED, MOST_TEXTS, TEXTS, Asked, Chosen, drawn
+from analysis.browser.groups.failure_groups import (
+    FAILED,
+    MOST_TEXTS,
+    TEXTS,
+    GroupedTrajectories,
+    GroupOptions,
+    drawn,
+)
 from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
 from analysis.browser.search.query import SearchTerm
 from analysis.browser.search.snippets import excerpt
@@ -38,7 +45,7 @@ from analysis.stats.text_groups import TextGroup, TextGroups, group_texts
 Key = tuple[int, int]
 
 
-def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
+def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) -> Report:
     """Group the texts of what was chosen, and keep the groups for the list to be narrowed to."""
     ids = drawn(chosen.ids, asked.seed)
     note_progress(f"reading the texts of {plural(len(ids), 'trajectory', 'trajectories')}")
@@ -81,15 +88,15 @@ def groups_report(asked: Asked, chosen: Chosen, key: str) -> Report:
     )
 
 
-def _what(asked: Asked) -> str:
+def _what(asked: GroupOptions) -> str:
     return "failed trajectory" if asked.among == FAILED else "ended trajectory"
 
 
-def _many(asked: Asked) -> str:
+def _many(asked: GroupOptions) -> str:
     return _what(asked).replace("trajectory", "trajectories")
 
 
-def _empty(asked: Asked, chosen: Chosen, found: TextGroups) -> Empty:
+def _empty(asked: GroupOptions, chosen: GroupedTrajectories, found: TextGroups) -> Empty:
     if not chosen.ids:
         why = f"left out: {counted(chosen.left_out)}" if chosen.left_out else "it is empty"
         return Empty(f"No {_what(asked)} in this list", f"Of the list, {why}.")
@@ -113,7 +120,11 @@ def _causes(members: Mapping[int, Sequence[int]], read: Sequence[int]) -> dict[i
 
 
 def _sentence(
-    asked: Asked, chosen: Chosen, found: TextGroups, texts: int, causes: Mapping[int, str]
+    asked: GroupOptions,
+    chosen: GroupedTrajectories,
+    found: TextGroups,
+    texts: int,
+    causes: Mapping[int, str],
 ) -> str:
     largest = found.groups[0]
     words = listed([f"“{word}”" for word in largest.words[:3]])
@@ -271,7 +282,9 @@ def _figures(found: TextGroups, key: str, texts: int) -> tuple[FigureSpec, ...]:
     )
 
 
-def _notices(asked: Asked, chosen: Chosen, found: TextGroups) -> tuple[Notice, ...]:
+def _notices(
+    asked: GroupOptions, chosen: GroupedTrajectories, found: TextGroups
+) -> tuple[Notice, ...]:
     texts = [Notice(f"{warning[:1].upper()}{warning[1:]}.") for warning in found.warnings]
     if len(chosen.ids) > MOST_TEXTS:
         words = (
@@ -282,7 +295,7 @@ def _notices(asked: Asked, chosen: Chosen, found: TextGroups) -> tuple[Notice, .
     return tuple(texts)
 
 
-def _banners(chosen: Chosen) -> tuple[Banner, ...]:
+def _banners(chosen: GroupedTrajectories) -> tuple[Banner, ...]:
     """Return what the trajectories are where they are not the real thing."""
     banners = {
         "demo": ("Demo data", "come with the demo and say nothing about a real model."),
@@ -301,7 +314,7 @@ def _banners(chosen: Chosen) -> tuple[Banner, ...]:
 
 
 def _how(
-    asked: Asked, chosen: Chosen, found: TextGroups, *, read: int, texts: int
+    asked: GroupOptions, chosen: GroupedTrajectories, found: TextGroups, *, read: int, texts: int
 ) -> tuple[str, ...]:
     verdict = (
         "Failed: not accurate; where that is undefined, not valid; where that is, too, without the "

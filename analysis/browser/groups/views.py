@@ -12,8 +12,8 @@ from analysis.browser.groups.failure_groups import (
     LARGEST_SEED,
     MOST,
     TEXTS,
-    Asked,
-    Chosen,
+    GroupedTrajectories,
+    GroupOptions,
     choose,
     read_asked,
     wanted_groups,
@@ -89,7 +89,9 @@ def trajectory_groups_table(request: HttpRequest, part: str) -> HttpResponseBase
     return answer_table(_there(wanted), part, ["groups", part, f"seed-{asked.seed}"])
 
 
-def _open(request: HttpRequest) -> tuple[Asked, Chosen, ReportRequest, list[tuple[str, str, str]]]:
+def _open(
+    request: HttpRequest,
+) -> tuple[GroupOptions, GroupedTrajectories, ReportRequest, list[tuple[str, str, str]]]:
     """Authorise, then find what the address is about, and what narrows its list, in words."""
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
@@ -108,11 +110,13 @@ def _there(wanted: ReportRequest) -> Report:
     return report
 
 
-def _url(name: str, asked: Asked, **more: str) -> str:
+def _url(name: str, asked: GroupOptions, **more: str) -> str:
     return with_query(reverse(f"analysis:{name}", kwargs=more), asked.full_query)
 
 
-def _context(asked: Asked, chosen: Chosen, state: DeferredReport) -> dict[str, object]:
+def _context(
+    asked: GroupOptions, chosen: GroupedTrajectories, state: DeferredReport
+) -> dict[str, object]:
     """Return what the fragment shows: the report, or how far it is."""
     context: dict[str, object] = {
         "deferred": state,

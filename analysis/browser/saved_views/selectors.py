@@ -21,7 +21,7 @@ _OTHERS = {
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedViewLink:
     """A view with its address; ``current``: it shows what the page shows now."""
 
     row: SavedView
@@ -40,8 +40,8 @@ class SavedViews:
     page: str
     query: str
     here: str
-    mine: Sequence[Kept]
-    shared: Sequence[Kept]
+    mine: Sequence[SavedViewLink]
+    shared: Sequence[SavedViewLink]
     closed: bool
 
     @property
@@ -83,7 +83,7 @@ def saved_views(*, page: str, query: str, user: User, seen: Visibility) -> Saved
     theirs = Q(shared=True, owner__is_active=True)
     rows = rows.filter(Q(owner=user) if closed else Q(owner=user) | theirs)
     query = usual_query(query)
-    kept = [Kept(row, page_url(page, row.query), row.query == query) for row in rows]
+    kept = [SavedViewLink(row, page_url(page, row.query), row.query == query) for row in rows]
     return SavedViews(
         page,
         query,

@@ -58,7 +58,7 @@ class JudgeRow:
 
 
 @dataclass(frozen=True)
-class Turned:
+class DecisiveJudge:
     """The judge without whom most verdicts turn, and on which dimension."""
 
     share: float
@@ -102,7 +102,7 @@ class PanelsResult:
         return len(self.known[0].panel.judges)
 
     @property
-    def most_turned(self) -> Turned | None:
+    def most_turned(self) -> DecisiveJudge | None:
         found = [
             (share, row.judge.judge, row.of.title)
             for row in self.rows
@@ -110,7 +110,7 @@ class PanelsResult:
             and row.judge.flips is not None
             and (share := row.judge.flips.clustered.value) is not None
         ]
-        return Turned(*max(found)) if found else None
+        return DecisiveJudge(*max(found)) if found else None
 
     @property
     def rows(self) -> list[JudgeRow]:

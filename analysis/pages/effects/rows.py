@@ -65,7 +65,7 @@ class EffectsData:
 
 
 @dataclass(frozen=True)
-class Move:
+class MeanChange:
     """The mean change from one value to another over all agents."""
 
     base: str
@@ -202,20 +202,20 @@ class EffectsResult:
         return found if found.difference.value else None
 
     @property
-    def moves(self) -> list[Move]:
+    def moves(self) -> list[MeanChange]:
         """The mean changes over all agents that are defined."""
         if self.effects is None:
             return []
         every = self.effects.overall.items()
-        return [Move(base, new, one) for (new, base), one in every if one.value is not None]
+        return [MeanChange(base, new, one) for (new, base), one in every if one.value is not None]
 
     @property
-    def clear_moves(self) -> list[Move]:
+    def clear_moves(self) -> list[MeanChange]:
         """The mean changes whose interval excludes 0."""
         return [move for move in self.moves if move.is_clear]
 
     @property
-    def moves_in_words(self) -> list[Move]:
+    def moves_in_words(self) -> list[MeanChange]:
         """The mean changes that the sentence gives: those that are clear, else all; at most two."""
         return (self.clear_moves or self.moves)[:MOVES_IN_WORDS]
 

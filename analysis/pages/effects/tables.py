@@ -9,7 +9,7 @@ from analysis.frames.sizes import profile_sizes
 from analysis.pages.compare_models.rows import Flip
 from analysis.pages.compare_models.tables import NOT_TESTED, P_COLUMN, p_pair_cell
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
-from analysis.pages.effects.rows import AgentEffect, EffectsResult, Move, title_of
+from analysis.pages.effects.rows import AgentEffect, EffectsResult, MeanChange, title_of
 from analysis.pages.links import Link
 from analysis.reports import addresses, run_marks
 from analysis.reports.addresses import new_run_url
@@ -131,15 +131,15 @@ def _left(one: AgentEffect) -> Cell:
     return count_cell(sum(left.values()), tip=tip)
 
 
-def overall_rows(result: EffectsResult) -> list[Move]:
+def overall_rows(result: EffectsResult) -> list[MeanChange]:
     """Return the mean changes over all agents."""
     if result.effects is None or not result.varied:
         return []
     every = result.effects.overall.items()
-    return [Move(base, condition, estimate) for (condition, base), estimate in every]
+    return [MeanChange(base, condition, estimate) for (condition, base), estimate in every]
 
 
-def overall_columns(result: EffectsResult) -> Sequence[ColumnOf[Move]]:
+def overall_columns(result: EffectsResult) -> Sequence[ColumnOf[MeanChange]]:
     """Give the mean change over all agents."""
     return (
         text_of("From", lambda move: move.base),
@@ -151,15 +151,15 @@ def overall_columns(result: EffectsResult) -> Sequence[ColumnOf[Move]]:
     )
 
 
-def odds_rows(result: EffectsResult) -> list[Move]:
+def odds_rows(result: EffectsResult) -> list[MeanChange]:
     """Return the odds of success over all agents, against the first value."""
     if result.odds is None:
         return []
     ratios = result.odds.ratios.items()
-    return [Move(result.only_title, condition, ratio) for condition, ratio in ratios]
+    return [MeanChange(result.only_title, condition, ratio) for condition, ratio in ratios]
 
 
-def odds_columns(_: EffectsResult) -> Sequence[ColumnOf[Move]]:
+def odds_columns(_: EffectsResult) -> Sequence[ColumnOf[MeanChange]]:
     """Give the odds ratios."""
     return (
         text_of("From", lambda move: move.base),

@@ -15,7 +15,7 @@ from analysis.reports.formatting import plural
 from analysis.stats.comparison.paired import NO_COMMON_TASK, compare_pair, pair_by_task
 from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.descriptive.trials import success_rate
-from analysis.stats.failure_causes import Cause, FailedOne, structured_cause
+from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.faults import Faults
 from benchmarks.core.ports.labels import Labels, Measure
@@ -262,13 +262,13 @@ def compute(data: FailureData) -> FailureResult:
     return FailureResult(data, agent, tuple(agents), rows, turns)
 
 
-def _failed(data: FailureData, mine: "DataFrame") -> list[FailedOne]:
+def _failed(data: FailureData, mine: "DataFrame") -> list[FailedTrajectory]:
     """Return the failures among trajectories, each with its ending and its faults."""
     mine = mine[mine["failed"] == 1]
     facts = [fact for fact in data.facts if fact.kind != ENDING]
     shown = mine[[fact.key for fact in facts]].to_numpy() == 1
     return [
-        FailedOne(ending, frozenset(facts[at].key for at in np.flatnonzero(row).tolist()))
+        FailedTrajectory(ending, frozenset(facts[at].key for at in np.flatnonzero(row).tolist()))
         for ending, row in zip(mine["termination"].tolist(), shown, strict=True)
     ]
 

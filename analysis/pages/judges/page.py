@@ -26,7 +26,7 @@ from analysis.pages.declaration import (
 )
 from analysis.pages.judges.verdicts import (
     JudgeSummary,
-    LackRow,
+    UnmetRequirement,
     lacks_of,
     summary_columns,
     tested,
@@ -42,7 +42,7 @@ from analysis.pages.own_table.figures import advantage_drawn
 from analysis.pages.own_table.sections import (
     Cautions,
     FamilyOfTests,
-    Tested,
+    SectionTests,
     cautions_of,
     family_of,
 )
@@ -120,7 +120,7 @@ class ClearBias:
 
 
 @dataclass(frozen=True)
-class JudgeOff:
+class BiasedJudge:
     """A judge that is clearly off on some dimension."""
 
     judge: str
@@ -154,7 +154,7 @@ class JudgesResult(PeopleResult):
 
     data: JudgesData
     biases: Biases
-    parts: tuple[Tested, ...]
+    parts: tuple[SectionTests, ...]
 
     @property
     def epsilon(self) -> float:
@@ -174,7 +174,7 @@ class JudgesResult(PeopleResult):
         return [one for one in self.biases.pairs if one.bias.value is not None]
 
     @property
-    def off(self) -> list[JudgeOff]:
+    def off(self) -> list[BiasedJudge]:
         """The judges that are clearly off, the one on most dimensions first."""
         found = []
         for judge in self.judges:
@@ -184,7 +184,7 @@ class JudgesResult(PeopleResult):
             above = tuple(one for one in clear if (one.bias.value or 0) > 0)
             if clear:
                 found.append(
-                    JudgeOff(judge, ClearBias(below, len(mine)), ClearBias(above, len(mine)))
+                    BiasedJudge(judge, ClearBias(below, len(mine)), ClearBias(above, len(mine)))
                 )
         return sorted(found, key=lambda one: one.weight, reverse=True)
 
@@ -220,13 +220,13 @@ class JudgesResult(PeopleResult):
         return any(test.verdict.withheld for test in self.tests)
 
     @property
-    def nearest(self) -> LackRow | None:
+    def nearest(self) -> UnmetRequirement | None:
         """The dimension that lacks least for a test, where there is none at all."""
         rows = self.lacks if not self.tests else []
         return min(rows, key=lambda row: len(row.needed), default=None)
 
     @property
-    def lacks(self) -> list[LackRow]:
+    def lacks(self) -> list[UnmetRequirement]:
         return lacks_of(self.parts, self.data.keys)
 
     @property
@@ -439,7 +439,7 @@ def planning(result: JudgesResult) -> Table | None:
     return planning_table(plans_of(result), WORD) if result.parts else None
 
 
-def _about(result: JudgesResult, rows: Callable[[Tested], int]) -> list[Link]:
+def _about(result: JudgesResult, rows: Callable[[SectionTests], int]) -> list[Link]:
     """Return the dimension of every row of a table that has so many rows of each section."""
     keys = result.data.keys
     return [Link(dimension=keys[part.title]) for part in result.parts for _ in range(rows(part))]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.links import Link
-from analysis.pages.own_table.sections import Tested, lacking
+from analysis.pages.own_table.sections import SectionTests, lacking
 from analysis.reports.content import Cell, Column
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.results import Estimate
@@ -34,7 +34,7 @@ class JudgeSummary:
 
 
 @dataclass(frozen=True)
-class LackRow:
+class UnmetRequirement:
     """The requirements that a dimension does not meet before these judges can be tested."""
 
     title: str
@@ -49,7 +49,7 @@ class LackRow:
         return Link(dimension=self.key)
 
 
-def tested(table: TidyTable, settings: AgreementSettings) -> list[Tested]:
+def tested(table: TidyTable, settings: AgreementSettings) -> list[SectionTests]:
     """Return the tests of all judges by dimension, each alone and all together."""
     alone = [alternative_tests(section, settings) for section in table.sections]
     family = adjusted([test for tests in alone for test in tests])
@@ -57,12 +57,12 @@ def tested(table: TidyTable, settings: AgreementSettings) -> list[Tested]:
     for section, tests in zip(table.sections, alone, strict=True):
         if tests:
             together = family[start : start + len(tests)]
-            found.append(Tested(section.criterion, tests, together))
+            found.append(SectionTests(section.criterion, tests, together))
         start += len(tests)
     return found
 
 
-def lacks_of(parts: Sequence[Tested], keys: Mapping[str, str]) -> list[LackRow]:
+def lacks_of(parts: Sequence[SectionTests], keys: Mapping[str, str]) -> list[UnmetRequirement]:
     """Return what every dimension lacks; judges that scored the same items lack the same."""
     rows = []
     for part in parts:
@@ -74,7 +74,9 @@ def lacks_of(parts: Sequence[Tested], keys: Mapping[str, str]) -> list[LackRow]:
         for (people, reason, needed), judges in lacks.items():
             everybody = len(judges) == len(part.family)
             names = "every judge and the panel" if everybody else ", ".join(judges)
-            rows.append(LackRow(part.title, keys[part.title], names, people, reason, needed))
+            rows.append(
+                UnmetRequirement(part.title, keys[part.title], names, people, reason, needed)
+            )
     return rows
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.filters.options import Judged
+from analysis.filters.options import RunJudging
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.judgings import (
     BESIDE,
@@ -70,7 +70,7 @@ class JudgingSummary:
 
     which: str
     name: str
-    judged: Judged
+    judged: RunJudging
     runs: int
     judges: Mapping[JudgeSeat, str]
     consistency: Mapping[JudgeSeat, Consistency]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.stats.descriptive.means import OPEN_SCALE, mean_by_cluster, mean_t
-from analysis.stats.descriptive.spread import Middle, middle
+from analysis.stats.descriptive.spread import Quartiles, middle
 from analysis.stats.descriptive.trials import TrialCounts, count_trials, pass_power, success_rate
 from analysis.stats.results import Estimate
 
@@ -46,7 +46,7 @@ class AgentRewards:
     reward: Estimate
     passes: tuple[Estimate, ...]
     no_passes: str
-    counted: Mapping[str, Middle]
+    counted: Mapping[str, Quartiles]
     stated: Mapping[str, Estimate]
     endings: Mapping[str, int]
 

@@ -14,7 +14,7 @@ from analysis.reports.content import (
     number_column,
 )
 from analysis.reports.formatting import Unit, counted, number
-from analysis.stats.descriptive.spread import Histogram, HistogramBin, Middle
+from analysis.stats.descriptive.spread import Histogram, HistogramBin, Quartiles
 from benchmarks.core.registry import EXTERNAL, find_system
 
 WHOLE = {0.0: "zero", 1.0: "full"}
@@ -86,7 +86,7 @@ def _stated_column(name: str, help: str) -> ColumnOf[AgentRewards]:
     return estimate_of(STATED[name], lambda row: row.stated[name], "amount", help=help)
 
 
-def _middle_cell(found: Middle) -> Cell:
+def _middle_cell(found: Quartiles) -> Cell:
     if found.median is None or found.low is None or found.high is None:
         return Cell(data=(None, None, None), reason="not recorded")
     low, high = f"{found.low:g}", f"{found.high:g}"

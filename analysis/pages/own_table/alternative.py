@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.pages.own_table.sections import Tested, lacking
+from analysis.pages.own_table.sections import SectionTests, lacking
 from analysis.pages.own_table.tables import named, naming
 from analysis.reports.content import (
     Badge,
@@ -24,7 +24,7 @@ from analysis.stats.rater_agreement.alt_verdict import CONSTANT_START, Power
 PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"
 
 
-def verdict_table(parts: Sequence[Tested], word: str = "") -> Table:
+def verdict_table(parts: Sequence[SectionTests], word: str = "") -> Table:
     """Return one row per judge and section: both verdicts, how clear they are,
     or what is missing.
     """
@@ -130,7 +130,7 @@ def _p(p: float) -> Cell:
     return Cell("< 0.001" if p < 0.001 else f"{p:.3f}", (float(f"{p:.6g}"),))
 
 
-def person_table(parts: Sequence[Tested], word: str = "") -> Table:
+def person_table(parts: Sequence[SectionTests], word: str = "") -> Table:
     """Return each judge against each person, with p-values before and after both adjustments."""
     rows = []
     for part in parts:
@@ -173,13 +173,13 @@ def person_table(parts: Sequence[Tested], word: str = "") -> Table:
     )
 
 
-def missing(part: Tested) -> str:
+def missing(part: SectionTests) -> str:
     """Return what the section’s first refused test lacks; empty where all are available."""
     refused = next((test for test in part.family if test.passed is None), None)
     return lacking(refused) if refused is not None else ""
 
 
-def power_groups(part: Tested) -> list[tuple[Power, list[str]]]:
+def power_groups(part: SectionTests) -> list[tuple[Power, list[str]]]:
     """Return the power of a section's tests, each with the judges of which it is."""
     found: dict[tuple[int, float, int | None], tuple[Power, list[str]]] = {}
     for test in part.family:
@@ -190,7 +190,7 @@ def power_groups(part: Tested) -> list[tuple[Power, list[str]]]:
     return list(found.values())
 
 
-def power_table(parts: Sequence[Tested], word: str = "") -> Table:
+def power_table(parts: Sequence[SectionTests], word: str = "") -> Table:
     """Return how often a judge as good as a person passes, and how many items it takes."""
     rows = []
     for part in parts:
@@ -223,7 +223,7 @@ def power_table(parts: Sequence[Tested], word: str = "") -> Table:
     )
 
 
-def passing(part: Tested) -> str:
+def passing(part: SectionTests) -> str:
     """Count the judges and the panel that pass, all tests together, as
     in ``2 of 3, 1 withheld``.
     """

@@ -10,7 +10,7 @@ from analysis.figures.ratings import score_bars
 from analysis.figures.theme import Figure
 from analysis.pages.declaration import UrlOf
 from analysis.pages.own_table.results import OverviewResult, SectionResult
-from analysis.pages.own_table.sections import MOST_DRAWN, Tested, judges_of, score_counts
+from analysis.pages.own_table.sections import MOST_DRAWN, SectionTests, judges_of, score_counts
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.judges_and_people import JudgeComparison
@@ -149,7 +149,7 @@ def coefficients(group: RaterGroup) -> list[tuple[str, Estimate]]:
     ]
 
 
-def advantage_drawn(parts: Sequence[Tested], marks: Mapping[str, str]) -> Figure | None:
+def advantage_drawn(parts: Sequence[SectionTests], marks: Mapping[str, str]) -> Figure | None:
     """Draw advantage probabilities by judge and section; None where no test is available.
 
     ``marks`` are the addresses of the sections by title.

@@ -22,7 +22,7 @@ EPSILON_WORDS: Mapping[float, str] = {
 
 
 @dataclass(frozen=True)
-class Tested:
+class SectionTests:
     """Tests of judges in one section: each for itself, and in the family of all."""
 
     title: str
@@ -31,7 +31,7 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class SectionPart(Tested):
+class SectionPart(SectionTests):
     """A section with everything that was computed of it, tests of judges among it."""
 
     section: SectionReport
@@ -72,7 +72,7 @@ class FamilyOfTests:
         return epsilon_words(self.epsilon)
 
 
-def family_of(parts: Sequence[Tested]) -> FamilyOfTests | None:
+def family_of(parts: Sequence[SectionTests]) -> FamilyOfTests | None:
     """Return the family of the tests of these sections; None where there is no judge."""
     tests = [test for part in parts for test in part.family]
     if not tests:
@@ -103,7 +103,7 @@ class Cautions:
         return LOW_ALPHA
 
 
-def cautions_of(parts: Sequence[Tested], *, several: bool) -> Cautions:
+def cautions_of(parts: Sequence[SectionTests], *, several: bool) -> Cautions:
     """Return what to keep in mind; with ``several`` sections their titles are named."""
     tests = [
         (part.title, test) for part in parts for test in part.family if test.passed is not None

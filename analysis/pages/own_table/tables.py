@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from analysis.pages.own_table.sections import SectionPart, Tested, score_counts
+from analysis.pages.own_table.sections import SectionPart, SectionTests, score_counts
 from analysis.reports.content import (
     Cell,
     Column,
@@ -46,7 +46,7 @@ def naming(word: str) -> tuple[Column, ...]:
     return (text_column(word),) if word else ()
 
 
-def named(part: Tested, word: str) -> Row:
+def named(part: SectionTests, word: str) -> Row:
     return (text_cell(part.title),) if word else ()
 
 

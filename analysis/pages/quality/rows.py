@@ -10,7 +10,7 @@ from analysis.stats.annotators.drift import Drift
 from analysis.stats.annotators.rater_quality import Speed
 from analysis.stats.annotators.rater_warnings import QualityWarning
 from analysis.stats.annotators.straight_lining import StraightLining
-from analysis.stats.descriptive.spread import Middle
+from analysis.stats.descriptive.spread import Quartiles
 from analysis.stats.rater_agreement.reliability import Reliability, SetAgreement
 from analysis.stats.results import RESAMPLES, Estimate
 from annotation.models import Study
@@ -29,7 +29,7 @@ class SignsByRater:
     drifts: Mapping[Hashable, Drift]
     straight: Mapping[Hashable, StraightLining]
     speeds: Mapping[Hashable, Speed]
-    times: Mapping[int, Middle]
+    times: Mapping[int, Quartiles]
     items: Mapping[int, int]
     warnings: tuple[QualityWarning, ...]
 
@@ -86,7 +86,7 @@ class RaterSigns:
         return self.signs.speeds[self.rater.user]
 
     @property
-    def times(self) -> Middle:
+    def times(self) -> Quartiles:
         return self.signs.times[self.rater.user]
 
 

@@ -140,7 +140,7 @@ class RefinementRow:
 
 
 @dataclass(frozen=True)
-class Farthest:
+class LargestChange:
     """The change of a measure that goes farthest up, or down, and whose it is.
 
     ``change`` is turned so that it is positive; its interval is said where one agent has it.
@@ -198,14 +198,14 @@ class RefinementResult:
         return any(row.curve.refined for row in self.known)
 
     @property
-    def accuracy(self) -> Farthest | None:
+    def accuracy(self) -> LargestChange | None:
         """The largest gain of accuracy, where it is defined for anybody."""
         changes = [(row.curve.model, row.last.accuracy_change) for row in self.known]
         known = [(name, change) for name, change in changes if change.value is not None]
         return farthest(known, max) if known else None
 
     @property
-    def valid(self) -> Farthest:
+    def valid(self) -> LargestChange:
         """The largest loss of valid plans."""
         return farthest([(row.curve.model, row.last.valid_change) for row in self.known], min)
 
@@ -259,12 +259,12 @@ class RefinementResult:
 
 def farthest(
     changes: Sequence[tuple[str, Estimate]], which: Callable[[Iterable[float]], float]
-) -> Farthest:
+) -> LargestChange:
     """Return the change that goes farthest, with all agents who share it."""
     value = which(change.value or 0.0 for _, change in changes)
     those = [(name, change) for name, change in changes if (change.value or 0.0) == value]
     change = those[0][1]
-    return Farthest(
+    return LargestChange(
         [name for name, _ in those],
         turned_estimate(change) if value < 0 else change,
         (value > 0) - (value < 0),

@@ -17,7 +17,7 @@ from benchmarks.runs.cautions import Caution, runs_caution
 
 
 @dataclass(frozen=True)
-class Opened:
+class ExperimentPage:
     """An experiment with its report, under the key of what that was made from."""
 
     experiment: Experiment
@@ -55,7 +55,7 @@ def _table_url(experiment_id: int, part: str) -> str:
     return reverse("analysis:replicates_table", args=[experiment_id, part])
 
 
-def _open(request: HttpRequest, experiment_id: int) -> Opened:
+def _open(request: HttpRequest, experiment_id: int) -> ExperimentPage:
     """Authorise, then make the report of the runs that this person may see now."""
     # Arrays are slow to import: not when the server starts.
     from analysis.pages.replicates.page import replicates_report
@@ -72,4 +72,4 @@ def _open(request: HttpRequest, experiment_id: int) -> Opened:
     ]
     key = key_of("replicates", str(found.pk), *stamps)
     report = keep_report(key, lambda: replicates_report(matrix.groups, system))
-    return Opened(found, report, key, runs_caution(runs))
+    return ExperimentPage(found, report, key, runs_caution(runs))

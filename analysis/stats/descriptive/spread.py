@@ -13,7 +13,7 @@ BINS = 5
 
 
 @dataclass(frozen=True)
-class Middle:
+class Quartiles:
     """Median and quartiles of n values; None where there are none. ``missing`` had no value."""
 
     n: int
@@ -23,7 +23,7 @@ class Middle:
     missing: int = 0
 
 
-def middle(values: Any) -> Middle:
+def middle(values: Any) -> Quartiles:
     """Compute median and quartiles of a column.
 
     Parameters
@@ -39,9 +39,9 @@ def middle(values: Any) -> Middle:
     kept, gone = present(values)
     missing = sum(gone.values())
     if kept.size == 0:
-        return Middle(0, None, None, None, missing)
+        return Quartiles(0, None, None, None, missing)
     low, median, high = (float(q) for q in np.quantile(kept, [0.25, 0.5, 0.75]))
-    return Middle(int(kept.size), median, low, high, missing)
+    return Quartiles(int(kept.size), median, low, high, missing)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from benchmarks.core.types import Candidate, Json, Outcome, Profile, Task
 
 
 @dataclass(frozen=True)
-class Made:
+class ConstructedTask:
     """A constructed task with its profiles, and every candidate with what was decided about it."""
 
     task: Task
@@ -47,12 +47,12 @@ class Making(Protocol):
 
     def made_task(
         self, problem: Task, outcome: Outcome, proposed: Sequence[Any], decided_by: str
-    ) -> Made:
+    ) -> ConstructedTask:
         """Return the task that came of a problem;
         ``proposed``: the read replies of ``proposing``.
         """
 
-    def fitting_roles(self, made: Iterable[Made]) -> Mapping[str, Sequence[str]]:
+    def fitting_roles(self, made: Iterable[ConstructedTask]) -> Mapping[str, Sequence[str]]:
         """Return who fills roles on these tasks where a run does not say otherwise."""
 
     def calls(self, settings: Json) -> Mapping[str, int]:

@@ -26,7 +26,7 @@ class RowKind:
 
 
 @dataclass(frozen=True)
-class Decided:
+class StepDecision:
     """A step with what follows from its numbers. ``choice`` names the proposed text, '' for none.
 
     Together with the trajectory and the index, ``choice`` identifies a row under all settings.
@@ -38,7 +38,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredText:
     """A text with its label and how probable it is; None where that was not measured.
 
     ``note`` has further numbers, in words.
@@ -59,9 +59,9 @@ class ProposedRow:
     """
 
     kind: str
-    chosen: Scored | None
-    rejected: Scored
-    others: tuple[Scored, ...]
+    chosen: ScoredText | None
+    rejected: ScoredText
+    others: tuple[ScoredText, ...]
     comment: str = ""
 
 
@@ -90,7 +90,7 @@ class TrainingRows(Protocol):
     # The command that writes the rows of a run.
     command: str
 
-    def decide(self, outcome: Json, settings: Json) -> Sequence[Decided]:
+    def decide(self, outcome: Json, settings: Json) -> Sequence[StepDecision]:
         """Return a decision about each step of a trajectory, from the payload of its outcome."""
 
     def propose(self, turn: Json, settings: Json) -> ProposedRow:

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import get_system
-from benchmarks.core.system import Stored
+from benchmarks.core.system import RecordedTrajectory
 from benchmarks.core.types import Task
 from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Run, Trajectory
@@ -86,7 +86,7 @@ def _find(number: int) -> Run:
     return run
 
 
-def _stored(runs: Sequence[Run]) -> Iterator[tuple[str, Task, Stored]]:
+def _stored(runs: Sequence[Run]) -> Iterator[tuple[str, Task, RecordedTrajectory]]:
     rows = Trajectory.objects.filter(run__in=runs, status=Trajectory.Status.DONE)
     for row in rows.select_related("task__dataset", "run__dataset").order_by("pk").iterator():
         yield str(row.pk), core_task(row.task, None), stored_trajectory(row)

@@ -18,7 +18,7 @@ _SIMPLIFIED = "simplified plan:"
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceReading:
     """The reading of a response by the reference's parser; ``parsed`` is false where it fails.
 
     ``names`` are the actions or atoms in the order read (one, or ``None`` as a word, where the task
@@ -31,10 +31,10 @@ class Reference:
     index: str = ""
 
 
-FAILED = Reference(False)
+FAILED = ReferenceReading(False)
 
 
-def read_reference(task: str, response: str) -> Reference:
+def read_reference(task: str, response: str) -> ReferenceReading:
     """Read a response to a task (``app``, ``land``, …) as the reference does."""
     if task == "prog":
         response = _effects_in_brackets(response)
@@ -44,10 +44,10 @@ def read_reference(task: str, response: str) -> Reference:
     match task:
         case "val":
             found = _INDEX.search(text)
-            return Reference(True, index=found.group()) if found else FAILED
+            return ReferenceReading(True, index=found.group()) if found else FAILED
         case "app" | "just":
             names = _read_names(text)
-            return FAILED if names is None else Reference(True, names=tuple(names))
+            return FAILED if names is None else ReferenceReading(True, names=tuple(names))
         case "prog":
             return _read_progression(text)
         case _:
@@ -97,7 +97,7 @@ class _Name:
         return f"({' '.join(self.parts)})"
 
 
-def _read_first(text: str, none: bool) -> Reference:
+def _read_first(text: str, none: bool) -> ReferenceReading:
     name: _Name | None = None
     for found in _PART_OF_INTEREST.finditer(text):
         token = found.group()
@@ -105,10 +105,10 @@ def _read_first(text: str, none: bool) -> Reference:
             if token == "(":
                 name = _Name()
             elif none and token.startswith(NONE):
-                return Reference(True, names=(NONE,))
+                return ReferenceReading(True, names=(NONE,))
         elif name.feed(token):
-            return Reference(True, names=(str(name),))
-    return Reference(True, names=(str(name),)) if name and name.can_end else FAILED
+            return ReferenceReading(True, names=(str(name),))
+    return ReferenceReading(True, names=(str(name),)) if name and name.can_end else FAILED
 
 
 def _read_names(text: str) -> list[str] | None:
@@ -127,7 +127,7 @@ def _read_names(text: str) -> list[str] | None:
     return [*names, str(name)] if name.can_end else None
 
 
-def _read_progression(text: str) -> Reference:
+def _read_progression(text: str) -> ReferenceReading:
     lists: list[tuple[str, ...]] = []
     current: list[str] | None = None
     name: _Name | None = None
@@ -153,7 +153,7 @@ def _read_progression(text: str) -> Reference:
             current = None
             if len(lists) == 2:
                 # Two equal lists become one.
-                return Reference(True, lists=tuple(dict.fromkeys(lists)))
+                return ReferenceReading(True, lists=tuple(dict.fromkeys(lists)))
     return FAILED
 
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.system import PROMPTS, Dimension, Rejudging, Role, Setting, Stored
+from benchmarks.core.system import PROMPTS, Dimension, RecordedTrajectory, Rejudging, Role, Setting
 from benchmarks.core.types import Ask, Episode, Expect, Message, Outcome, Reply, Score, Task, Turn
 from benchmarks.systems.adaplanbench.asks import (
     ASCENDING,
@@ -90,12 +90,21 @@ class AdaPlanJudging(AdaPlanBenchBase, Rejudging):
         return {role: number for role, number in replies.items() if number}
 
     def rejudge(
-        self, task: Task, stored: Stored, settings: Mapping[str, Any], rng: random.Random
+        self,
+        task: Task,
+        stored: RecordedTrajectory,
+        settings: Mapping[str, Any],
+        rng: random.Random,
     ) -> Episode:
         return _rejudge(_TurnAsks(self, task, stored, settings), stored, settings)
 
     def one_ask(
-        self, task: Task, stored: Stored, index: int, role: str, settings: Mapping[str, Any]
+        self,
+        task: Task,
+        stored: RecordedTrajectory,
+        index: int,
+        role: str,
+        settings: Mapping[str, Any],
     ) -> Ask | None:
         turn = next((turn for turn in stored.turns if turn.index == index), None)
         if turn is None or not turn.text.strip():
@@ -108,7 +117,11 @@ class _TurnAsks:
     """The asks about the turns of one trajectory; briefs are made once."""
 
     def __init__(
-        self, judging: AdaPlanJudging, task: Task, stored: Stored, settings: Mapping[str, Any]
+        self,
+        judging: AdaPlanJudging,
+        task: Task,
+        stored: RecordedTrajectory,
+        settings: Mapping[str, Any],
     ) -> None:
         self.task, self.settings = task, settings
         hidden = settings.get("what", RUBRIC) != RUBRIC and task.profile is not None
@@ -169,7 +182,7 @@ def _score(reply: Reply, seat: str, key: str, replicate: int) -> Score:
     return Score(seat, key, value, why, reply.step, reply.slot, replicate)
 
 
-def _rejudge(table: _TurnAsks, stored: Stored, settings: Mapping[str, Any]) -> Episode:
+def _rejudge(table: _TurnAsks, stored: RecordedTrajectory, settings: Mapping[str, Any]) -> Episode:
     found: dict[int, _Verdicts] = {}
     turns = [turn for turn in stored.turns if turn.text.strip()]
     for turn in turns[-1:] if settings["turns"] == LAST else turns:
@@ -197,7 +210,7 @@ def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], Seque
     return (yield asks)
 
 
-def _bar(stored: Stored) -> dict[str, Any]:
+def _bar(stored: RecordedTrajectory) -> dict[str, Any]:
     """Return how the run itself decides what passes; what it does not say is as usual."""
     return {**_DEFAULTS, **{k: v for k, v in stored.settings.items() if k in _DEFAULTS}}
 
@@ -247,7 +260,10 @@ def _payload(
 
 
 def _outcome(
-    stored: Stored, table: _TurnAsks, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
+    stored: RecordedTrajectory,
+    table: _TurnAsks,
+    settings: Mapping[str, Any],
+    found: Mapping[int, _Verdicts],
 ) -> Outcome:
     """Return the stored outcome with the metrics that the new verdicts decide."""
     before = stored.outcome
@@ -303,7 +319,10 @@ def _passed(turn: Turn, verdicts: _Verdicts) -> Mapping[str, bool | None]:
 
 
 def _repeated(
-    stored: Stored, table: _TurnAsks, settings: Mapping[str, Any], found: Mapping[int, _Verdicts]
+    stored: RecordedTrajectory,
+    table: _TurnAsks,
+    settings: Mapping[str, Any],
+    found: Mapping[int, _Verdicts],
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return how often the new verdicts find violated again what had been told by then."""
     metrics: dict[str, float | None] = {}
@@ -329,7 +348,7 @@ def _repeated(
     return metrics, undefined
 
 
-def _states(stored: Stored, found: Mapping[int, _Verdicts]) -> dict[str, Any]:
+def _states(stored: RecordedTrajectory, found: Mapping[int, _Verdicts]) -> dict[str, Any]:
     """Return each turn's state as the protocol keeps it, for what extra turns bring; only of all
     turns.
     """

@@ -16,7 +16,7 @@ from benchmarks.systems.adaplanbench_construction.asks import (
 )
 from benchmarks.systems.adaplanbench_construction.metrics import outcome_metrics
 from benchmarks.systems.adaplanbench_construction.pools import (
-    Book,
+    CandidatePool,
     ConstraintPool,
     PooledCandidate,
     PooledConstraint,
@@ -52,7 +52,7 @@ class _ConstructionState:
         self.pools: dict[Place, ConstraintPool] = {
             (s, kind): ConstraintPool() for s in seats for kind in KINDS
         }
-        self.books = {kind: Book(kind) for kind in KINDS}
+        self.books = {kind: CandidatePool(kind) for kind in KINDS}
 
     def pools_of(self, kind: str) -> dict[str, ConstraintPool]:
         return {seat: pool for (seat, of), pool in self.pools.items() if of == kind}

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.core.candidates import KINDS
 from benchmarks.core.plans import normal_words, number_steps, split_steps
-from benchmarks.core.ports.making import Made, Making
+from benchmarks.core.ports.making import ConstructedTask, Making
 from benchmarks.core.types import Candidate, Constraint, Json, Outcome, Profile, Task
 from benchmarks.systems.adaplanbench.dataset import LEVELS
 from benchmarks.systems.adaplanbench.macgyver import judges
@@ -39,7 +39,7 @@ class Construction(Making):
 
     def made_task(
         self, problem: Task, outcome: Outcome, proposed: Sequence[Any], decided_by: str
-    ) -> Made:
+    ) -> ConstructedTask:
         found = outcome.payload
         rows = {row["key"]: row for row in found["candidates"]}
         listed = offered_tools(problem)
@@ -55,13 +55,13 @@ class Construction(Making):
             "plans": [_with_loose(row, loose) for row in pool],
         }
         category = problem.category or theme_of(found["query"])
-        return Made(
+        return ConstructedTask(
             Task(problem.id, found["query"], category, payload),
             tuple(_profiles(found["levels"], rows)),
             tuple(_candidate(row, decided_by) for row in rows.values()),
         )
 
-    def fitting_roles(self, made: Iterable[Made]) -> Mapping[str, Sequence[str]]:
+    def fitting_roles(self, made: Iterable[ConstructedTask]) -> Mapping[str, Sequence[str]]:
         """Return the roles that fit: lexicon judges read any plan, but know the
         constraints of their lexicon alone.
 

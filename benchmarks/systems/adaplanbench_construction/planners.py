@@ -42,7 +42,7 @@ BY_HAND = ("Look closely at what there is to do.", "Do it by hand, a little at a
 
 
 @dataclass(frozen=True)
-class Manner:
+class PlannerStyle:
     """The way in which a planner finds plans: recorded answers first, and in which
     order it thinks of tools.
 
@@ -54,10 +54,10 @@ class Manner:
     offered: bool = True
 
 
-MANNERS: Mapping[str, Manner] = {
-    "recalling": Manner("Recalls answers", recalls=True),
-    "handy": Manner("Takes what is at hand"),
-    "roaming": Manner("Takes things in any order", offered=False),
+MANNERS: Mapping[str, PlannerStyle] = {
+    "recalling": PlannerStyle("Recalls answers", recalls=True),
+    "handy": PlannerStyle("Takes what is at hand"),
+    "roaming": PlannerStyle("Takes things in any order", offered=False),
 }
 
 
@@ -77,14 +77,14 @@ def _offered(problem: str, number: int | None) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Concern:
+class ProblemScope:
     """The subject of a problem and its recorded answers: no planner thinks of anything else."""
 
     tools: tuple[str, ...]
     attributes: frozenset[str]
 
 
-def concern_of(task: Task) -> Concern:
+def scope_of(task: Task) -> ProblemScope:
     """Return the tools that the problem offers or a recorded answer uses, and the attributes of
     both.
     """
@@ -93,13 +93,13 @@ def concern_of(task: Task) -> Concern:
 
 
 @lru_cache(maxsize=256)
-def _concern(problem: str, number: int | None, recorded: tuple[str, ...]) -> Concern:
+def _concern(problem: str, number: int | None, recorded: tuple[str, ...]) -> ProblemScope:
     offered, known = _offered(problem, number), load_lexicon().tools
     found = [uses(text, offered) for text in (problem, *recorded)]
     tools = dict.fromkeys((*offered, *(name for plan in found[1:] for name in plan.tools)))
     shown = {name for plan in found for name in plan.attributes}
     shown |= {name for tool in tools for name in known[tool].attributes}
-    return Concern(tuple(tools), frozenset(shown))
+    return ProblemScope(tuple(tools), frozenset(shown))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def build_plan(tools: Sequence[str], deed: str) -> str:
     return number_steps([*steps, *([deed] if deed else []), "Check the result."])
 
 
-def _plans(task: Task, manner: Manner, order: Sequence[str], ask: Ask) -> list[str]:
+def _plans(task: Task, manner: PlannerStyle, order: Sequence[str], ask: Ask) -> list[str]:
     restrictions, count = Restrictions.of(ask.context["told"]), ask.context["count"]
     rng = random.Random(derive_seed(task.id, manner.title, ask.context["kind"]))
     found: list[str] = []
@@ -149,7 +149,7 @@ def _plans(task: Task, manner: Manner, order: Sequence[str], ask: Ask) -> list[s
         # What shows no attribute brings nothing up; the order among the others stays.
         order = sorted(order, key=lambda name: not load_lexicon().tools[name].attributes)
     tools = list(islice(filter(restrictions.allows_tool, order), count * TOOLS_PER_PLAN))
-    shown = concern_of(task).attributes
+    shown = scope_of(task).attributes
     deeds = [
         deed
         for deed in rng.sample(_DEEDS, len(_DEEDS))
@@ -161,10 +161,10 @@ def _plans(task: Task, manner: Manner, order: Sequence[str], ask: Ask) -> list[s
     return found
 
 
-def _planner(name: str, manner: Manner) -> Callable[[Task, Json], Answerer]:
+def _planner(name: str, manner: PlannerStyle) -> Callable[[Task, Json], Answerer]:
     def build(task: Task, parameters: Json) -> Answerer:
         def rule(ask: Ask, seed: int) -> Answer:
-            tools = list(concern_of(task).tools)
+            tools = list(scope_of(task).tools)
             if not manner.offered:
                 random.Random(derive_seed("order", name, task.id)).shuffle(tools)
             plans = _plans(task, manner, tools, ask)

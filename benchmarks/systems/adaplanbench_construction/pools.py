@@ -108,7 +108,7 @@ class PooledCandidate:
 
 
 @dataclass
-class Book:
+class CandidatePool:
     """Every candidate of one kind by its normal form, in the order in which it was decided."""
 
     kind: str
@@ -152,7 +152,7 @@ class Book:
         return [entry for entry in self.entries.values() if entry.decision == KEPT]
 
 
-def levels_of(books: Iterable[Book], rounds: int) -> dict[str, list[str]]:
+def levels_of(books: Iterable[CandidatePool], rounds: int) -> dict[str, list[str]]:
     """Return the keys of what was kept by level, each with those of the levels before it."""
     kept = [entry for book in books for entry in book.kept()]
     return {

@@ -13,7 +13,7 @@ from benchmarks.core.digests import digest
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted, describe, text_fault
 from benchmarks.core.types import Constraint, Json, Profile, Task
-from benchmarks.core.yaml_files import Read, read_yaml
+from benchmarks.core.yaml_files import YamlDocument, read_yaml
 from benchmarks.systems.adapt.household.dishes import KINDS, STYLES
 from benchmarks.systems.adapt.household.inventory import (
     TYPES as THING_TYPES,
@@ -24,7 +24,7 @@ from benchmarks.systems.adapt.household.inventory import (
     inventory_of,
     load_content,
 )
-from benchmarks.systems.adapt.preferences import TYPES, RuleReader, Words
+from benchmarks.systems.adapt.preferences import TYPES, RuleNames, RuleReader
 from benchmarks.systems.adapt.preferences import Path as FieldPath
 
 FILE = Path(__file__).with_name("personas.yaml")
@@ -86,7 +86,7 @@ def _named(name: str, problem: Problem) -> Problem:
     return Problem(f"{name}, {problem.where}", problem.expected, problem.found)
 
 
-def _line(read: Read, path: FieldPath) -> int:
+def _line(read: YamlDocument, path: FieldPath) -> int:
     """Return the line of a field, or of the nearest thing around it."""
     while path and path not in read.lines:
         path = path[:-1]
@@ -194,7 +194,7 @@ def _check_personas(file: _File, inventory: Inventory) -> dict[str, Any]:
         return shared
     for name, row in value["tasks"].items():
         shared["tasks"][name] = _check_task(file, row, ("tasks", name))
-    reader = RuleReader(Words(inventory, tuple(value["tasks"])), file.fault)
+    reader = RuleReader(RuleNames(inventory, tuple(value["tasks"])), file.fault)
     if not isinstance(value["personas"], list) or not value["personas"]:
         file.fault(("personas",), "a list of personas", value["personas"])
         return shared

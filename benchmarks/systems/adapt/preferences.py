@@ -39,7 +39,7 @@ class Preference:
 
 
 @dataclass(frozen=True)
-class Words:
+class RuleNames:
     """The names that rules may use beside dishes: the things of a household, and tasks."""
 
     inventory: Inventory
@@ -91,7 +91,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 class RuleReader:
     """Reads rules; ``fault`` is told the path, what was expected and what was found."""
 
-    def __init__(self, words: Words, fault: Fault) -> None:
+    def __init__(self, words: RuleNames, fault: Fault) -> None:
         self.words, self.fault = words, fault
 
     def read(self, raw: Any, path: Path) -> Rule | None:
@@ -209,12 +209,12 @@ def preferences_of(shared: Json, inventory: Inventory, persona: str) -> tuple[Pr
     if len(_kept) > KEPT:
         _kept.popitem(last=False)
     if persona not in known:
-        words = Words(inventory, tuple(shared["tasks"]))
+        words = RuleNames(inventory, tuple(shared["tasks"]))
         known[persona] = read_preferences(words, shared["personas"][persona]["preferences"])
     return known[persona]
 
 
-def read_preferences(words: Words, rows: Sequence[Json]) -> tuple[Preference, ...]:
+def read_preferences(words: RuleNames, rows: Sequence[Json]) -> tuple[Preference, ...]:
     """Return preferences that were checked before they were stored."""
 
     def refuse(path: Path, expected: str, found: Any) -> None:

@@ -31,7 +31,7 @@ from benchmarks.systems.adapt.lexicon import (
     answers,
     asks_about_state,
 )
-from benchmarks.systems.adapt.preferences import Preference, RuleReader, Words, preferences_of
+from benchmarks.systems.adapt.preferences import Preference, RuleNames, RuleReader, preferences_of
 from benchmarks.systems.adapt.recipes import Cook, Rates
 from benchmarks.systems.adapt.settings import (
     ALWAYS_ASK,
@@ -139,7 +139,7 @@ def _work(task: Task, context: Json, rates: Rates, tried: Sequence[Json]) -> str
     inventory = inventory_of(task.shared["household"])
     began = tried[0]["t"] if tried else None
     disclosed = [row for row in context["told"] if began is None or row["t"] < began]
-    reader = RuleReader(Words(inventory, tuple(task.shared["tasks"])), _ignore)
+    reader = RuleReader(RuleNames(inventory, tuple(task.shared["tasks"])), _ignore)
     rules = [rule for row in disclosed if (rule := reader.read(row["rule"], ()))]
     known = [row["id"] for row in context["known"]]
     # What was used up is known no more, but the plan began with it.

@@ -8,11 +8,11 @@ from typing import Any
 
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.training_rows import Reviews
-from benchmarks.core.system import Stored, read_settings
+from benchmarks.core.system import RecordedTrajectory, read_settings
 from benchmarks.core.types import Json, Task
 from benchmarks.systems.adapt.metrics import SATISFACTION
 from benchmarks.systems.adapt_reflection.decisions import count_kinds
-from benchmarks.systems.adapt_reflection.rows import Built, Policy, all_files
+from benchmarks.systems.adapt_reflection.rows import BuiltTrajectory, Policy, all_files
 from benchmarks.systems.adapt_reflection.settings import SETTINGS, thresholds_of
 
 ABOUT = "about.json"
@@ -23,7 +23,7 @@ class ExportRefused(CoreError):
 
 
 def write_exports(
-    built: Sequence[Built], policy: Policy, folder: Path, about: Json
+    built: Sequence[BuiltTrajectory], policy: Policy, folder: Path, about: Json
 ) -> dict[str, Any]:
     """Write ``NAME.jsonl`` and ``NAME.meta.jsonl`` for each kind of rows, and ``about.json``.
 
@@ -63,7 +63,7 @@ def write_exports(
 
 
 def export_reflection(
-    stored: Iterable[tuple[str, Task, Stored]],
+    stored: Iterable[tuple[str, Task, RecordedTrajectory]],
     folder: Path,
     about: Json,
     *,
@@ -90,7 +90,7 @@ def export_reflection(
     known = [setting for setting in SETTINGS if setting.name in given]
     settings = read_settings(known, {**asdict(used), **raw})
     built = [
-        Built(
+        BuiltTrajectory(
             name,
             task.payload["persona"],
             task.payload["task"],

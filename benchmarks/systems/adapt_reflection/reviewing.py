@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from benchmarks.core.errors import CoreError
-from benchmarks.core.ports.training_rows import Decided, ProposedRow, RowKind, Scored
+from benchmarks.core.ports.training_rows import ProposedRow, RowKind, ScoredText, StepDecision
 from benchmarks.core.types import Json
 from benchmarks.systems.adapt.household.actions import LONGEST, UNREAD, parse_action
 from benchmarks.systems.adapt_reflection.decisions import (
@@ -34,11 +34,11 @@ class ReflectionRows:
     settings: tuple[str, ...] = ("tau_u", "tau_d", "mean")
     command = "export_reflection"
 
-    def decide(self, outcome: Json, settings: Json) -> Sequence[Decided]:
+    def decide(self, outcome: Json, settings: Json) -> Sequence[StepDecision]:
         """Return the decision about each step; turns are numbered from 1."""
         thresholds = thresholds_of(settings)
         kinds = [decide(step, thresholds).kind for step in outcome.get("found", ())]
-        return [Decided(index, kind, choice_of(kind)) for index, kind in enumerate(kinds, 1)]
+        return [StepDecision(index, kind, choice_of(kind)) for index, kind in enumerate(kinds, 1)]
 
     def propose(self, turn: Json, settings: Json) -> ProposedRow:
         """Return the texts in question with their probabilities."""
@@ -47,16 +47,16 @@ class ReflectionRows:
         choice = choice_of(found.kind)
         given, utility = found.p_given_question, found.utility
         after = "" if given is None else f"{given:.3f} after the person’s answer"
-        texts = {TEACHER: Scored("Teacher’s action", step["teacher"], found.p_teacher, after)}
+        texts = {TEACHER: ScoredText("Teacher’s action", step["teacher"], found.p_teacher, after)}
         comment = ""
         if step["question"]:
             note = "" if utility is None else f"utility {utility:.3f}"
-            texts[QUESTION] = Scored("Question", chosen_text(step, QUESTION), None, note)
+            texts[QUESTION] = ScoredText("Question", chosen_text(step, QUESTION), None, note)
             comment = step["answer"] or step["no_question"]
         return ProposedRow(
             found.kind,
             texts.get(choice),
-            Scored("Student’s action", step["student"], found.p_student),
+            ScoredText("Student’s action", step["student"], found.p_student),
             tuple(one for name, one in texts.items() if name != choice and one.text),
             comment,
         )

@@ -33,7 +33,7 @@ PREFERENCE, SFT, TEACHER_ONLY, STAR_GATE = "preference", "sft", "teacher_only", 
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltTrajectory:
     """A trajectory that the builder has finished.
 
     ``opening`` are the messages before the first step as (role, content); ``satisfaction`` is the
@@ -70,7 +70,7 @@ class Policy:
     reviews: Reviews = field(default_factory=dict)
     only_reviewed: bool = False
 
-    def review_of(self, one: Built, turn: Turn, choice: str) -> RowReview | None:
+    def review_of(self, one: BuiltTrajectory, turn: Turn, choice: str) -> RowReview | None:
         """Return what a person decided about a row; None if nobody did."""
         return self.reviews.get((one.id, turn.index, choice))
 
@@ -78,7 +78,7 @@ class Policy:
         """Return whether a row is exported."""
         return not self.only_reviewed if review is None else review.verdict != VETOED
 
-    def count(self, built: Sequence[Built]) -> dict[str, int]:
+    def count(self, built: Sequence[BuiltTrajectory]) -> dict[str, int]:
         """Return how many rows that the thresholds propose have which review."""
         found: Counter[str] = Counter()
         for one in built:
@@ -89,7 +89,7 @@ class Policy:
         return {name: found[name] for name in ("accepted", "edited", VETOED, NOT_REVIEWED)}
 
 
-def preference_rows(built: Sequence[Built], policy: Policy) -> Iterator[Pair]:
+def preference_rows(built: Sequence[BuiltTrajectory], policy: Policy) -> Iterator[Pair]:
     """Yield the rows of Reflection-DPO: a question or the teacher's action over the student's."""
     for one, turn, prompt, decision in _decided(built, policy.thresholds):
         if decision.kind in CHOOSING:
@@ -97,7 +97,12 @@ def preference_rows(built: Sequence[Built], policy: Policy) -> Iterator[Pair]:
 
 
 def _reviewed(
-    one: Built, turn: Turn, prompt: list[Row], decision: Decision, choice: str, policy: Policy
+    one: BuiltTrajectory,
+    turn: Turn,
+    prompt: list[Row],
+    decision: Decision,
+    choice: str,
+    policy: Policy,
 ) -> Iterator[Pair]:
     """Yield the row that prefers a choice to the student's action, as its review leaves it."""
     step = turn.payload["builder"]
@@ -112,20 +117,20 @@ def _reviewed(
     )
 
 
-def sft_rows(built: Sequence[Built], policy: Policy) -> Iterator[Pair]:
+def sft_rows(built: Sequence[BuiltTrajectory], policy: Policy) -> Iterator[Pair]:
     """Yield the rows of the ablation without DPO: what was chosen, without what was rejected."""
     for row, meta in preference_rows(built, policy):
         yield {"prompt": row["prompt"], "completion": row["chosen"]}, meta
 
 
-def teacher_rows(built: Sequence[Built], policy: Policy) -> Iterator[Pair]:
+def teacher_rows(built: Sequence[BuiltTrajectory], policy: Policy) -> Iterator[Pair]:
     """Yield the rows of the ablation without reflection: every differing action of the teacher."""
     for one, turn, prompt, decision in _decided(built, policy.thresholds):
         if decision.kind not in (AGREE, UNUSABLE):
             yield from _reviewed(one, turn, prompt, decision, TEACHER, policy)
 
 
-def star_gate_rows(built: Sequence[Built]) -> Iterator[Pair]:
+def star_gate_rows(built: Sequence[BuiltTrajectory]) -> Iterator[Pair]:
     """Yield the rows of STaR-GATE: all steps of the third of trajectories that satisfied most.
 
     The third is rounded down, but is one trajectory at least; of equal ones the first by id are
@@ -142,8 +147,8 @@ def star_gate_rows(built: Sequence[Built]) -> Iterator[Pair]:
 
 
 def _decided(
-    built: Sequence[Built], thresholds: Thresholds
-) -> Iterator[tuple[Built, Turn, list[Row], Decision]]:
+    built: Sequence[BuiltTrajectory], thresholds: Thresholds
+) -> Iterator[tuple[BuiltTrajectory, Turn, list[Row], Decision]]:
     for one in built:
         for turn, prompt in one.prompts():
             yield one, turn, prompt, decide(turn.payload["builder"], thresholds)
@@ -157,12 +162,12 @@ def _assistant(text: str) -> Row:
     return {"role": "assistant", "content": text}
 
 
-def _whose(one: Built, turn: Turn) -> Row:
+def _whose(one: BuiltTrajectory, turn: Turn) -> Row:
     return {"trajectory": one.id, "persona": one.persona, "task": one.task, "fold": one.fold,
             "t": turn.index}  # fmt: skip
 
 
-def _meta(one: Built, turn: Turn, decision: Decision, thresholds: Thresholds) -> Row:
+def _meta(one: BuiltTrajectory, turn: Turn, decision: Decision, thresholds: Thresholds) -> Row:
     step = turn.payload["builder"]
     return {
         "kind": decision.kind,
@@ -179,7 +184,7 @@ def _meta(one: Built, turn: Turn, decision: Decision, thresholds: Thresholds) ->
     }
 
 
-def all_files(built: Sequence[Built], policy: Policy) -> Mapping[str, Iterator[Pair]]:
+def all_files(built: Sequence[BuiltTrajectory], policy: Policy) -> Mapping[str, Iterator[Pair]]:
     """Return the rows of each exported file by its name."""
     return {
         PREFERENCE: preference_rows(built, policy),

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.core.system import Rejudging, Role, Setting, Stored, System
+from benchmarks.core.system import RecordedTrajectory, Rejudging, Role, Setting, System
 from benchmarks.core.types import Episode, Outcome, Task
 from benchmarks.formats.trajectory import NOT_STATED
 from benchmarks.systems.adaplanbench.rejudging import SCORING, AdaPlanJudging
@@ -55,7 +55,11 @@ class ImportedJudging(AdaPlanJudging):
     settings: tuple[Setting, ...] = SCORING
 
     def rejudge(
-        self, task: Task, stored: Stored, settings: Mapping[str, Any], rng: random.Random
+        self,
+        task: Task,
+        stored: RecordedTrajectory,
+        settings: Mapping[str, Any],
+        rng: random.Random,
     ) -> Episode:
         yield from super().rejudge(task, stored, settings, rng)
         return Outcome(stored.outcome.termination, stored.outcome.metrics, stored.outcome.undefined)

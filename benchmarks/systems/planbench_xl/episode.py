@@ -19,7 +19,7 @@ from benchmarks.systems.planbench_xl.environment.query import (
     RETRIEVAL_ERRORS,
     WRONG,
     Query,
-    Seen,
+    StepResult,
 )
 from benchmarks.systems.planbench_xl.environment.tools import TRUSTED, UNTRUSTED
 from benchmarks.systems.planbench_xl.environment.values import is_correct, normalise
@@ -187,7 +187,7 @@ class _Dialogue:
             context=context,
         )
 
-    def answer(self, reply: Reply, seen: Seen) -> None:
+    def answer(self, reply: Reply, seen: StepResult) -> None:
         """Take up a reply and what came of it."""
         new = islice(self.query.shown.values(), len(self.tools), None)
         self.tools += [_shown_tool(tool, self.query.ids.get(tool.name)) for tool in new]
@@ -220,7 +220,7 @@ def _shown_tool(tool: CatalogueTool, tool_id: str | None) -> Json:
     return {**description, "tool_id": tool_id} if tool_id else description
 
 
-def _payload(reply: Reply, seen: Seen, gained: Sequence[str]) -> Json:
+def _payload(reply: Reply, seen: StepResult, gained: Sequence[str]) -> Json:
     return {
         "action": reply.value["kind"],
         "category": seen.category,

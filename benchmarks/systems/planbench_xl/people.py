@@ -67,7 +67,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Past:
+class EarlierReply:
     """A reply that was given: what it asked for and what came of it, in words."""
 
     step: int
@@ -93,8 +93,8 @@ class ReplyPage:
     query: str
     step: int
     steps: int
-    last: Past | None
-    past: Sequence[Past]
+    last: EarlierReply | None
+    past: Sequence[EarlierReply]
     mistakes: Sequence[Mistakes]
     values: Sequence[Value]
     suggestions: Sequence[str]
@@ -244,21 +244,21 @@ def _mistakes(events: Sequence[Json], limits: Mapping[str, int]) -> list[Mistake
     ]
 
 
-def _past(step: int, event: Json) -> Past:
+def _past(step: int, event: Json) -> EarlierReply:
     request: Any = event.get("request")
     if _searched(event):
         count, note = len(event["tools"]), event["feedback"].splitlines()[2:]
         found = f"{count} tool{'s' * (count != 1)} shown"
         came = found if count else " ".join(["No tools.", *note])
-        return Past(step, "Searched", _search_words(request), came, bool(count))
+        return EarlierReply(step, "Searched", _search_words(request), came, bool(count))
     if _carried_out(event):
         came = "Nothing was found for these values."
         if event["value"] is not None:
             came = as_text(event["value"])
-        return Past(step, "Called", _call_words(request), came, bool(event["success"]))
+        return EarlierReply(step, "Called", _call_words(request), came, bool(event["success"]))
     did = {RETRIEVE: "Searched", CALL: "Called", ANSWER: "Answered"}.get(event["action"], "Replied")
     asked = request if isinstance(request, str) else _call_words(request) if request else ""
-    return Past(step, did, asked, event["feedback"], False)
+    return EarlierReply(step, did, asked, event["feedback"], False)
 
 
 def _search_words(request: Json) -> str:

@@ -25,7 +25,7 @@ SKILL, THING = "skill-", "thing-"
 
 
 @dataclass(frozen=True)
-class Row:
+class StepField:
     """A line of the form: one step, with what was chosen and what is wrong with it."""
 
     number: int
@@ -35,7 +35,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Option:
+class RepairOption:
     """A repair to choose from: its steps, what follows them, and its cost in words."""
 
     number: int
@@ -46,14 +46,14 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Page:
+class PlannerPage:
     """The form, and what is known beside it."""
 
     instruction: str
     purpose: str
     title: str
-    rows: Sequence[Row]
-    more: Sequence[Row]
+    rows: Sequence[StepField]
+    more: Sequence[StepField]
     more_open: bool
     skills: Sequence[str]
     things: Sequence[tuple[str, str]]
@@ -66,7 +66,7 @@ class Page:
     window: Sequence[str]
     failure: Json | None
     missing: str
-    options: Sequence[Option]
+    options: Sequence[RepairOption]
     errors: Mapping[str, str]
 
 
@@ -80,13 +80,13 @@ _TITLES = {
 }
 
 
-def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
+def show(context: Json, given: Fields, errors: Mapping[str, str]) -> PlannerPage:
     """Return the page of an ask; ``given`` and ``errors`` come of a form that was refused."""
     purpose = context["purpose"]
     most = CORRECTIVE_ROWS if purpose == "corrective" else ROWS + MORE_ROWS
     filled = given if given else _proposal(context)
     rows = [
-        Row(n, filled.get(f"{SKILL}{n}", ""), filled.get(f"{THING}{n}", ""),
+        StepField(n, filled.get(f"{SKILL}{n}", ""), filled.get(f"{THING}{n}", ""),
             errors.get(f"{SKILL}{n}", ""))
         for n in range(1, most + 1)
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> Page:
             for name in ("needed", "actual")
         )
         missing = f"{diagnosis['words']} must be {needed}, but it is {actual}"
-    return Page(
+    return PlannerPage(
         instruction=context["instruction"],
         purpose=purpose,
         title=_TITLES.get(purpose, "Reply"),
@@ -156,10 +156,10 @@ def _texts(rows: Sequence[Sequence[str]]) -> list[str]:
     return [Step.of(one).text for one in rows]
 
 
-def _options(context: Json, given: Fields) -> list[Option]:
+def _options(context: Json, given: Fields) -> list[RepairOption]:
     rest = _texts(context.get("rest", ()))
     return [
-        Option(number, _texts(one["steps"]), rest, cost_words(one["cost"]),
+        RepairOption(number, _texts(one["steps"]), rest, cost_words(one["cost"]),
                given.get("choice", "") == str(number))
         for number, one in enumerate(context.get("options", ()), 1)
     ]  # fmt: skip

@@ -28,7 +28,7 @@ PLANNED, REVERSED, FAKE = "plan", "reverse", "fake"
 MOST_IN_SIGHT = 40
 
 
-class Known:
+class HouseTypes:
     """The types of things by their ids."""
 
     def __init__(self, house: House) -> None:
@@ -56,7 +56,7 @@ class Play:
         self.settings, self.graph = settings, graph
         self.house = House.of(self.trial, task.shared["scenes"][self.trial["scene"]["floor_plan"]])
         self.goal = Goal.of(self.trial)
-        self.things = Known(self.house)
+        self.things = HouseTypes(self.house)
         self.instruction = instruction_of(self.trial, settings["annotation"])
         seed = rng.getrandbits(63)
         events = draw_events(self.trial, self.house, settings, random.Random(seed))
@@ -264,7 +264,7 @@ def in_sight(seen: Observation | None) -> list[list[str]]:
     return [list(row) for row in (seen.visible[:MOST_IN_SIGHT] if seen else ())]
 
 
-def sight_words(rows: Sequence[Sequence[str]], things: Known) -> str:
+def sight_words(rows: Sequence[Sequence[str]], things: HouseTypes) -> str:
     """Return what is in sight in words: "mug on the counter top, spoon in the drawer"."""
     if not rows:
         return "nothing that can be carried"

@@ -10,7 +10,13 @@ from django.core.cache import caches
 from django.http import QueryDict
 from django.test import Client
 
-from analysis.browser.groups.failure_groups import MOST_TEXTS, Asked, choose, drawn, read_asked
+from analysis.browser.groups.failure_groups import (
+    MOST_TEXTS,
+    GroupOptions,
+    choose,
+    drawn,
+    read_asked,
+)
 from analysis.browser.groups.similar import kept_group
 from analysis.frames.failure_texts import FEEDBACK, PLAN, end_texts
 from benchmarks.jobs.services import perform
@@ -186,10 +192,10 @@ def test_who_failed() -> None:
         Trajectory.objects.filter(pk=row.pk).update(metrics=metrics)
     TrajectoryFactory(run=run, status="running", metrics={})
     found = listing(QueryDict(""), EVERYTHING)
-    chosen = choose(found, Asked())
+    chosen = choose(found, GroupOptions())
     assert chosen.ids == (wrong.pk, invalid.pk, unrewarded.pk)
     assert chosen.left_out == {"not ended": 1, "did not fail": 1, "no verdict": 1}
-    assert len(choose(found, Asked(among="all")).ids) == 5
+    assert len(choose(found, GroupOptions(among="all")).ids) == 5
 
 
 def test_closed_runs_are_in_no_group(two_kinds: tuple[Run, Run]) -> None:
@@ -197,7 +203,7 @@ def test_closed_runs_are_in_no_group(two_kinds: tuple[Run, Run]) -> None:
 
     first, second = two_kinds
     seen = Visibility(None, [first.pk])
-    chosen = choose(listing(QueryDict(""), seen), Asked())
+    chosen = choose(listing(QueryDict(""), seen), GroupOptions())
     assert set(chosen.agents) == {"Electrician"}
     assert set(chosen.ids) <= set(second.trajectories.values_list("pk", flat=True))
 

@@ -1,10 +1,10 @@
 """What most failures have in common."""
 
-from analysis.stats.failure_causes import Cause, FailedOne, structured_cause
+from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
 
 
-def ones(ending: str, *faults: str, count: int = 1) -> list[FailedOne]:
-    return [FailedOne(ending, frozenset(faults))] * count
+def ones(ending: str, *faults: str, count: int = 1) -> list[FailedTrajectory]:
+    return [FailedTrajectory(ending, frozenset(faults))] * count
 
 
 def test_the_ending_of_most_and_the_fault_that_sets_them_apart() -> None:

@@ -71,7 +71,7 @@ def test_reasons_are_for_named_addresses_alone(
 
 def test_without_the_broker_pages_go_on(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def away() -> int:
-        raise probes._NotWell("redis://:**@127.0.0.1:1/0: connection refused")
+        raise probes._ProbeFailed("redis://:**@127.0.0.1:1/0: connection refused")
 
     monkeypatch.setattr(probes, "messages_waiting", away)
     answer = client.get("/health/ready")

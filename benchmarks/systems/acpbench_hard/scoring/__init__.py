@@ -7,7 +7,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from benchmarks.systems.acpbench_hard.grammar import Reference, read_reference
+from benchmarks.systems.acpbench_hard.grammar import ReferenceReading, read_reference
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scoring import landmarks, planned, stored
 from benchmarks.systems.acpbench_hard.scoring.quirks import find_quirks
@@ -15,15 +15,15 @@ from benchmarks.systems.acpbench_hard.scoring.verdict import (
     FAILURES,
     QUIRKS,
     AnswerVerdict,
+    CheckedElement,
+    CorrectedScore,
     Failure,
-    Finding,
-    Mark,
-    Ruling,
+    ReferenceScore,
 )
-from benchmarks.systems.acpbench_hard.scoring.work import Work
+from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits
 
-__all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "Mark", "AnswerVerdict", "score"]
+__all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "CheckedElement", "AnswerVerdict", "score"]
 
 # An answer may be a megabyte of actions; of what is shown, so much is kept.
 MOST_MARKS, LONGEST_READ = 1_000, 20_000
@@ -33,8 +33,8 @@ MOST_MARKS, LONGEST_READ = 1_000, 20_000
 class _Task:
     """How a task is scored: by what the reference reads, and by the response itself."""
 
-    reference: Callable[[Work, Reference], Ruling]
-    corrected: Callable[[Work, str], Finding]
+    reference: Callable[[AnswerCheck, ReferenceReading], ReferenceScore]
+    corrected: Callable[[AnswerCheck, str], CorrectedScore]
 
 
 _TASKS: Mapping[str, _Task] = {
@@ -56,7 +56,7 @@ def score(question: PlanningQuestion, response: str, *, limits: Limits = DEFAULT
     ``corrected`` says whether the answer is right. Either is None where a search gave up within
     ``limits``. PDDL that cannot be used is a reason, not an error.
     """
-    work = Work(question, limits)
+    work = AnswerCheck(question, limits)
     task = _TASKS[question.task]
 
     def rule(text: str) -> int | None:
@@ -88,6 +88,6 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_READ else text[: LONGEST_READ - 1] + "…"
 
 
-def _show(reading: Reference) -> str:
+def _show(reading: ReferenceReading) -> str:
     lists = " ".join(f"[{', '.join(atoms)}]" for atoms in reading.lists)
     return lists or reading.index or " ".join(reading.names)

@@ -5,55 +5,62 @@ are landmarks. The corrected score goes by proof for a proposition, and by the s
 """
 
 from benchmarks.systems.acpbench_hard import corrected_reading
-from benchmarks.systems.acpbench_hard.grammar import NONE, Reference, same_name
+from benchmarks.systems.acpbench_hard.grammar import NONE, ReferenceReading, same_name
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
 from benchmarks.systems.acpbench_hard.scoring.stored import UNPARSED
-from benchmarks.systems.acpbench_hard.scoring.verdict import Failure, Finding, Mark, Ruling
-from benchmarks.systems.acpbench_hard.scoring.work import Work
+from benchmarks.systems.acpbench_hard.scoring.verdict import (
+    CheckedElement,
+    CorrectedScore,
+    Failure,
+    ReferenceScore,
+)
+from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 from benchmarks.systems.acpbench_hard.search.facts import is_landmark, relaxed_landmarks
 
 
-def landmark_reference(work: Work, reading: Reference) -> Ruling:
+def landmark_reference(work: AnswerCheck, reading: ReferenceReading) -> ReferenceScore:
     if not reading.parsed:
         return UNPARSED
     name, stored = reading.names[0], work.question.answer["yes"]
     if name == NONE:
         if stored:
-            return Ruling(0, "None is read, but landmarks are stored.")
-        return Ruling(1, "None is read, and no landmark is stored.")
+            return ReferenceScore(0, "None is read, but landmarks are stored.")
+        return ReferenceScore(1, "None is read, and no landmark is stored.")
     if any(same_name(name, one) for one in stored):
-        return Ruling(1, f"{name} is a stored landmark.")
-    return Ruling(0, f"{name} is no stored landmark.")
+        return ReferenceScore(1, f"{name} is a stored landmark.")
+    return ReferenceScore(0, f"{name} is no stored landmark.")
 
 
-def landmark(work: Work, response: str) -> Finding:
+def landmark(work: AnswerCheck, response: str) -> CorrectedScore:
     given = corrected_reading.read_first(response, work.propositions)
     if given is None:
-        return Finding(0, "The response names no proposition.", failure="unparsed")
+        return CorrectedScore(0, "The response names no proposition.", failure="unparsed")
     if given == "none":
         return _none(work)
     text = show_atom(given)
     score, why, failure = _judge(work, given)
-    mark = Mark(text, None if score is None else score == 1, why)
+    mark = CheckedElement(text, None if score is None else score == 1, why)
     cause = "stored_incomplete" if score == 1 else ""
-    return Finding(score, f"{text}: {why}.", (mark,), failure, text, cause=cause)
+    return CorrectedScore(score, f"{text}: {why}.", (mark,), failure, text, cause=cause)
 
 
-def _none(work: Work) -> Finding:
+def _none(work: AnswerCheck) -> CorrectedScore:
     """Return the finding on None, which is right where no landmark is stored."""
     stored = next(iter(work.question.answer["yes"]), "")
     if stored:
         why = f"every plan makes {stored} true"
-        mark = Mark(NONE, False, why)
-        return Finding(0, f"None is wrong: {why}.", (mark,), "wrong_value", NONE)
+        mark = CheckedElement(NONE, False, why)
+        return CorrectedScore(0, f"None is wrong: {why}.", (mark,), "wrong_value", NONE)
     why = "it is the stored answer: no landmark is stored"
     if unstored := _unstored(work):
         why += f", though every plan makes {unstored} true"
-    return Finding(1, f"None is right: {why}.", (Mark(NONE, True, why),), read=NONE)
+    return CorrectedScore(
+        1, f"None is right: {why}.", (CheckedElement(NONE, True, why),), read=NONE
+    )
 
 
-def _unstored(work: Work) -> str:
+def _unstored(work: AnswerCheck) -> str:
     """Return a landmark that is not stored, as text; empty where none is found."""
     grounded = work.ground
     if grounded is None:
@@ -67,7 +74,7 @@ def _goal_atoms(instance: Instance) -> set[Atom]:
     return {atom for case in instance.goal for atom in case.positive}
 
 
-def _judge(work: Work, given: Atom) -> tuple[int | None, str, Failure | None]:
+def _judge(work: AnswerCheck, given: Atom) -> tuple[int | None, str, Failure | None]:
     """Return the score of a proposition, why it has it, and the failure."""
     instance = work.instance
     if given in {parse_atom(one) for one in work.question.answer["yes"]}:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from benchmarks.systems.acpbench_hard import corrected_reading
 from benchmarks.systems.acpbench_hard.corrected_reading import Names
-from benchmarks.systems.acpbench_hard.grammar import NONE, Reference
-from benchmarks.systems.acpbench_hard.scoring.verdict import Finding
-from benchmarks.systems.acpbench_hard.scoring.work import Work
+from benchmarks.systems.acpbench_hard.grammar import NONE, ReferenceReading
+from benchmarks.systems.acpbench_hard.scoring.verdict import CorrectedScore
+from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 
 _GROUP = re.compile(r"\(([^()]*)\)")
 _CALL = re.compile(r"([A-Za-z][\w-]*)\(([^()]*)\)")
@@ -23,11 +23,11 @@ Rule = Callable[[str], int | None]
 
 
 def find_quirks(
-    work: Work,
+    work: AnswerCheck,
     response: str,
-    reading: Reference,
+    reading: ReferenceReading,
     reference: int | None,
-    finding: Finding,
+    finding: CorrectedScore,
     rule: Rule,
 ) -> tuple[str, ...]:
     """Return the keys of the quirks that make the reference score differ from the corrected one.
@@ -46,30 +46,30 @@ def find_quirks(
     return (finding.cause or "reading",)
 
 
-def _names(work: Work) -> Names:
+def _names(work: AnswerCheck) -> Names:
     actions = work.question.task in ("app", "just", "nexta", "areach")
     return work.actions if actions else work.propositions
 
 
-def _respell_none(work: Work, response: str, finding: Finding) -> str:
+def _respell_none(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     return NONE if finding.read == NONE else response
 
 
-def _drop_none(work: Work, response: str, finding: Finding) -> str:
+def _drop_none(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     if work.question.task not in ("reach", "areach", "land") or finding.read == NONE:
         return response
     return _NONE_WORD.sub("", response)
 
 
-def _keep_newlines(work: Work, response: str, finding: Finding) -> str:
+def _keep_newlines(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     return re.sub(r"\s*\n\s*", " . " if work.question.task == "val" else " ", response)
 
 
-def _only_index(work: Work, response: str, finding: Finding) -> str:
+def _only_index(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     return finding.read if work.question.task == "val" else response
 
 
-def _drop_prose(work: Work, response: str, finding: Finding) -> str:
+def _drop_prose(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     names = _names(work)
 
     def keep(found: re.Match[str]) -> str:
@@ -78,11 +78,11 @@ def _drop_prose(work: Work, response: str, finding: Finding) -> str:
     return _GROUP.sub(keep, response) if work.question.task != "val" else response
 
 
-def _close_up(work: Work, response: str, finding: Finding) -> str:
+def _close_up(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     return _GROUP.sub(lambda found: f"({' '.join(found.group(1).split())})", response)
 
 
-def _rewrite_calls(work: Work, response: str, finding: Finding) -> str:
+def _rewrite_calls(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     arity = _names(work).arity
 
     def rewrite(found: re.Match[str]) -> str:
@@ -94,17 +94,17 @@ def _rewrite_calls(work: Work, response: str, finding: Finding) -> str:
     return _CALL.sub(rewrite, response)
 
 
-def _add_parentheses(work: Work, response: str, finding: Finding) -> str:
+def _add_parentheses(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     if "(" in response or work.question.task == "val" or not finding.read:
         return response
     return finding.read
 
 
-def _restore_lists(work: Work, response: str, finding: Finding) -> str:
+def _restore_lists(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     return finding.read if work.question.task == "prog" else response
 
 
-def _restore_case(work: Work, response: str, finding: Finding) -> str:
+def _restore_case(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     if work.question.task != "just":
         return response
     # In the case of the plan, and without the label that has the response turned to lower case.
@@ -113,7 +113,7 @@ def _restore_case(work: Work, response: str, finding: Finding) -> str:
     return " ".join(spelled.get(action, action) for action in found)
 
 
-_MENDING: dict[str, Callable[[Work, str, Finding], str]] = {
+_MENDING: dict[str, Callable[[AnswerCheck, str, CorrectedScore], str]] = {
     "none_spelling": _respell_none,
     "none_prefix": _drop_none,
     "newlines_deleted": _keep_newlines,

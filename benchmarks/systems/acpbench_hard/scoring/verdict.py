@@ -38,7 +38,7 @@ QUIRKS: dict[str, str] = {
 
 
 @dataclass(frozen=True)
-class Mark:
+class CheckedElement:
     """One element of an answer that was checked.
 
     ``part`` says where it belongs: ``pos`` and ``neg`` of a progression, ``missing`` for an element
@@ -69,7 +69,7 @@ class AnswerVerdict:
     reference: int | None
     corrected: int | None
     reasons: tuple[str, ...]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[CheckedElement, ...] = ()
     failure: Failure | None = None
     quirks: tuple[str, ...] = ()
     parsed: str = ""
@@ -80,7 +80,7 @@ class AnswerVerdict:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class ReferenceScore:
     """The reference score of one reading, and why."""
 
     score: int | None
@@ -88,7 +88,7 @@ class Ruling:
 
 
 @dataclass(frozen=True)
-class Finding:
+class CorrectedScore:
     """The corrected score of a response, and what belongs to it.
 
     ``cause`` is the quirk that makes the reference score differ, where it is no matter of reading.
@@ -96,7 +96,7 @@ class Finding:
 
     score: int | None
     why: str
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[CheckedElement, ...] = ()
     failure: Failure | None = None
     read: str = ""
     jaccard: float | None = None

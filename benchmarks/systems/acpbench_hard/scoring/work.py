@@ -27,7 +27,7 @@ PLAN_FROM, PLAN_TO = 19, -147
 _QUOTED = re.compile(r'"([^"]*)"')
 
 
-class Work:
+class AnswerCheck:
     """A question under work."""
 
     def __init__(self, question: PlanningQuestion, limits: Limits) -> None:

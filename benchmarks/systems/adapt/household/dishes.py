@@ -50,7 +50,7 @@ _FRENCH = re.compile("french_toast")
 
 
 @dataclass(frozen=True)
-class Part:
+class DishPart:
     """A movable object in a dish; ``t`` is the step at which it came in, ``node`` what it is in."""
 
     base: str
@@ -99,12 +99,12 @@ class Dish:
                 found[base] = min(found.get(base, at), at)
         return found
 
-    def _parts(self, bases: Iterable[str], nodes: Sequence[Node]) -> dict[str, Part]:
+    def _parts(self, bases: Iterable[str], nodes: Sequence[Node]) -> dict[str, DishPart]:
         holder = {base: node for node in reversed(nodes) for base in node.base}
-        return {base: Part(base, self.entered[base][0], holder[base]) for base in bases}
+        return {base: DishPart(base, self.entered[base][0], holder[base]) for base in bases}
 
     @cached_property
-    def base(self) -> Mapping[str, Part]:
+    def base(self) -> Mapping[str, DishPart]:
         """The objects of the category that defines the dish."""
         things = self.world.inventory.things
         category = BASES[self.kind]
@@ -117,7 +117,7 @@ class Dish:
         return tuple(b for b in every if b not in self.base)
 
     @cached_property
-    def mixed(self) -> Mapping[str, Part]:
+    def mixed(self) -> Mapping[str, DishPart]:
         """The things in the lineage of the base, or in the vessel of drinks, cereal and yoghurt."""
         if self.kind in LOOSE:
             return self._parts(self._all, self.foods)
@@ -125,7 +125,7 @@ class Dish:
         return self._parts([b for b in self._all if b in lineage], self.foods)
 
     @cached_property
-    def topping(self) -> Mapping[str, Part]:
+    def topping(self) -> Mapping[str, DishPart]:
         """The things in the vessel that were not in the base when that was last cooked or mixed."""
         if self.kind in LOOSE:
             return self.mixed
@@ -133,13 +133,13 @@ class Dish:
         return self._parts([b for b in self._all if b not in core], self.foods)
 
     @cached_property
-    def added(self) -> Mapping[str, Part]:
+    def added(self) -> Mapping[str, DishPart]:
         return {**self.topping, **self.mixed}
 
     @cached_property
-    def side(self) -> Mapping[str, Part]:
+    def side(self) -> Mapping[str, DishPart]:
         """Food that was brought to the same furniture, or lies on the same plate unmixed."""
-        found: dict[str, Part] = {}
+        found: dict[str, DishPart] = {}
         if self.vessel.thing.category == "plate":
             lineage = {b for node in self.defining for b in node.base}
             loose = [b for b in self._all if b not in lineage]
@@ -147,20 +147,20 @@ class Dish:
         for node, brought in _brought(self.world, self.furniture, False, skip=self.vessel.id):
             if node.thing.type == EDIBLE:
                 for base in node.base:
-                    found.setdefault(base, Part(base, brought, node))
+                    found.setdefault(base, DishPart(base, brought, node))
         return found
 
     @cached_property
-    def together(self) -> Mapping[str, Part]:
+    def together(self) -> Mapping[str, DishPart]:
         """The things that are added or beside it: the role ``with``."""
         return {**self.side, **self.added}
 
-    def role(self, name: str) -> Mapping[str, Part]:
+    def role(self, name: str) -> Mapping[str, DishPart]:
         """Return the parts in a role of the rules."""
-        parts: Mapping[str, Part] = getattr(self, "together" if name == "with" else name)
+        parts: Mapping[str, DishPart] = getattr(self, "together" if name == "with" else name)
         return parts
 
-    def part_heated(self, part: Part) -> bool:
+    def part_heated(self, part: DishPart) -> bool:
         """Return whether a part was heated when, or after, it was added."""
         since = min([part.t, *(e.t for e in part.node.entries if e.base == part.base)])
         return any(event.heat and event.t >= since for event in part.node.events)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from benchmarks.systems.adapt.household.dishes import BASES, EGGS, Dish, Part, find_dishes
+from benchmarks.systems.adapt.household.dishes import BASES, EGGS, Dish, DishPart, find_dishes
 from benchmarks.systems.adapt.household.inventory import Inventory
 from benchmarks.systems.adapt.household.world import World
 
@@ -144,7 +144,9 @@ class Judge:
         present = self.world.present
         return next((s for s in chain if not present.isdisjoint(self.inventory.pick(s))), "")
 
-    def _matching(self, parts: Mapping[str, Part], selectors: tuple[str, ...]) -> list[Part]:
+    def _matching(
+        self, parts: Mapping[str, DishPart], selectors: tuple[str, ...]
+    ) -> list[DishPart]:
         picked = self.inventory.pick_any(selectors)
         return [part for base, part in parts.items() if base in picked]
 
@@ -343,7 +345,7 @@ def _join(verdicts: Sequence[GoalVerdict]) -> GoalVerdict:
     return verdicts[0]
 
 
-def _resting(value: str, parts: Sequence[Part], why: str) -> GoalVerdict:
+def _resting(value: str, parts: Sequence[DishPart], why: str) -> GoalVerdict:
     step = max((part.t for part in parts), default=None)
     return GoalVerdict(value, why, tuple(part.base for part in parts), step)
 

@@ -48,7 +48,7 @@ from benchmarks.systems.planbench_xl.settings import Conditions
 # --- What is known --------------------------------------------------------------------------------
 
 
-class Holdings:
+class HeldData:
     """The data types that are held, and the values seen of each, reliable and not.
 
     ``values`` are those that the query states in structured form, by data type: they are reliable.
@@ -165,7 +165,7 @@ DETAILS = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class StepResult:
     """The result of a reply: its category, the words for the agent, and the facts for the record.
 
     ``end`` is the termination that it brings, ``told`` what the agent learned in structured form.
@@ -212,7 +212,7 @@ class Query:
             payload["task_id"],
             task.id,
         )
-        self.holdings = Holdings(self.given, payload.get("input_values") or {})
+        self.holdings = HeldData(self.given, payload.get("input_values") or {})
         self.reach = Reach(self.given)
         # By name, the tools shown so far; by name, their ids; by id, their names.
         self.shown: dict[str, CatalogueTool] = {}
@@ -224,10 +224,10 @@ class Query:
         self.checked = False
         self.tally = Tally(world, paths)
 
-    def step(self, action: AgentAction) -> Seen:
+    def step(self, action: AgentAction) -> StepResult:
         """Carry out one reply's action."""
         self.steps += 1
-        steps: dict[str, Callable[[str], Seen]] = {
+        steps: dict[str, Callable[[str], StepResult]] = {
             RETRIEVE: self._retrieve,
             CALL: self._call,
             ANSWER: self._answer,
@@ -243,7 +243,7 @@ class Query:
 
     # --- searching ---------------------------------------------------------------------------
 
-    def _retrieve(self, content: str) -> Seen:
+    def _retrieve(self, content: str) -> StepResult:
         self.tally.searches += 1
         request = read_request(content)
         if request is None:
@@ -274,7 +274,7 @@ class Query:
             "tools": names,
         }
         asked = shown_request(checked)
-        return Seen(
+        return StepResult(
             "retrieve_ok",
             search_result_text(found, tools, self.ids, self.version),
             facts,
@@ -284,7 +284,7 @@ class Query:
 
     # --- calling -----------------------------------------------------------------------------
 
-    def _call(self, content: str) -> Seen:
+    def _call(self, content: str) -> StepResult:
         self.tally.calls += 1
         call = read_call(content)
         if call is None:
@@ -305,7 +305,7 @@ class Query:
             )
         except Ambiguous as ambiguous:
             facts = {"tool": name, "values": list(ambiguous.values)}
-            return Seen("ambiguous", "", facts, asked, end=AMBIGUOUS)
+            return StepResult("ambiguous", "", facts, asked, end=AMBIGUOUS)
         self.tally.calls_run += 1
         self._reset(CALL_ERRORS)
         tool = result.tool
@@ -317,7 +317,7 @@ class Query:
             self.holdings.distrust(tool.output, result.value, tool.kind)
         details = {"request": asked, "success": result.success, "value": result.value}
         category = "tool_no_result" if result.provenance == NOTHING else "tool_ok"
-        return Seen(
+        return StepResult(
             category,
             called_text(asked, result.value, result.success, self.version),
             result.record,
@@ -377,7 +377,7 @@ class Query:
 
     # --- answering ---------------------------------------------------------------------------
 
-    def _answer(self, content: str) -> Seen:
+    def _answer(self, content: str) -> StepResult:
         self.answer = content
         if self.conditions["errors_reset"] == "any_action":
             self._reset(RETRIEVAL_ERRORS)
@@ -401,10 +401,10 @@ class Query:
             and self.steps < self.conditions["max_steps"]
         )
         if right or not again:
-            return Seen("answer_end", "", facts, content, details, ANSWERED)
+            return StepResult("answer_end", "", facts, content, details, ANSWERED)
         self.retries += 1
         words = say("answer_retry", self.version)
-        return Seen("answer_retry", words, facts, content, details)
+        return StepResult("answer_retry", words, facts, content, details)
 
     # --- errors and the end ------------------------------------------------------------------
 
@@ -422,7 +422,7 @@ class Query:
         counted: bool = False,
         request: Any = None,
         facts: Json | None = None,
-    ) -> Seen:
+    ) -> StepResult:
         """Return a mistake: it is counted, and too many of a kind end the query.
 
         Where the agent is told how many of them it has made, the words are made here.
@@ -440,7 +440,9 @@ class Query:
             end = counter
         elif self.steps >= self.conditions["max_steps"]:
             end = MAX_STEPS
-        return Seen(category, words, known, request, {"request": request, "error": words}, end)
+        return StepResult(
+            category, words, known, request, {"request": request, "error": words}, end
+        )
 
     def failure(self, termination: str) -> str | None:
         """Return why a query that ended did not succeed, in the
@@ -479,5 +481,5 @@ class Query:
         }
 
 
-def _ending(seen: Seen, end: str) -> Seen:
-    return Seen(seen.category, seen.feedback, seen.facts, seen.request, seen.details, end)
+def _ending(seen: StepResult, end: str) -> StepResult:
+    return StepResult(seen.category, seen.feedback, seen.facts, seen.request, seen.details, end)

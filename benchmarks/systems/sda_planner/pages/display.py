@@ -10,7 +10,13 @@ from benchmarks.core.types import Json, Task
 from benchmarks.systems.sda_planner.house.goals import TASK_TYPES
 from benchmarks.systems.sda_planner.labels import CHOICES, GROUP_VALUES, GROUPS, REPAIRS
 from benchmarks.systems.sda_planner.pages.drawing import Drawing, draw_graph, draw_tree
-from benchmarks.systems.sda_planner.pages.view import Did, HouseView, TurnPage, Walk, read_walk
+from benchmarks.systems.sda_planner.pages.view import (
+    CarriedOutStep,
+    HouseView,
+    TurnPage,
+    Walk,
+    read_walk,
+)
 from benchmarks.systems.sda_planner.people import cost_words
 from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
 from benchmarks.systems.sda_planner.repair.graph_files import differences
@@ -41,7 +47,7 @@ class HousePage:
     house: HouseView
     number: int
     total: int
-    did: Did | None
+    did: CarriedOutStep | None
     previous: int | None
     next: int | None
 

@@ -33,7 +33,7 @@ def name_of(id: str) -> str:
 
 
 @dataclass(frozen=True)
-class Did:
+class CarriedOutStep:
     """A step that was carried out. ``number`` counts through the whole episode."""
 
     number: int
@@ -94,7 +94,7 @@ class TurnPage:
     steps: tuple[Step, ...]
     plan: tuple[PlanRow, ...]
     parts: tuple[PlanPart, ...]
-    did: tuple[Did, ...]
+    did: tuple[CarriedOutStep, ...]
     error: Json | None
     diagnosis: Json | None
     message: str
@@ -102,7 +102,7 @@ class TurnPage:
     correction: Json | None
     repair: str
     lane: str
-    undone: tuple[Did, ...]
+    undone: tuple[CarriedOutStep, ...]
     after: tuple[str, ...]
     conditions: Sequence[tuple[str, bool]]
     goal: tuple[int, int]
@@ -161,7 +161,7 @@ class Walk:
     start: Mapping[str, Any]
     graph: Json | None = None
     turns: dict[int, TurnPage] = field(default_factory=dict)
-    steps: list[Did] = field(default_factory=list)
+    steps: list[CarriedOutStep] = field(default_factory=list)
 
     @cached_property
     def total(self) -> int:
@@ -185,7 +185,7 @@ def read_walk(trial: Json, scene: Json, turns: Sequence[tuple[int, Json]]) -> Wa
         facts[f"in {id}"] = place
     walk = Walk(house, dict(facts), (first.get("graph") or {}).get("graph"))
     for index, payload in turns:
-        did: list[Did] = []
+        did: list[CarriedOutStep] = []
         for record in payload.get("steps", ()):
             changed = dict(facts)
             for key, _, after in record["changes"]:
@@ -204,13 +204,13 @@ def read_walk(trial: Json, scene: Json, turns: Sequence[tuple[int, Json]]) -> Wa
     return walk
 
 
-def _did(number: int, turn: int, record: Json, facts: Mapping[str, Any]) -> Did:
+def _did(number: int, turn: int, record: Json, facts: Mapping[str, Any]) -> CarriedOutStep:
     step = Step.of(record["step"])
     phase = _PHASES.get(str(record["phase"]), str(record["phase"]))
     if record.get("prep"):
         phase = "getting there"
     met, all = record["goal"]
-    return Did(
+    return CarriedOutStep(
         number, turn, record["t"], step.text, phase, record["ok"], record["message"],
         INJECTED.get(str(record["injected"]), str(record["injected"])), (met, all),
         tuple(_change_words(change) for change in record["changes"] if change[0] != "at"), facts,
@@ -228,7 +228,7 @@ def _change_words(change: Sequence[Any]) -> str:
     return f"{name_of(id)} {'' if after else 'no longer '}{what}"
 
 
-def _turn(index: int, payload: Json, did: Sequence[Did]) -> TurnPage:
+def _turn(index: int, payload: Json, did: Sequence[CarriedOutStep]) -> TurnPage:
     error, correction = payload.get("error"), payload.get("correction")
     diagnosis = (error or {}).get("diagnosis")
     outcomes = {one.t: one for one in did if one.t is not None and one.phase == ""}

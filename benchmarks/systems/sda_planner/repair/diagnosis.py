@@ -10,9 +10,9 @@ from benchmarks.systems.sda_planner.repair.graph import (
     POS,
     Belief,
     Graph,
+    GroundedNeed,
     Key,
     Value,
-    Wanted,
     last_place,
     show_value,
 )
@@ -32,7 +32,7 @@ class Diagnosis:
 
     kind: str
     t_error: int
-    wanted: Wanted | None = None
+    wanted: GroundedNeed | None = None
     breaks: tuple[int, ...] = ()
     t_source: int = 0
     t_start: int = 0
@@ -94,7 +94,7 @@ def diagnose(
 
 
 def _preparation(
-    skill: str, plan: Sequence[Step], t_error: int, wanted: Wanted, belief: Belief
+    skill: str, plan: Sequence[Step], t_error: int, wanted: GroundedNeed, belief: Belief
 ) -> Step | None:
     """Return the preparation that a step lacks; a put-down goes where the plan meant it to."""
     failed = plan[t_error - 1]
@@ -105,7 +105,7 @@ def _preparation(
     return Step(skill, belief.things.type_of(value) or failed.type, value)
 
 
-def concerned(wanted: Wanted, belief: Belief) -> set[str]:
+def concerned(wanted: GroundedNeed, belief: Belief) -> set[str]:
     """Return the things that an unmet state names: its subject, and its values that are things."""
     state, subject = wanted.key
     found = {subject} if subject else set()

@@ -59,7 +59,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GroundedNeed:
     """A grounded need: which variable must have which value, and what it has."""
 
     key: Key
@@ -246,7 +246,7 @@ class Belief:
 
     # --- needs and effects ------------------------------------------------------------------------
 
-    def wanted(self, graph: Graph, step: Step) -> Iterator[Wanted]:
+    def wanted(self, graph: Graph, step: Step) -> Iterator[GroundedNeed]:
         """Yield the unmet needs of a grounded step, in checking order."""
         id, type = step.item, step.type
         for need in graph.needs.get(step.skill, ()):
@@ -265,21 +265,21 @@ class Belief:
             else:
                 yield from self._wanted((need.state, id if need.of else ""), need, id)
 
-    def _wanted(self, key: Key, need: Need, id: str) -> Iterator[Wanted]:
+    def _wanted(self, key: Key, need: Need, id: str) -> Iterator[GroundedNeed]:
         value = id if need.value == OBJECT else self.pos if need.value == RECEPTACLE else need.value
         actual = self.get(key)
-        wanted = Wanted(key, value, actual, need.types)
+        wanted = GroundedNeed(key, value, actual, need.types)
         if not wanted.fits(actual, self.things):
             yield wanted
 
-    def _wanted_pos(self, need: Need, id: str, type: str) -> Iterator[Wanted]:
+    def _wanted_pos(self, need: Need, id: str, type: str) -> Iterator[GroundedNeed]:
         pos = self.pos
         if need.value == RECEPTACLE:
             fits = isinstance(pos, str) and pos != id and accepts(self.things.type_of(pos), type)
             if not fits:
-                yield Wanted((POS, ""), None, pos)
+                yield GroundedNeed((POS, ""), None, pos)
         elif pos != id and not (isinstance(pos, str) and id in self.chain(pos)):
-            yield Wanted((POS, ""), id, pos)
+            yield GroundedNeed((POS, ""), id, pos)
 
     def meets(self, graph: Graph, step: Step) -> bool:
         """Tell whether all needs of a grounded step are met."""
@@ -303,7 +303,7 @@ class Belief:
         for key, value in self.effects(graph, step):
             self.own[key] = value
 
-    def conflicts(self, graph: Graph, steps: Sequence[Step]) -> list[tuple[int, Wanted]]:
+    def conflicts(self, graph: Graph, steps: Sequence[Step]) -> list[tuple[int, GroundedNeed]]:
         """Return unmet needs other than positions when steps are carried out in thought.
 
         Each comes with the number of its step, from 0; effects are taken for true all the same.

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.core.system import Stored, read_settings
+from benchmarks.core.system import RecordedTrajectory, read_settings
 from benchmarks.core.types import Ask, Outcome, Reply, Turn
 from benchmarks.systems.adaplanbench.demo import load_demo_tasks
 from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
@@ -14,9 +14,9 @@ TASK, (PROFILE, *_) = load_demo_tasks()[0]
 METRICS = {"valid": 1.0, "accurate": 0.0, "world_repeated": 0.0, "user_repeated": 0.0}
 
 
-def stored(*texts: str) -> Stored:
+def stored(*texts: str) -> RecordedTrajectory:
     turns = [Turn(n, text, payload={"valid": True}) for n, text in enumerate(texts, 1)]
-    return Stored(tuple(turns), Outcome("valid_plan", METRICS), {})
+    return RecordedTrajectory(tuple(turns), Outcome("valid_plan", METRICS), {})
 
 
 def batches(given: dict[str, Any], *texts: str) -> list[list[Ask]]:

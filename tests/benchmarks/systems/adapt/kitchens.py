@@ -10,7 +10,12 @@ from benchmarks.systems.adapt.household.inventory import Inventory, inventory_of
 from benchmarks.systems.adapt.household.nodes import ActionResult
 from benchmarks.systems.adapt.household.rules import GoalVerdict, HouseholdGoal, Judge
 from benchmarks.systems.adapt.household.world import World
-from benchmarks.systems.adapt.preferences import Preference, Words, preferences_of, read_preferences
+from benchmarks.systems.adapt.preferences import (
+    Preference,
+    RuleNames,
+    preferences_of,
+    read_preferences,
+)
 
 
 @cache
@@ -60,6 +65,6 @@ def split(found: dict[int, GoalVerdict]) -> tuple[list[int], list[int]]:
 
 def value(rule: Json, task: str, world: World) -> GoalVerdict:
     """The verdict on a single rule."""
-    words = Words(inventory(), tuple(shared()["tasks"]))
+    words = RuleNames(inventory(), tuple(shared()["tasks"]))
     (held,) = read_preferences(words, [{"n": 1, "dim": "addition", "text": "x", "rule": rule}])
     return Judge(world, goal(task)).judge([held.rule])[0]

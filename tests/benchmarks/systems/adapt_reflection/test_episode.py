@@ -12,7 +12,7 @@ from benchmarks.core.errors import AnswererFailed
 from benchmarks.core.log import MemoryLog
 from benchmarks.core.types import Message
 from benchmarks.systems.adapt_reflection.decisions import KINDS, Thresholds, decide
-from benchmarks.systems.adapt_reflection.rows import Built, Policy, preference_rows
+from benchmarks.systems.adapt_reflection.rows import BuiltTrajectory, Policy, preference_rows
 from benchmarks.systems.adapt_reflection.system import SYSTEM
 from tests.benchmarks.core.toys import Death, DyingLog
 from tests.benchmarks.systems.adapt.stage import saying, task_named
@@ -223,7 +223,7 @@ def test_a_whole_trajectory_by_scripts():
     shares = [outcome.metrics[kind] for kind in KINDS if kind != "undecided"]
     assert sum(shares) == pytest.approx(100)
     turns = list(log.turns.values())
-    built = Built("1", "persona_02", "cereal", 0, outcome.payload["opening"], turns, 50.0)
+    built = BuiltTrajectory("1", "persona_02", "cereal", 0, outcome.payload["opening"], turns, 50.0)
     acted = [ask for ask in heard if ask.expect.kind == "action"]
     for row, meta in preference_rows([built], Policy(Thresholds())):
         saw = [{"role": m.speaker, "content": m.text} for m in acted[meta["t"] - 1].messages]

@@ -3,7 +3,7 @@
 from benchmarks.core.types import Turn
 from benchmarks.systems.adapt_reflection.decisions import Thresholds
 from benchmarks.systems.adapt_reflection.rows import (
-    Built,
+    BuiltTrajectory,
     Policy,
     preference_rows,
     sft_rows,
@@ -35,7 +35,7 @@ TURNS = [
 
 
 def built(name="a", satisfaction=50.0, turns=TURNS):
-    return Built(name, "persona_01", "eggs", 2, OPENING, turns, satisfaction)
+    return BuiltTrajectory(name, "persona_01", "eggs", 2, OPENING, turns, satisfaction)
 
 
 def contents(messages):
