@@ -38,7 +38,7 @@ from analysis.pages.reports import (
 from analysis.pages.responses import answer_latex, answer_table
 from analysis.pages.views import about_selection, holding, subject_of
 from analysis.reports.content import FigureSpec, Report, Table
-from analysis.reports.deferred import DeferredReport, find_deferred, request_deferred
+from analysis.reports.deferred_reports import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence
 from analysis.reports.run_marks import banners
 from benchmarks.access import VIEW, allow, visibility

@@ -15,7 +15,7 @@ from analysis.exports.about import maker_name
 from analysis.exports.report_file import FileSection
 from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
 from analysis.reports.content import Report
-from analysis.reports.stored import key_of
+from analysis.reports.stored_reports import key_of
 from analysis.reproduction.experiment import NotReady, reproduction_of
 from analysis.reproduction.files import Reproduction, made_files, report_page, source_of
 from analysis.reproduction.manifest import banners_of

@@ -21,9 +21,9 @@ from analysis.pages.reports import deferred_request, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
 from analysis.pages.views import about_selection, holding, open_page, subject_of
 from analysis.reports.content import Banner, Report
-from analysis.reports.deferred import kept_deferred
+from analysis.reports.deferred_reports import kept_deferred
 from analysis.reports.run_marks import banners
-from analysis.reports.stored import kept_report
+from analysis.reports.stored_reports import kept_report
 from annotation.access import fetch_overseen_study, person
 from annotation.studies.selectors import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility

@@ -1,8 +1,8 @@
 """The reports of the analysis pages: written when first asked for, stored under their keys.
 
 A page has an answer, shown at once, and details, written when they are opened. Some have a part
-that takes too long for a request; a job writes that (`analysis.reports.deferred`). A key names the
-page, the filters as they were resolved, and the version of every run and study behind it.
+that takes too long for a request; a job writes that (`analysis.reports.deferred_reports`). A key
+names the page, the filters as they were resolved, and the version of every run and study behind it.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from analysis.filters import read_filters
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
 from analysis.reports.content import Report, join_reports
-from analysis.reports.deferred import (
+from analysis.reports.deferred_reports import (
     DeferredReport,
     Params,
     ReportRequest,
@@ -22,7 +22,7 @@ from analysis.reports.deferred import (
     keep_deferred,
     report_maker,
 )
-from analysis.reports.stored import keep_report, key_of
+from analysis.reports.stored_reports import keep_report, key_of
 from benchmarks.visibility import Visibility
 
 

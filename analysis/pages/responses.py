@@ -8,7 +8,12 @@ from django.utils.text import slugify
 
 from analysis.exports.latex import TableSource, latex_table
 from analysis.reports.content import Report
-from analysis.reports.deferred import DeferredReport, ReportRequest, find_deferred, request_deferred
+from analysis.reports.deferred_reports import (
+    DeferredReport,
+    ReportRequest,
+    find_deferred,
+    request_deferred,
+)
 from annotation.access import person
 
 LONGEST_NAME = 120

@@ -28,9 +28,9 @@ from analysis.pages.reports import (
 from analysis.pages.responses import answer_figure, answer_table, poll_deferred
 from analysis.reports.chosen_runs import dataset_name
 from analysis.reports.content import Cell, Report
-from analysis.reports.deferred import DeferredReport, find_deferred, kept_deferred
+from analysis.reports.deferred_reports import DeferredReport, find_deferred, kept_deferred
 from analysis.reports.run_marks import banners
-from analysis.reports.stored import key_of
+from analysis.reports.stored_reports import key_of
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment

@@ -16,7 +16,7 @@ from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.pages.views import subject_of
 from analysis.reports.content import Report
-from analysis.reports.deferred import kept_deferred
+from analysis.reports.deferred_reports import kept_deferred
 from analysis.reports.run_marks import banners
 from benchmarks.core.ports.published import ReportPart
 from benchmarks.models import Run

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from analysis.models import RatingTable
 from analysis.reports.content import Report
-from analysis.reports.deferred import (
+from analysis.reports.deferred_reports import (
     KEEP_SECONDS,
     DeferredReport,
     Params,
@@ -25,7 +25,7 @@ from analysis.reports.deferred import (
     report_maker,
     request_deferred,
 )
-from analysis.reports.stored import key_of
+from analysis.reports.stored_reports import key_of
 from analysis.tables.services import is_quick, read_table, settings_of
 from benchmarks.access import VIEW
 from benchmarks.visibility import Visibility

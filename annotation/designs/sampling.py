@@ -23,8 +23,8 @@ class Sample:
     or of each model or task.
 
     A unit is an option, or with ``whole_tasks`` a task with all its options. ``strata`` are keys
-    of ``DesignOption.strata``, or ``task`` or ``model``. With ``take_fewer`` a stratum that is too small
-    gives what it has; otherwise that is an error.
+    of ``DesignOption.strata``, or ``task`` or ``model``. With ``take_fewer`` a stratum that is too
+    small gives what it has; otherwise that is an error.
     """
 
     way: Way = "all"

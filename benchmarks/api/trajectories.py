@@ -20,7 +20,7 @@ from benchmarks.api.requests import (
     filled,
     one_page,
 )
-from benchmarks.asks.played import people_part
+from benchmarks.asks.participation import people_part
 from benchmarks.models import Trajectory
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.trajectories.exchanges import (

@@ -66,7 +66,7 @@ def get_rejudging(key: str) -> Rejudging:
 
 
 def check_dataset_files(system: str, format: str, *paths: str) -> None:
-    """Refuse files of a dataset that have faults (for ``benchmarks.core.apart``)."""
+    """Refuse files of a dataset that have faults (for ``benchmarks.core.limited_process``)."""
     importer = get_system(system).importer
     if importer is not None:
         files = [Path(path) for path in paths]

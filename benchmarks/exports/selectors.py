@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from benchmarks.asks.played import people_part
+from benchmarks.asks.participation import people_part
 from benchmarks.formats.trajectory import (
     ImportedMessage,
     ImportedTask,

@@ -171,7 +171,7 @@ def check_file(path: Path, name: str, others: Sequence[Path] = (), agent: str = 
 
 
 def check_upload(path: str, name: str, agent: str) -> None:
-    """Refuse a file with faults (for `benchmarks.core.apart`)."""
+    """Refuse a file with faults (for `benchmarks.core.limited_process`)."""
     check_file(Path(path), name, agent=agent)
 
 

@@ -19,8 +19,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from benchmarks.core.apart import ProcessLimits, check_apart
 from benchmarks.core.errors import CoreError
+from benchmarks.core.limited_process import ProcessLimits, check_apart
 from benchmarks.core.problems import FileRefused
 from benchmarks.imports.selectors import IMPORT
 from benchmarks.imports.services import SavedImport, import_trajectories

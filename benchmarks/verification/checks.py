@@ -17,7 +17,7 @@ from benchmarks.core.system import System
 from benchmarks.mappers import core_exchange, core_task
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, StoredMessage, Violation
 from benchmarks.runs.versions import episode_of, seeds_of
-from benchmarks.verification.stored import StoredTrajectory
+from benchmarks.verification.stored_rows import StoredTrajectory
 
 S = Exchange.State
 SHOWN = 160

@@ -32,7 +32,7 @@ from benchmarks.verification.checks import (
     derive,
 )
 from benchmarks.verification.selectors import KIND, under_way
-from benchmarks.verification.stored import KnownRows, StoredTrajectory, read_stored
+from benchmarks.verification.stored_rows import KnownRows, StoredTrajectory, read_stored
 
 SAME, DIFFERS, MISSING = "same", "differs", "version not available"
 UNENDED, IMPORTED = "not ended", "imported: nothing to recompute"

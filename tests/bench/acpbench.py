@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion, find_files, read_questions
-from benchmarks.systems.acpbench_hard.scoring import landmarks, score, work
+from benchmarks.systems.acpbench_hard.scoring import answer_check, landmarks, score
 from benchmarks.systems.acpbench_hard.search.external import OFF, VARIABLE
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 from tests.bench.storing import machine, tell
@@ -28,13 +28,13 @@ ROUNDS = 5
 
 # The functions of each part, as scoring calls them.
 PARTS: dict[str, tuple[tuple[Any, str], ...]] = {
-    "parsing": ((work, "read_instance"),),
-    "grounding": ((work, "ground"),),
+    "parsing": ((answer_check, "read_instance"),),
+    "grounding": ((answer_check, "ground"),),
     "search": (
-        (work, "Space"),
-        (work, "find_plan"),
-        (work.Distances, "__init__"),
-        (work.Distances, "within"),
+        (answer_check, "Space"),
+        (answer_check, "find_plan"),
+        (answer_check.Distances, "__init__"),
+        (answer_check.Distances, "within"),
         (landmarks, "is_landmark"),
         (landmarks, "relaxed_landmarks"),
     ),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from analysis.reports import deferred, stored
+from analysis.reports import deferred_reports, stored_reports
 from analysis.reports.content import Report
 from benchmarks.source_digest import FOLDERS, LOCK_FILE, digest_of
 
@@ -58,17 +58,17 @@ def test_a_renamed_file_changes_the_digest(sources: Path) -> None:
 def test_a_report_is_computed_again_when_the_code_has_changed(
     monkeypatch: pytest.MonkeyPatch, keep: str
 ) -> None:
-    kept = stored.keep_report if keep == "reports" else deferred.keep_deferred
+    kept = stored_reports.keep_report if keep == "reports" else deferred_reports.keep_deferred
     written: list[str] = []
 
     def number(code: str) -> str:
-        monkeypatch.setattr(stored, "source_digest", lambda: code)
+        monkeypatch.setattr(stored_reports, "source_digest", lambda: code)
 
         def write() -> Report:
             written.append(code)
             return Report(sentence=code)
 
-        return kept(stored.key_of("a page", "its filters"), write).sentence
+        return kept(stored_reports.key_of("a page", "its filters"), write).sentence
 
     assert [number("one"), number("one"), number("two")] == ["one", "one", "two"]
     assert written == ["one", "two"]

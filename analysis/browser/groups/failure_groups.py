@@ -12,8 +12,8 @@ from django.http import QueryDict
 from analysis.browser.saved_views.selectors import usual_query
 from analysis.frames.failure_texts import BOTH, FEEDBACK, PLAN
 from analysis.reports.content import Report
-from analysis.reports.deferred import Params, ReportRequest, report_maker
-from analysis.reports.stored import key_of
+from analysis.reports.deferred_reports import Params, ReportRequest, report_maker
+from analysis.reports.stored_reports import key_of
 from benchmarks.paging import as_id
 from benchmarks.visibility import Visibility
 

@@ -36,7 +36,7 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.reports.deferred import note_progress
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.failure_causes import structured_cause

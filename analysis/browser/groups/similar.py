@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.core.cache import caches
 
-from analysis.reports.deferred import KEEP_SECONDS
+from analysis.reports.deferred_reports import KEEP_SECONDS
 
 _VALUE = re.compile(r"([0-9a-f]{16})\.(\d{1,3})")
 

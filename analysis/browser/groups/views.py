@@ -22,7 +22,7 @@ from analysis.browser.saved_views.selectors import GROUPS, saved_views
 from analysis.filters import with_query
 from analysis.pages.responses import answer_figure, answer_table, poll_deferred
 from analysis.reports.content import Report
-from analysis.reports.deferred import DeferredReport, ReportRequest, find_deferred
+from analysis.reports.deferred_reports import DeferredReport, ReportRequest, find_deferred
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment

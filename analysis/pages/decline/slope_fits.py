@@ -12,8 +12,8 @@ from django.core.cache import caches
 from analysis.filters.selection import ChosenRun
 from analysis.frames.scores import turn_scores
 from analysis.reports import system_facts
-from analysis.reports.deferred import KEEP_SECONDS, note_progress
-from analysis.reports.stored import key_of
+from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
+from analysis.reports.stored_reports import key_of
 from analysis.stats.trends.slopes import SlopeModels, slope_models
 
 Fits = Mapping[str, Sequence[SlopeModels]]

@@ -31,7 +31,7 @@ from analysis.pages.decline.turn_slopes import (
 from analysis.pages.links import Link
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, number_column, text_column
-from analysis.reports.deferred import note_progress
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import number, plural
 from analysis.stats.results import Estimate
 from analysis.stats.trends.matched_turns import MatchedCurve, matched_turns

@@ -18,7 +18,7 @@ from analysis.reports.content import (
     rounded,
     text_column,
 )
-from analysis.reports.deferred import note_progress
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import plural
 from analysis.stats.comparison.multiplicity import AdjustedTest, Family
 from analysis.stats.results import FEW_CLUSTERS, Estimate

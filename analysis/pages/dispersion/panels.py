@@ -25,7 +25,7 @@ from analysis.pages.links import Link
 from analysis.pages.prose import Prose, read_prose
 from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Banner, Cell, estimate_cell, estimate_column
-from analysis.reports.deferred import note_progress
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import listed
 from analysis.stats.judges.panels import PanelJudge, PanelReliability, judge_panel
 

@@ -41,7 +41,7 @@ from analysis.pages.judgings.rows import PANEL, JudgeChange, OwnReplies
 from analysis.pages.judgings.tables import CHANGE, CONSISTENCY
 from analysis.pages.links import Link
 from analysis.reports import system_facts
-from analysis.reports.deferred import note_progress
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import plural
 from analysis.stats.judges.calibration import (
     FEWEST_ITEMS,

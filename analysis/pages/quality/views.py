@@ -17,7 +17,7 @@ from analysis.filters.studies import study_version
 from analysis.pages.catalogue import pages_of
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Banner, Report
-from analysis.reports.stored import keep_report, kept_report, key_of
+from analysis.reports.stored_reports import keep_report, kept_report, key_of
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
 from annotation.studies.selectors import study_banner

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.pages.responses import answer_table
 from analysis.reports.content import Report
-from analysis.reports.stored import keep_report, key_of
+from analysis.reports.stored_reports import keep_report, key_of
 from benchmarks.access import fetch, signed_in, visibility
 from benchmarks.experiments.selectors import experiment_matrix, experiment_runs
 from benchmarks.models import Experiment

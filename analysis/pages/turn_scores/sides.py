@@ -27,8 +27,8 @@ from analysis.pages.decline.turn_slopes import (
 from analysis.pages.links import Link
 from analysis.pages.people import chosen_people
 from analysis.reports import system_facts
-from analysis.reports.deferred import KEEP_SECONDS, note_progress
-from analysis.reports.stored import key_of
+from analysis.reports.deferred_reports import KEEP_SECONDS, note_progress
+from analysis.reports.stored_reports import key_of
 from analysis.stats.trends.slopes import SlopeModels
 from annotation.models import Study
 from annotation.questionnaires import Question, load_questionnaire

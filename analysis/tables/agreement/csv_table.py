@@ -117,7 +117,7 @@ def read_tidy(
 
 
 def check_upload(path: str, low: str, high: str) -> None:
-    """Refuse a table with faults (for `benchmarks.core.apart`)."""
+    """Refuse a table with faults (for `benchmarks.core.limited_process`)."""
     with open(path, "rb") as file:
         read_tidy(file, scale=(int(low), int(high)))
 

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.models import Run
 from benchmarks.verification.checks import StoredDifference
 from benchmarks.verification.services import STATES, RunReport, verify_run
-from benchmarks.verification.stored import KnownRows
+from benchmarks.verification.stored_rows import KnownRows
 
 
 def read_time(text: str) -> datetime:

@@ -14,7 +14,7 @@ from benchmarks.core.ports.importer import TaskFile
 from benchmarks.core.types import Task
 from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
 from benchmarks.systems.acpbench_hard.generation.files import load_source
-from benchmarks.systems.acpbench_hard.generation.making import Source, make_questions
+from benchmarks.systems.acpbench_hard.generation.new_questions import Source, make_questions
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scripted import DEMO_AGENTS
 from benchmarks.systems.acpbench_hard.tasks import TASKS

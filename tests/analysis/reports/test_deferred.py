@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.cache import caches
 
 from analysis.reports.content import Report
-from analysis.reports.deferred import (
+from analysis.reports.deferred_reports import (
     Params,
     ReportRequest,
     find_deferred,

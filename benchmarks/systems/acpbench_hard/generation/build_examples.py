@@ -12,7 +12,7 @@ import yaml
 
 from benchmarks.systems.acpbench_hard import prompts
 from benchmarks.systems.acpbench_hard.generation.files import load_source
-from benchmarks.systems.acpbench_hard.generation.making import make_questions
+from benchmarks.systems.acpbench_hard.generation.new_questions import make_questions
 from benchmarks.systems.acpbench_hard.scripted import right_answer, write
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 

@@ -11,13 +11,13 @@ from typing import Any
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.systems.acpbench_hard.dataset import row_of
-from benchmarks.systems.acpbench_hard.generation.making import (
+from benchmarks.systems.acpbench_hard.generation.bounded_space import MOST_NODES, SearchedSpace
+from benchmarks.systems.acpbench_hard.generation.new_questions import (
     Difficulty,
     MadeQuestion,
     Source,
     make_questions,
 )
-from benchmarks.systems.acpbench_hard.generation.searched import MOST_NODES, SearchedSpace
 from benchmarks.systems.acpbench_hard.generation.space import (
     MOST_STATES,
     KnownSpace,

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from benchmarks.systems.acpbench_hard.grammar import ReferenceReading, read_reference
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
-from benchmarks.systems.acpbench_hard.scoring import landmarks, planned, stored
+from benchmarks.systems.acpbench_hard.scoring import landmarks, listed_answers, simulated_answers
+from benchmarks.systems.acpbench_hard.scoring.answer_check import AnswerCheck
 from benchmarks.systems.acpbench_hard.scoring.quirks import find_quirks
 from benchmarks.systems.acpbench_hard.scoring.verdict import (
     FAILURES,
@@ -20,7 +21,6 @@ from benchmarks.systems.acpbench_hard.scoring.verdict import (
     Failure,
     ReferenceScore,
 )
-from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits
 
 __all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "CheckedElement", "AnswerVerdict", "score"]
@@ -38,14 +38,16 @@ class _Task:
 
 
 _TASKS: Mapping[str, _Task] = {
-    "app": _Task(stored.applicability_reference, stored.applicability),
-    "prog": _Task(stored.progression_reference, stored.progression),
-    "val": _Task(stored.validation_reference, stored.validation),
+    "app": _Task(listed_answers.applicability_reference, listed_answers.applicability),
+    "prog": _Task(listed_answers.progression_reference, listed_answers.progression),
+    "val": _Task(listed_answers.validation_reference, listed_answers.validation),
     "land": _Task(landmarks.landmark_reference, landmarks.landmark),
-    "just": _Task(planned.justification_reference, planned.justification),
-    "reach": _Task(planned.reachability_reference, planned.reachability),
-    "areach": _Task(planned.action_reachability_reference, planned.action_reachability),
-    "nexta": _Task(planned.next_action_reference, planned.next_action),
+    "just": _Task(simulated_answers.justification_reference, simulated_answers.justification),
+    "reach": _Task(simulated_answers.reachability_reference, simulated_answers.reachability),
+    "areach": _Task(
+        simulated_answers.action_reachability_reference, simulated_answers.action_reachability
+    ),
+    "nexta": _Task(simulated_answers.next_action_reference, simulated_answers.next_action),
 }
 
 

@@ -8,14 +8,14 @@ from benchmarks.systems.acpbench_hard import corrected_reading
 from benchmarks.systems.acpbench_hard.grammar import NONE, ReferenceReading, same_name
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
-from benchmarks.systems.acpbench_hard.scoring.stored import UNPARSED
+from benchmarks.systems.acpbench_hard.scoring.answer_check import AnswerCheck
+from benchmarks.systems.acpbench_hard.scoring.listed_answers import UNPARSED
 from benchmarks.systems.acpbench_hard.scoring.verdict import (
     CheckedElement,
     CorrectedScore,
     Failure,
     ReferenceScore,
 )
-from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 from benchmarks.systems.acpbench_hard.search.facts import is_landmark, relaxed_landmarks
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from benchmarks.systems.acpbench_hard import corrected_reading
 from benchmarks.systems.acpbench_hard.corrected_reading import Names
 from benchmarks.systems.acpbench_hard.grammar import NONE, ReferenceReading
+from benchmarks.systems.acpbench_hard.scoring.answer_check import AnswerCheck
 from benchmarks.systems.acpbench_hard.scoring.verdict import CorrectedScore
-from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 
 _GROUP = re.compile(r"\(([^()]*)\)")
 _CALL = re.compile(r"([A-Za-z][\w-]*)\(([^()]*)\)")

@@ -4,13 +4,13 @@ from benchmarks.systems.acpbench_hard import corrected_reading
 from benchmarks.systems.acpbench_hard.grammar import ReferenceReading, same_names
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
+from benchmarks.systems.acpbench_hard.scoring.answer_check import AnswerCheck
 from benchmarks.systems.acpbench_hard.scoring.verdict import (
     CheckedElement,
     CorrectedScore,
     Failure,
     ReferenceScore,
 )
-from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 
 UNPARSED = ReferenceScore(0, "The reference's parser cannot read the response.")
 

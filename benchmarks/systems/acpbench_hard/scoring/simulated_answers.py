@@ -7,14 +7,14 @@ from benchmarks.systems.acpbench_hard.grammar import NONE, ReferenceReading, sam
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case
 from benchmarks.systems.acpbench_hard.pddl.grounding import Ground
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, parse_atom, show_atom
-from benchmarks.systems.acpbench_hard.scoring.stored import UNPARSED
+from benchmarks.systems.acpbench_hard.scoring.answer_check import AnswerCheck
+from benchmarks.systems.acpbench_hard.scoring.listed_answers import UNPARSED
 from benchmarks.systems.acpbench_hard.scoring.verdict import (
     CheckedElement,
     CorrectedScore,
     Failure,
     ReferenceScore,
 )
-from benchmarks.systems.acpbench_hard.scoring.work import AnswerCheck
 from benchmarks.systems.acpbench_hard.search.facts import (
     first_unreached_action,
     first_unreached_atom,

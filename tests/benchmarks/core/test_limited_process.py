@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.core import apart
-from benchmarks.core.apart import LimitReached, ProcessLimits, check_apart
 from benchmarks.core.errors import CoreError
+from benchmarks.core.limited_process import LimitReached, ProcessLimits, check_apart
 from benchmarks.core.problems import FileRefused, Problem
 
 HERE = "tests.benchmarks.core.test_apart"
@@ -107,7 +106,7 @@ def test_whoever_waits_may_give_up() -> None:
 
 
 def test_a_child_that_only_waits_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "PATIENCE", 1)
+    monkeypatch.setattr(limited_process, "PATIENCE", 1)
     with pytest.raises(LimitReached):
         run("sleeping")
 
