@@ -1,17 +1,15 @@
 """The current failure labels, notes and comments on trajectories."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from annotation.models import (
     FailureLabel,
     FailureWording,
-    LabelRemoval,
     Remark,
     RemarkText,
     TrajectoryLabel,
@@ -65,26 +63,6 @@ def labels_of(trajectory_ids: Iterable[int]) -> dict[int, list[PutLabel]]:
             )  # fmt: skip
         )
     return dict(found)
-
-
-def remarks_version(runs: Iterable[int]) -> Mapping[int, str]:
-    """Return a word for each run that changes when a label or a note on one of its trajectories
-    does.
-
-    For what is kept beside a run to tell whether it is stale; three queries over indexes.
-    """
-    runs = list(runs)
-    latest: dict[int, list[int]] = {run: [0, 0, 0] for run in runs}
-    sources: list[tuple[QuerySet[Any], str]] = [
-        (TrajectoryLabel.objects.all(), "trajectory__run"),
-        (LabelRemoval.objects.all(), "put__trajectory__run"),
-        (RemarkText.objects.all(), "remark__trajectory__run"),
-    ]
-    for place, (rows, run) in enumerate(sources):
-        newest = rows.filter(**{f"{run}__in": runs}).order_by().values(run).annotate(last=Max("pk"))
-        for pk, last in newest.values_list(run, "last"):
-            latest[pk][place] = last
-    return {run: "-".join(map(str, places)) for run, places in latest.items()}
 
 
 def failure_labels(*, retired: bool = False) -> QuerySet[FailureLabel]:

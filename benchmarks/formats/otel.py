@@ -52,7 +52,6 @@ CAPTURE = (
 )
 NO_EVALUATION = "the file holds no evaluation result of this conversation"
 _LAST_MOMENT = 253_402_300_799 * 10**9  # the end of the year 9999
-_CONTENT = (INPUT, OUTPUT, SYSTEM, TOOLS)
 
 
 def recognises(shape: Shape) -> bool:

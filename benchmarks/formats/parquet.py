@@ -14,7 +14,6 @@ from benchmarks.core.json_files import DEEPEST, load, too_deep
 from benchmarks.core.problems import Problems, Unquoted, json_fault
 from benchmarks.formats.source import FileSource, Spot, refused
 
-MAGIC = b"PAR1"
 # Columns of JSON texts, and the field of a message that holds what has no column.
 JSON_COLUMNS = ("tools", "hidden", "stated", "scores", "undefined", "metadata")
 REST = "extra"

@@ -56,7 +56,7 @@ export function notice(text, { kind = "info", key = text, action = null } = {}) 
   box.append(item);
   if (kind === "success" || kind === "info") setTimeout(() => item.remove(), 6000);
 }
-export function clearNotice(key) {
+function clearNotice(key) {
   for (const item of all("#notices [data-key]")) if (item.dataset.key === key) item.remove();
 }
 // A server answer may carry HX-Trigger: {"notice": {"text": "…", "kind": "success"}}.

@@ -22,9 +22,8 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.links import Link
-from analysis.pages.prose import Prose, read_prose
 from analysis.reports import figure_specs, system_facts
-from analysis.reports.content import Banner, Cell, estimate_cell, estimate_column
+from analysis.reports.content import Cell, estimate_cell, estimate_column
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import listed
 from analysis.stats.judges.panels import PanelJudge, PanelReliability, judge_panel
@@ -334,17 +333,3 @@ DEFERRED = DeferredPart(
         ),
     ),
 )
-
-
-def people_banner(people: PeopleScores) -> tuple[Banner, ...]:
-    """Return what marks scores that no person gave."""
-    return _people(people).banners()
-
-
-def people_line(people: PeopleScores) -> str:
-    """Return who the people are that judges are compared with."""
-    return _people(people).text("how")
-
-
-def _people(people: PeopleScores) -> Prose:
-    return read_prose("pages/_people_scores.html", {"people": people})

@@ -192,8 +192,6 @@ def _decided(test: AltTest, results: list[AnnotatorResult], family: Family) -> A
 
 
 PEOPLE_NEEDED, ITEMS_NEEDED = 3, 30
-# Customary costs of people against the judge: crowd workers, skilled annotators, experts.
-CUSTOMARY = (0.1, 0.15, 0.2)
 
 TOO_FEW_PEOPLE = (
     "not available: {n} of {of} people scored {items} items or more together with the judge and "

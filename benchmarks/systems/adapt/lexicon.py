@@ -4,7 +4,7 @@ It answers for a persona without a model, and tells the scripted agent what ther
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -198,8 +198,3 @@ def answer_text(question: str, disclosed: Sequence[Preference]) -> str:
     if asks_about_state(question):
         return LOOK_YOURSELF
     return " ".join(p.text for p in disclosed) or NO_PREFERENCE
-
-
-def dishes_in(about: About) -> Iterator[str]:
-    """Yield the kinds of dish in their usual order."""
-    return (kind for kind in KINDS if kind in about.subjects)

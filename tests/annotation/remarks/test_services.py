@@ -12,7 +12,6 @@ from annotation.remarks.selectors import (
     label_uses,
     labels_of,
     notes_of,
-    remarks_version,
     wordings_of,
 )
 from annotation.remarks.services import (
@@ -140,23 +139,6 @@ def test_notes_that_are_refused(
     with pytest.raises(Refused, match=told):
         add_remark(**{"trajectory": row, "by": ann, "text": "So.", **given})
     assert not Remark.objects.exists()
-
-
-def test_a_version_changes_with_every_remark(row: Trajectory, ann: User) -> None:
-    other = Trajectory.objects.exclude(run=row.run).first()
-    assert other is not None
-    runs = [row.run_id, other.run_id]
-    seen = [remarks_version(runs)]
-    put = put_label(trajectory=row, key=KEY, by=ann)
-    seen.append(remarks_version(runs))
-    take_label_off(put=put, by=ann)
-    seen.append(remarks_version(runs))
-    note = add_remark(trajectory=row, by=ann, text="So.")
-    seen.append(remarks_version(runs))
-    delete_remark(remark=note, by=ann)
-    seen.append(remarks_version(runs))
-    assert len({versions[row.run_id] for versions in seen}) == 5
-    assert {versions[other.run_id] for versions in seen} == {"0-0-0"}
 
 
 def test_the_labels_of_the_papers_are_there(ann: User) -> None:

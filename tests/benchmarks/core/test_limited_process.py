@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.core import limited_process
 from benchmarks.core.errors import CoreError
 from benchmarks.core.limited_process import LimitReached, ProcessLimits, check_apart
 from benchmarks.core.problems import FileRefused, Problem

@@ -25,13 +25,6 @@ def star_decisions(judge: str) -> dict[str, bool]:
     }
 
 
-def star_scores(kind: str) -> Iterator[tuple[str, str, int]]:
-    """(rater, item, stars) of people or of judges."""
-    for row in shared_rows(*FILE):
-        if row["rater_kind"] == kind:
-            yield row["rater"], row["item"], int(row["score"])
-
-
 @cache
 def star_table() -> dict[str, Any]:
     """Each rater's stars, one column for all reviews in one order; NaN where there is none."""
