@@ -50,11 +50,11 @@ def gold_counts(studies: Iterable[Study]) -> defaultdict[int, dict[int, GoldCoun
     gold = [Q(study=study, rank__in=ranks) for study in studies if (ranks := gold_ranks(study))]
     if not gold:
         return found
-    seats = Assignment.objects.filter(
+    held = Assignment.objects.filter(
         item__in=Item.objects.filter(reduce(or_, gold)).order_by(), part=Assignment.Part.MAIN,
         state__in=(State.OPEN, State.SUBMITTED, State.SKIPPED),
     )  # fmt: skip
-    rows = seats.order_by().values_list("study", "annotator")
+    rows = held.order_by().values_list("study", "annotator")
     for study, user, *counts in rows.annotate(
         total=Count("pk"),
         submitted=Count("pk", filter=Q(state=State.SUBMITTED)),

@@ -25,6 +25,8 @@ from annotation.designs.types import (
 from benchmarks.core.digests import canonical_json
 
 # Of the certificate's form and of what is digested.
+# The key of assignments in stored certificates, in their files, and in what is digested.
+ASSIGNMENTS = "seats"
 VERSION = 1
 THIRDS = ("first third", "middle third", "last third")
 Row = tuple[str, str, str, int | str, float | str]
@@ -44,7 +46,7 @@ class Certificate:
     seed: int
     annotators: int
     items: int
-    seats: int
+    assignments: int
     tables: tuple[Balance, ...]
     raters_wanted: int
     raters_given: Mapping[int, int]
@@ -66,7 +68,7 @@ class Certificate:
             ("sha256", "", self.sha256),
             ("annotators", "", self.annotators),
             ("items", "", self.items),
-            ("seats", "", self.seats),
+            (ASSIGNMENTS, "", self.assignments),
             ("raters wanted", "", self.raters_wanted),
             *(("items by raters", str(n), items) for n, items in self.raters_given.items()),
             ("exclusions checked", "", self.exclusions_checked),
@@ -90,7 +92,7 @@ class Certificate:
             "sha256": self.sha256,
             "annotators": self.annotators,
             "items": self.items,
-            "seats": self.seats,
+            ASSIGNMENTS: self.assignments,
             "raters": {
                 "wanted": self.raters_wanted,
                 "items_by_raters": {str(n): items for n, items in self.raters_given.items()},
@@ -120,21 +122,21 @@ def certify_design(
     """
     dealt = design.dealt if isinstance(design, ItemLists) else design
     known = {option.id: option for option in dealt.options}
-    seats = _seats(design)
-    _check(seats, known)
+    lists = _lists(design)
+    _check(lists, known)
     orders = {
-        name: [known[seat.option] for seat in listed if seat.part == ITEM]
-        for name, listed in seats.items()
+        name: [known[entry.option] for entry in entries if entry.part == ITEM]
+        for name, entries in lists.items()
     }
     times = Counter(option.id for order in orders.values() for option in order)
     given = {pk: times[pk] for pk in known}
-    barred = {name: set((exclusions or {}).get(name, ())) for name in seats}
+    barred = {name: set((exclusions or {}).get(name, ())) for name in lists}
     return Certificate(
         method=dealt.method,
         seed=dealt.seed,
-        annotators=len(seats),
+        annotators=len(lists),
         items=len(known),
-        seats=times.total(),
+        assignments=times.total(),
         tables=tuple(_tables(orders, dealt.options)),
         raters_wanted=raters,
         raters_given=dict(sorted(Counter(given.values()).items())),
@@ -142,14 +144,14 @@ def certify_design(
         exclusions_checked=sum(len(ids) for ids in barred.values()),
         exclusions_broken=tuple(
             sorted(
-                (name, seat.option)
-                for name, listed in seats.items()
-                for seat in listed
-                if seat.option in barred[name]
+                (name, entry.option)
+                for name, entries in lists.items()
+                for entry in entries
+                if entry.option in barred[name]
             )
         ),
-        training=_places(seats, TRAINING),
-        gold=_places(seats, GOLD),
+        training=_places(lists, TRAINING),
+        gold=_places(lists, GOLD),
         warnings=dealt.warnings + (design.warnings if isinstance(design, ItemLists) else ()),
         sha256=digest_design(design),
     )
@@ -168,30 +170,30 @@ def digest_design(design: Allocation | ItemLists) -> str:
             "version": VERSION,
             "method": dealt.method,
             "seed": dealt.seed,
-            "seats": {
-                name: [[seat.option, seat.part] for seat in listed]
-                for name, listed in _seats(design).items()
+            ASSIGNMENTS: {
+                name: [[entry.option, entry.part] for entry in entries]
+                for name, entries in _lists(design).items()
             },
         }
     )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _seats(design: Allocation | ItemLists) -> dict[str, tuple[ListEntry, ...]]:
+def _lists(design: Allocation | ItemLists) -> dict[str, tuple[ListEntry, ...]]:
     if isinstance(design, ItemLists):
-        return dict(sorted(design.seats.items()))
+        return dict(sorted(design.lists.items()))
     return {
         name: tuple(ListEntry(pk, place) for place, pk in enumerate(order, 1))
         for name, order in sorted(design.orders.items())
     }
 
 
-def _check(seats: Mapping[str, tuple[ListEntry, ...]], known: Mapping[int, DesignOption]) -> None:
-    for name, listed in seats.items():
-        unknown = [s.option for s in listed if s.part == ITEM and s.option not in known]
+def _check(lists: Mapping[str, tuple[ListEntry, ...]], known: Mapping[int, DesignOption]) -> None:
+    for name, entries in lists.items():
+        unknown = [s.option for s in entries if s.part == ITEM and s.option not in known]
         if unknown:
             raise DesignError("options", f"{name} has items that are not among the options used")
-        if len({seat.option for seat in listed}) != len(listed):
+        if len({entry.option for entry in entries}) != len(entries):
             raise DesignError("options", f"{name} has the same item twice")
 
 
@@ -279,10 +281,10 @@ def _together(orders: Mapping[str, list[DesignOption]]) -> Iterator[tuple[str, s
             yield two, one
 
 
-def _places(seats: Mapping[str, tuple[ListEntry, ...]], part: str) -> dict[str, tuple[int, ...]]:
+def _places(lists: Mapping[str, tuple[ListEntry, ...]], part: str) -> dict[str, tuple[int, ...]]:
     return {
-        name: tuple(seat.position for seat in listed if seat.part == part)
-        for name, listed in seats.items()
+        name: tuple(entry.position for entry in entries if entry.part == part)
+        for name, entries in lists.items()
     }
 
 

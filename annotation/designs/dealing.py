@@ -185,9 +185,9 @@ def _share(
 ) -> list[dict[int, int]]:
     """Return the units per kind and person, or a DesignError that says what cannot be placed."""
     sizes = {kind.weight for kind in kinds}
-    seats = sum(kind.count * kind.weight for kind in kinds) * raters
+    total = sum(kind.count * kind.weight for kind in kinds) * raters
     limits = [capacities.get(name, ItemLimits()) for name in people]
-    in_items = [LoadBounds(c.least, seats if c.most is None else c.most) for c in limits]
+    in_items = [LoadBounds(c.least, total if c.most is None else c.most) for c in limits]
     if len(sizes) > 1 and capacities:
         return _pack(kinds, members, in_items, raters)
     size = max(sizes) if capacities else 1
@@ -293,9 +293,9 @@ def deal_queries(
     random.Random(derive_seed(seed, "queries")).shuffle(stock)
     random.Random(derive_seed(seed, "annotators")).shuffle(people)
     dealt: dict[str, list[int]] = {name: [] for name in annotators}
-    seats = [query for query in stock for _ in range(raters)]
+    repeated = [query for query in stock for _ in range(raters)]
     most = each * len(people) // raters * raters
-    for place, query in enumerate(seats[:most]):
+    for place, query in enumerate(repeated[:most]):
         dealt[people[place % len(people)]] += sorted(queries[query])
     for name, items in dealt.items():
         random.Random(derive_seed(seed, "order", name)).shuffle(items)

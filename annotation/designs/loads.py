@@ -36,7 +36,7 @@ class LoadBounds:
 
 
 class TooFew(Exception):
-    """The units of ``kinds`` need ``need`` seats of ``people`` alone, who have room for fewer."""
+    """The units of ``kinds`` go to ``people`` alone: ``need`` assignments, and room for fewer."""
 
     def __init__(self, kinds: Sequence[int], people: Sequence[int], need: int, room: int) -> None:
         self.kinds, self.people, self.need, self.room = kinds, people, need, room
@@ -52,7 +52,7 @@ class TooMany(Exception):
 
 
 class LoadTable:
-    """A table kinds × people of units, always with ``raters`` seats for each unit.
+    """A table kinds × people of units, always with ``raters`` people for each unit.
 
     ``people`` in the order of their lots, by which ties are broken. Every kind must allow at least
     ``raters`` people.

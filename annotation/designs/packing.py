@@ -35,13 +35,13 @@ def pack_kinds(
     table = csr_array(
         (values, (rows, [*range(len(cells))] * 2)), shape=(len(kinds) + len(bounds), len(cells))
     )
-    seats = [kind.count * raters for kind in kinds]
+    needed = [kind.count * raters for kind in kinds]
     found = milp(
         np.zeros(len(cells)),
         integrality=np.ones(len(cells), dtype=np.int64),
         bounds=Limits(0, np.array([kinds[k].count for k, _ in cells])),
         constraints=LinearConstraint(
-            table, seats + [b.least for b in bounds], seats + [b.most for b in bounds]
+            table, needed + [b.least for b in bounds], needed + [b.most for b in bounds]
         ),
         options={"node_limit": NODES},
     )

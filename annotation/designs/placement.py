@@ -32,7 +32,7 @@ MOVES_PER_GOLD = 200
 class ItemLists:
     """Everybody's whole list: training, then items with gold among them."""
 
-    seats: Mapping[str, tuple[ListEntry, ...]]
+    lists: Mapping[str, tuple[ListEntry, ...]]
     dealt: Allocation
     warnings: tuple[str, ...] = ()
 
@@ -60,11 +60,11 @@ def place_specials(
     spare = sorted(set(gold) - set(lessons))
     _check(dealt, lessons, gold_each)
     used: Counter[int] = Counter()
-    seats: dict[str, tuple[ListEntry, ...]] = {}
+    lists: dict[str, tuple[ListEntry, ...]] = {}
     warnings: list[str] = []
     for name, order in sorted(dealt.orders.items()):
         if not order:
-            seats[name] = ()
+            lists[name] = ()
             continue
         never = barred.get(name, frozenset())
         skipped = [pk for pk in lessons if pk in never]
@@ -78,10 +78,10 @@ def place_specials(
         listed = [(pk, TRAINING) for pk in lessons if pk not in never]
         for place in range(1, len(order) + gold_each + 1):
             listed.append((hidden[place], GOLD) if place in hidden else (next(rest), ITEM))
-        seats[name] = tuple(
+        lists[name] = tuple(
             ListEntry(pk, place, part) for place, (pk, part) in enumerate(listed, 1)
         )
-    return ItemLists(seats, dealt, tuple(warnings))
+    return ItemLists(lists, dealt, tuple(warnings))
 
 
 def choose_gold(

@@ -62,7 +62,7 @@ class Allocation:
     warnings: tuple[str, ...] = ()
 
     @property
-    def seats(self) -> int:
+    def assignments(self) -> int:
         return sum(len(order) for order in self.orders.values())
 
 

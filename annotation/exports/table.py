@@ -75,7 +75,7 @@ def history_parts(scope: Scope) -> Iterator[Parts]:
 
 
 class AssignmentTables:
-    """Seats as rows of the two tables."""
+    """Assignments as rows of the two tables."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

@@ -96,7 +96,7 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
             "position",
             [
                 (assignment.rater, assignment.part, assignment.position)
-                for assignment in document.seats
+                for assignment in document.assignments
             ],
         ),
     ):
@@ -107,7 +107,7 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
         for consent in person.consents:
             if (consent.kind, consent.version) not in texts:
                 yield f"{person.rater} answered a text that the file does not hold"
-    for number, assignment in enumerate(document.seats, 1):
+    for number, assignment in enumerate(document.assignments, 1):
         item = items.get(assignment.item)
         if item is None or assignment.rater not in raters:
             who = "item" if item is None else "rater"

@@ -215,7 +215,8 @@ class StudyDocument(StrictDocument):
     runs: list[RunIn]
     people: list[PersonIn]
     items: list[ItemIn]
-    seats: list[AssignmentIn]
+    # Documents keep this key from their first version.
+    assignments: list[AssignmentIn] = Field(alias="seats")
     adjudications: list[AdjudicationIn]
     events: list[dict[str, Any]] = Field(default_factory=list)
     columns: list[str]

@@ -115,7 +115,7 @@ class _Storing:
     ) -> None:
         self.document, self.match, self.digest, self.by = document, match, digest, by
         self.assignments = [
-            assignment for assignment in document.seats if assignment.item in match.found
+            assignment for assignment in document.assignments if assignment.item in match.found
         ]
 
     def store(self) -> ImportResult:

@@ -84,7 +84,7 @@ class PlannedStudy:
         """The number of judgements that the plan asks for, training and gold apart."""
         if self.plan.dealing == "pool":
             return len(self.options) * self.plan.raters
-        return self._dealing.seats
+        return self._dealing.assignments
 
     @property
     def models(self) -> int:
@@ -274,7 +274,7 @@ def _items(
     known = {special.pk: special for special in (*training, *gold)}
     key = "task" if questionnaire.unit == "task" else "trajectory"
     assignments = (
-        {n: [(s.option, s.part) for s in row] for n, row in design.seats.items()}
+        {n: [(s.option, s.part) for s in row] for n, row in design.lists.items()}
         if isinstance(design, ItemLists)
         else {name: [(pk, "item") for pk in order] for name, order in design.orders.items()}
     )

@@ -96,7 +96,7 @@ def study_certificate(study: Study) -> Certificate:
         warnings=tuple(design.record.get("warnings", ())),
     )
     return certify_design(
-        design=ItemLists(seats=assignments, dealt=dealt),
+        design=ItemLists(lists=assignments, dealt=dealt),
         raters=1 if design.pooled else design.raters,
         exclusions=design.record.get("exclusions", {}),
     )

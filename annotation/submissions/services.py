@@ -1,4 +1,4 @@
-"""Send a submission back, void it, restore it, and open seats again after somebody left.
+"""Send a submission back, void it, restore it, and free the assignments of somebody who left.
 
 Nothing that a person answered is changed: a submission changes its state, and the record says who
 did it and why.
@@ -93,7 +93,7 @@ def _change(assignment: Assignment, change: Callable[[Assignment, Participant], 
             Participant.objects.filter(pk=participant.pk).update(gold_right=right, gold_asked=asked)
 
 
-# --- Seats of those who left ----------------------------------------------------------------------
+# --- Assignments of those who left ----------------------------------------------------------------
 
 
 def submitted_items(study: Study, user: User) -> list[int]:

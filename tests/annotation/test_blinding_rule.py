@@ -48,7 +48,7 @@ def test_the_same_agents_elsewhere_on_the_dataset(study: Study, ann: User) -> No
 def test_between_two_items_of_a_pool(study: Study, ann: User) -> None:
     skip_all(study, ann)
     Study.objects.update(dealing=Study.Dealing.POOL)
-    assert not closed_runs(ann)  # all seats that ann has not had are taken
+    assert not closed_runs(ann)  # all items that ann has not had are taken
     Item.objects.update(wanted=F("wanted") + 1)
     had = Assignment.objects.filter(annotator=ann).values("item")
     assert closed_runs(ann)

@@ -361,7 +361,7 @@ def test_seats_are_exact_whatever_happens_at_once(wanted: int) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_a_pool_is_finished_exactly(wanted: int) -> None:
-    """Everybody takes and submits until nothing is left: each item has its seats, none too many."""
+    """Everybody submits until nothing is left: each item has its raters, none too many."""
     people, items = 4, 10
     study, users = make_pool(people=people, items=items, wanted=wanted)
 
@@ -387,7 +387,7 @@ def test_one_person_in_many_tabs_gets_one_item() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_people_may_come_while_others_take_items() -> None:
-    """Coming deals the background questions: that locks people and seats too."""
+    """Coming deals the background questions: that locks people and assignments too."""
     people = 6
     study, users = make_pool(people=3, items=30, background="about_annotators@1")
     users += [make_person(f"late{n}") for n in range(people - 3)]

@@ -56,7 +56,7 @@ def test_counts_by_hand() -> None:
     assert followed["counts"] == {"x": {"y": 1}, "y": {"x": 1}}
     assert followed["words"] == "every count is as expected (a model follows itself: 1)"
     assert table(made, "annotator × annotator")["counts"] == {"Ann": {"Ben": 1}, "Ben": {"Ann": 1}}
-    assert (made.annotators, made.items, made.seats) == (2, 4, 5)
+    assert (made.annotators, made.items, made.assignments) == (2, 4, 5)
     assert made.raters_given == {1: 3, 2: 1}
     assert made.raters_off == (1,)
     assert made.warnings == ("a warning",)
@@ -160,6 +160,6 @@ def test_the_papers_dealing_can_be_certified() -> None:
     )
     dealt = Allocation({name: tuple(ids) for name, ids in lists.items()}, options, "queries", 1)
     made = certify_design(design=dealt, raters=1)
-    assert (made.seats, made.raters_given, made.raters_off) == (240, {1: 240}, ())
+    assert (made.assignments, made.raters_given, made.raters_off) == (240, {1: 240}, ())
     assert table(made, "annotator × model")["words"] == "every count is as expected"
     assert "whole tasks are kept together" in table(made, "annotator × task")["words"]

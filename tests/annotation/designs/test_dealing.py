@@ -33,7 +33,7 @@ def test_the_papers_design_is_240_seats_of_30_each() -> None:
         options=make_options(24, 10), annotators=names(8), raters=1, seed=1, unit="task"
     )
     assert loads(dealt) == [30] * 8
-    assert dealt.seats == 240
+    assert dealt.assignments == 240
     for order in dealt.orders.values():
         assert Counter(pk // 10 for pk in order).most_common() == [
             (task, 10) for task, _ in Counter(pk // 10 for pk in order).most_common()

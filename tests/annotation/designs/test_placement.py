@@ -29,14 +29,14 @@ def test_gold_is_in_both_outer_thirds_and_never_regular(items: int, share: int, 
     placed = place_specials(
         dealt=plain, training=[901, 902], gold=range(800, 820), gold_each=wanted
     )
-    for name, seats in placed.seats.items():
-        assert [seat.position for seat in seats] == list(range(1, len(seats) + 1))
-        assert {seat.option for seat in seats[:2]} == {901, 902}
-        assert [seat.part for seat in seats[:2]] == [TRAINING, TRAINING]
-        rest = seats[2:]
-        assert tuple(seat.option for seat in rest if seat.part == ITEM) == plain.orders[name]
-        assert len({seat.option for seat in seats}) == len(seats)
-        places = [place for place, seat in enumerate(rest) if seat.part == GOLD]
+    for name, entries in placed.lists.items():
+        assert [entry.position for entry in entries] == list(range(1, len(entries) + 1))
+        assert {entry.option for entry in entries[:2]} == {901, 902}
+        assert [entry.part for entry in entries[:2]] == [TRAINING, TRAINING]
+        rest = entries[2:]
+        assert tuple(entry.option for entry in rest if entry.part == ITEM) == plain.orders[name]
+        assert len({entry.option for entry in entries}) == len(entries)
+        places = [place for place, entry in enumerate(rest) if entry.part == GOLD]
         assert len(places) == wanted
         assert places[0] < len(rest) / 3
         assert places[-1] >= len(rest) * 2 / 3
@@ -99,10 +99,15 @@ def test_training_is_the_same_for_all_and_gold_is_shared_out() -> None:
     placed = place_specials(
         dealt=dealt(20, people=6), training=[901, 902, 903], gold=range(800, 804), gold_each=2
     )
-    assert len({tuple(seat.option for seat in seats[:3]) for seats in placed.seats.values()}) == 1
-    used = Counter(s.option for seats in placed.seats.values() for s in seats if s.part == GOLD)
+    assert (
+        len({tuple(entry.option for entry in entries[:3]) for entries in placed.lists.values()})
+        == 1
+    )
+    used = Counter(s.option for entries in placed.lists.values() for s in entries if s.part == GOLD)
     assert used == dict.fromkeys(range(800, 804), 3)
-    where = {tuple(s.position for s in seats if s.part == GOLD) for seats in placed.seats.values()}
+    where = {
+        tuple(s.position for s in entries if s.part == GOLD) for entries in placed.lists.values()
+    }
     assert len(where) > 1
 
 
@@ -117,12 +122,12 @@ def test_excluded_and_dealt_options_are_not_given_again() -> None:
         exclusions={"a0": [901, *other[:2]]},
     )
     gold = {
-        name: {seat.option for seat in seats if seat.part == GOLD}
-        for name, seats in placed.seats.items()
+        name: {entry.option for entry in entries if entry.part == GOLD}
+        for name, entries in placed.lists.items()
     }
     assert gold["a0"] <= {800, 801, other[2]}
     assert gold["a1"] <= {800, 801, *mine}
-    assert placed.seats["a0"][0].part != TRAINING
+    assert placed.lists["a0"][0].part != TRAINING
     assert placed.warnings == ("a0 is not given training items 901: excluded",)
 
 
@@ -150,5 +155,5 @@ def test_a_list_too_short_to_hide_gold_is_refused_and_an_empty_one_stays_empty()
         {"a": (), "b": tuple(range(9))}, tuple(DesignOption(n, "t") for n in range(9)), "", 1
     )
     placed = place_specials(dealt=lone, training=[99], gold=[50, 51], gold_each=2)
-    assert placed.seats["a"] == ()
-    assert len(placed.seats["b"]) == 12
+    assert placed.lists["a"] == ()
+    assert len(placed.lists["b"]) == 12

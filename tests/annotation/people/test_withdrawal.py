@@ -1,4 +1,4 @@
-"""Leaving a study and coming back: seats, roles, analyses, and the record of it."""
+"""Leaving a study and coming back: assignments, roles, analyses, and the record of it."""
 
 import pytest
 from django.contrib import admin

@@ -103,7 +103,7 @@ def test_who_left_counts_no_more(gold: Study, ann: User, manager: User, refill: 
     withdraw_annotator(study=gold, user=ann, by=manager, reason="Careless.", refill=refill)
     told = Caller(bearer(manager)).get(f"/studies/{gold.pk}/progress").json()
     assert (told["submitted"], told["gone"], told["gold"]) == (0, 1, 0)
-    # Bob has one; the seats that ann left open, and the one she judged where others take it again.
+    # Bob has one; the items that ann left open, and the one she judged where others take it again.
     assert (told["open"], told["free"], told["wanted"]) == (1, 2 + refill, 3 + refill)
     (row,) = study_rows(manager, [gold])
     assert row.everybody is not None
