@@ -259,7 +259,7 @@ export function makeRemarks({ desk, form, text, locked, fields, change, current,
   }
   const folds = (holder) => (holder.matches(".remarks") ? holder : holder.querySelector(".remarks"));
   const area = (slot, aspect) => form.elements[slot + ":" + aspect];
-  const valueOf = (slot, aspect) => (fields.get(slot + ":" + aspect) || { said: null }).said;
+  const valueOf = (slot, aspect) => (fields.get(slot + ":" + aspect) || { value: null }).value;
   const evidenceOf = (slot) => valueOf(slot, "evidence") || [];
   const timers = new Map();
 

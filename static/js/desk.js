@@ -36,7 +36,7 @@ function openDesk(desk) {
   // --- The form ----------------------------------------------------------------------------------
   const answers = makeForm({
     desk, form, slots, parts, locked,
-    stored: (fieldset) => (saving.fields.get(fieldset.dataset.slot) || { said: null }).said,
+    stored: (fieldset) => (saving.fields.get(fieldset.dataset.slot) || { value: null }).value,
     save: (fieldset, value) => answer(fieldset, value),
   });
   const { isOpen, missing, mark, unmark } = answers;

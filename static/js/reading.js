@@ -11,9 +11,9 @@ export function makeText(pane) {
     const turn = element.closest(".turn");
     return turn ? Number(turn.id.slice(5)) : 0;
   };
-  // Messages of a dialogue are numbered within their turn.
+  // Messages of a dialogue are numbered within their turn; marks are stored under these names.
   const counts = new Map();
-  for (const element of pane.querySelectorAll("[data-text], .said .speech, .kept .speech")) {
+  for (const element of pane.querySelectorAll("[data-text], .utterance .speech, .kept .speech")) {
     let where = element.dataset.text;
     const turn = turnOf(element);
     if (!where) {

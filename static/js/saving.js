@@ -388,11 +388,11 @@ const same = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(othe
 export function makeSaving({ settings, encode, active, show, onRefused, onChanged, onReplaced, onSubmitted, onSubmittedElsewhere, onState }) {
   const here = settings.here;
   const fields = new Map(Object.entries(settings.places));
-  const undoStack = settings.edits.map((edit) => ({ id: edit.id, field: edit.slot, said: valueOf(edit) }));
+  const undoStack = settings.edits.map((edit) => ({ id: edit.id, field: edit.slot, value: valueOf(edit) }));
   const channel = window.BroadcastChannel ? new BroadcastChannel("planjury.desk." + settings.owner) : null;
 
   const version = (field) => (fields.get(field) || { version: 0 }).version;
-  const setField = (field, value, count) => fields.set(field, { said: value, version: count });
+  const setField = (field, value, count) => fields.set(field, { value, version: count });
   const pending = () => queue.all().filter((entry) => entry.here === here && entry.kind === "edit");
   const isPending = (field, id) => pending().some((entry) => fieldOf(entry.edit) === field && entry.id !== id);
 
@@ -410,7 +410,7 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
       edit: Object.assign({ question, subject, aspect, at: new Date().toISOString() }, edit),
     });
   }
-  const valueAt = (field) => (fields.get(field) || { said: null }).said;
+  const valueAt = (field) => (fields.get(field) || { value: null }).value;
   function store(field, value) {
     const edit = { id: queue.makeId(), seen: version(field), ...body(field, value) };
     // Of several unsent versions of a text, only the last needs sending.
@@ -424,12 +424,12 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
     const { aspect } = parseField(field);
     const was = valueAt(field);
     const id = store(field, value);
-    if (aspect === "answer") undoStack.push({ id, field, said: value });
-    else if (aspect === "evidence") undoStack.push({ id, field, said: value, was });
+    if (aspect === "answer") undoStack.push({ id, field, value });
+    else if (aspect === "evidence") undoStack.push({ id, field, value, was });
   }
   function before(field) {
     const earlier = undoStack.filter((edit) => edit.field === field);
-    return earlier.length ? earlier[earlier.length - 1].said : null;
+    return earlier.length ? earlier[earlier.length - 1].value : null;
   }
   // Undoes the last answer or mark; returns its field.
   function undo() {
@@ -506,7 +506,7 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
       if (data.result.version <= version(field) || isPending(field, data.result.id)) return;
       const old = valueAt(field);
       if (data.edit.undoes) forget(data.edit.undoes);
-      else if (data.result.aspect === "answer") undoStack.push({ id: data.edit.id, field, said: valueOf(data.result) });
+      else if (data.result.aspect === "answer") undoStack.push({ id: data.edit.id, field, value: valueOf(data.result) });
       else forgetMarks(field);
       setField(field, valueOf(data.result), data.result.version);
       show(field, valueOf(data.result));
@@ -521,10 +521,10 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
       forget(edit.undoes);
       setField(field, before(field), version(field) + 1);
     } else {
-      if (edit.aspect === "answer" && !undoStack.some((one) => one.id === id)) undoStack.push({ id, field, said: valueOf(edit) });
+      if (edit.aspect === "answer" && !undoStack.some((one) => one.id === id)) undoStack.push({ id, field, value: valueOf(edit) });
       setField(field, valueOf(edit), version(field) + 1);
     }
-    show(field, fields.get(field).said);
+    show(field, fields.get(field).value);
   }
 
   return { fields, change, undo, submit, submissions, canUndo: () => undoStack.length > 0 };

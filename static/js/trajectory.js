@@ -172,7 +172,7 @@ function openTrajectory(page) {
     const range = selection.getRangeAt(0);
     const inside = range.startContainer.parentElement;
     const turn = inside && inside.closest(".turn");
-    if (!turn || !turns.contains(turn) || inside.closest(".turn-said, .turn-foot, .asked, summary h2")) return null;
+    if (!turn || !turns.contains(turn) || inside.closest(".turn-remarks, .turn-foot, .asked, summary h2")) return null;
     const span = makeText(turns).selected();
     if (span && span.turn) {
       const known = span.where === "plan" || span.where === "feedback";

@@ -125,7 +125,7 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
     assert chosen(page, "physical_plausibility") is None
 
     press("Enter")
-    expect(page.locator(".desk-submit .said")).to_have_text("Not answered: 4, 5, 6, 7, 8, 9 and 10")
+    expect(page.locator(".desk-submit .announcement")).to_have_text("Not answered: 4, 5, 6, 7, 8, 9 and 10")
     expect(page.locator(".score.missing")).to_have_count(7)
     press("3")
     press("ArrowDown")
@@ -270,11 +270,11 @@ def test_submitting_offline_happens_when_the_network_is_back(
     for _ in range(10):
         desk.keyboard.press("3")
     desk.keyboard.press("Enter")
-    expect(desk.locator(".desk-submit .said")).to_contain_text("when you are online")
+    expect(desk.locator(".desk-submit .announcement")).to_contain_text("when you are online")
     # changing an answer calls the submission off
     desk.keyboard.press("ArrowUp")
     desk.locator("#q-safety .score-scale label").nth(0).click()
-    expect(desk.locator(".desk-submit .said")).not_to_contain_text("when you are online")
+    expect(desk.locator(".desk-submit .announcement")).not_to_contain_text("when you are online")
     context.set_offline(False)
     state(desk).to_have_text("saved", timeout=10_000)
     item.refresh_from_db()

@@ -58,7 +58,7 @@ def test_turns_by_keys(live_server: Any, page: Page, study: Study) -> None:
 def test_a_long_result_opens_in_two_steps(live_server: Any, page: Page, study: Study) -> None:
     sign_in(page, live_server.url)
     open_item(page, live_server.url, study)
-    fold = page.locator(".said.tool .fold").first
+    fold = page.locator(".utterance.tool .fold").first
     more = fold.locator(".rest > summary")
     expect(more).to_be_hidden()
     fold.locator("> summary").click()

@@ -55,7 +55,7 @@ def test_a_script_gets_the_card_and_the_turn(researcher: Client, row: Trajectory
     answer = post(researcher, "label_put", row.pk, script=True, label="format_error", turn="2")
     text = answer.content.decode()
     assert "<html" not in text and 'id="labels"' in text
-    assert '<div class="turn-said" id="said-2" hx-swap-oob="true">' in text
+    assert '<div class="turn-remarks" id="said-2" hx-swap-oob="true">' in text
     assert text.count("Format error") >= 3  # in the list, in the menu, under the turn
     whole = post(researcher, "label_put", row.pk, script=True, label="format_error", turn="")
     assert 'id="label-chips" hx-swap-oob="true"' in whole.content.decode()
