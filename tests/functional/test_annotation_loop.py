@@ -125,7 +125,9 @@ def test_the_loop_by_keyboard_alone(live_server: Any, page: Page, study: Study) 
     assert chosen(page, "physical_plausibility") is None
 
     press("Enter")
-    expect(page.locator(".desk-submit .announcement")).to_have_text("Not answered: 4, 5, 6, 7, 8, 9 and 10")
+    expect(page.locator(".desk-submit .announcement")).to_have_text(
+        "Not answered: 4, 5, 6, 7, 8, 9 and 10"
+    )
     expect(page.locator(".score.missing")).to_have_count(7)
     press("3")
     press("ArrowDown")

@@ -59,7 +59,9 @@ def test_a_violation_check_by_keys_alone(live_server: Any, tab: Page, ann: User)
     expect(turn).to_have_id("turn-2")
     expect(tab.locator(".part-chips a.done")).to_have_count(1)
     press("Enter")
-    expect(tab.locator(".desk-submit .announcement")).to_contain_text("1 Situation violated (turn 2)")
+    expect(tab.locator(".desk-submit .announcement")).to_contain_text(
+        "1 Situation violated (turn 2)"
+    )
     press("0")
     press("u")
     answered(tab, "2 of 4")
