@@ -28,6 +28,7 @@ from analysis.exports.views import table_source
 from analysis.filters import LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
+from analysis.pages.file_names import file_name
 from analysis.pages.reports import (
     answer_report,
     deferred_request,
@@ -36,7 +37,7 @@ from analysis.pages.reports import (
     report_key,
 )
 from analysis.pages.responses import answer_latex, answer_table
-from analysis.pages.views import about_selection, holding, subject_of
+from analysis.pages.views import holding, subject_of
 from analysis.reports.content import FigureSpec, Report, Table
 from analysis.reports.deferred_reports import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence
@@ -313,7 +314,7 @@ def get_analysis_table(
     """Send a table of a page as CSV, or as LaTeX for a paper."""
     found, selection, key = _open(request, page, query)
     report = holding(found, selection, key, name, "table")
-    file = [page, name, *about_selection(selection)]
+    file = [file_name(found, selection, name)]
     if query.format == "csv":
         return answer_table(report, name, file)
     return answer_latex(report, name, file, table_source(request, found, selection, report))
@@ -330,7 +331,7 @@ def get_analysis_figure(
     """Send a figure of a page as PDF, where the server has a browser that prints it."""
     found, selection, key = _open(request, page, query)
     figure = holding(found, selection, key, name, "figure").figure(name)
-    file = [page, name, *about_selection(selection)]
+    file = [file_name(found, selection, name)]
     answer = answer_pdf(request, figure, key, file)
     if answer.status_code != 200:
         code = "not_installed" if answer.status_code == 501 else "not_printed"

@@ -16,10 +16,11 @@ from analysis.filters import Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
 from analysis.pages.catalogue import AnalysisPage, pages_of, select
+from analysis.pages.file_names import file_name
 from analysis.pages.quality.views import BLIND, quality_section
 from analysis.pages.reports import deferred_request, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
-from analysis.pages.views import about_selection, holding, open_page, subject_of
+from analysis.pages.views import holding, open_page, subject_of
 from analysis.reports.content import Banner, Report
 from analysis.reports.deferred_reports import kept_deferred
 from analysis.reports.run_marks import banners
@@ -49,7 +50,7 @@ def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     found, selection, key = open_page(request, name)
     report = holding(found, selection, key, part, "table")
     source = table_source(request, found, selection, report)
-    return answer_latex(report, part, [name, part, *about_selection(selection)], source)
+    return answer_latex(report, part, [file_name(found, selection, part)], source)
 
 
 def table_source(
@@ -70,7 +71,7 @@ def pdf(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a figure of a page as PDF."""
     found, selection, key = open_page(request, name)
     figure = holding(found, selection, key, part, "figure").figure(part)
-    return answer_pdf(request, figure, key, [name, part, *about_selection(selection)])
+    return answer_pdf(request, figure, key, [file_name(found, selection, part)])
 
 
 @require_safe
@@ -86,7 +87,7 @@ def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
         maker_name(person(request)),
         (_section(found, selection, "", until=None),),
     )
-    return _file(made, [name, *about_selection(selection)])
+    return _file(made, [file_name(found, selection)])
 
 
 @require_safe

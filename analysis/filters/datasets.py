@@ -65,14 +65,14 @@ def select_runs(
     if not datasets:
         return Selection(filters, closed=seen.closed, closed_tasks=seen.tasks)
     notes: list[str] = []
-    dataset = _dataset(datasets, filters, notes, fitting)
+    dataset = _dataset(datasets, filters, fitting)
     rows = list(runs_in_order(seen.of(Run.objects.filter(COUNTED).filter(dataset=dataset))))
     if about is not None:
         rows = [run for run in rows if about(run)] or rows
     choices = run_options(rows, filters)
     if filters.runs:
         filters, rows = _with_runs(filters, rows, notes)
-    factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None
+    factor = choose_factor(dataset.system, filters.factor, rows) if varied else None
     if not every_condition and factor is None:
         filters = _with_experiment(filters, rows, notes)
     elif filters.experiment == ALL_RUNS:
@@ -131,9 +131,6 @@ def _with_runs(
     """
     wanted = {as_id(pk) for pk in filters.runs}
     chosen = [run for run in rows if run.pk in wanted]
-    gone = sorted(pk for pk in wanted - {run.pk for run in chosen} if pk is not None)
-    if gone:
-        notes.append(f"No such runs here: {', '.join(map(str, gone))}.")
     if not chosen:
         return replace(filters, runs=()), list(rows)
     names = ", ".join(f"{run.agent.title or run.agent.name} (run {run.pk})" for run in chosen[:8])
@@ -191,8 +188,6 @@ def _with_experiment(filters: Filters, rows: Sequence[Run], notes: list[str]) ->
     found = comparing(wanted) or comparing(rows)
     if not found:
         return filters
-    if filters.experiment:
-        notes.append(f"There is no experiment {filters.experiment} on this dataset.")
     if len(known) > 1:
         notes.append(
             f"{SHOWN}“{found[-1].name}”, the newest experiment here that compares agents; "
@@ -269,19 +264,11 @@ def runs_in_order(rows: Any) -> Iterable[Run]:
     return found
 
 
-def _dataset(
-    datasets: Sequence[Dataset],
-    filters: Filters,
-    notes: list[str],
-    fits: Callable[[str], bool],
-) -> Dataset:
+def _dataset(datasets: Sequence[Dataset], filters: Filters, fits: Callable[[str], bool]) -> Dataset:
     for dataset in datasets:
         if filters.dataset == str(dataset.pk):
             return dataset
-    default = next((d for d in datasets if fits(d.system)), datasets[0])
-    if filters.dataset:
-        notes.append(f"There is no dataset {filters.dataset} with runs; this is {default}.")
-    return default
+    return next((d for d in datasets if fits(d.system)), datasets[0])
 
 
 def number_of(row: Any, name: str) -> int:

@@ -80,7 +80,7 @@ def _script(run: Run) -> str:
     return policy.title if policy is not None else run.agent.title
 
 
-def choose_factor(system: str, wanted: str, rows: Sequence[Run], notes: list[str]) -> Factor | None:
+def choose_factor(system: str, wanted: str, rows: Sequence[Run]) -> Factor | None:
     """Return the factor that is asked for, else the first of the system that any two runs differ
     in.
     """
@@ -88,10 +88,7 @@ def choose_factor(system: str, wanted: str, rows: Sequence[Run], notes: list[str
     if wanted in known or not known:
         return known.get(wanted)
     varied = [f for f in known.values() if len({value_of(f, run) for run in rows} - {None}) > 1]
-    chosen = (varied or list(known.values()))[0]
-    if wanted:
-        notes.append(f"Nothing here is called {wanted}; this is {chosen.title.lower()}.")
-    return chosen
+    return (varied or list(known.values()))[0]
 
 
 def weights_of(

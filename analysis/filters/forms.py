@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from analysis.filters import ALL_RUNS
+from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.options import FilterOption
 from analysis.filters.selection import Selection
 
@@ -90,6 +90,49 @@ class PageFilterForm(forms.Form):
             field.label = LABELS[name]
             if field.choices:
                 self.fields[name] = field
+
+
+# What a filter chooses, in the singular, where its label in lower case is not that.
+NOUNS = {
+    "agents": "agent",
+    "against": "agent",
+    "profile": "agent",
+    "dimensions": "dimension",
+    "runs": "run",
+    "beside": "judging",
+    "factor": "factor",
+    "by": "grouping",
+}
+# What is shown where none of several is known.
+ALL = "all are shown"
+SHOWN_INSTEAD = {
+    "dimensions": "the main ones are shown",
+    "runs": "the newest comparison is shown",
+}
+
+
+def unknown_values(wanted: Filters, selection: Selection, names: Sequence[str]) -> list[str]:
+    """Return a note on each value of an address that is not among the choices of its filter,
+    with what the page shows instead.
+    """
+    fields, notes = PageFilterForm(selection, names).fields, []
+    for name in names:
+        value = getattr(wanted, name)
+        asked = [value] if isinstance(value, str) else value
+        choices = dict(fields[name].choices) if name in fields else {}
+        choices |= {one.value: one.label for one in selection.options.get(name, ())}
+        if unknown := [f"“{one}”" for one in asked if one and one not in choices]:
+            about = f"There is no {NOUNS.get(name, name)} {' or '.join(unknown)} here"
+            if name in FIXED:
+                about = f"The filter “{LABELS[name]}” has no choice {unknown[0]}"
+            shown = getattr(selection.filters, name)
+            if not isinstance(shown, str):
+                others = any(one in choices for one in asked)
+                instead = SHOWN_INSTEAD.get(name, ALL) if not others else "the others are shown"
+            else:
+                instead = f"“{choices[shown]}” is shown" if shown in choices else ALL
+            notes.append(f"{about}; {instead}.")
+    return notes
 
 
 def _select(choices: Any, value: str) -> forms.ChoiceField:

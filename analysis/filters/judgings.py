@@ -20,16 +20,12 @@ def with_beside(selection: Selection) -> Selection:
         names = {one.name: one.pk for one in run.judgings if one is not run.judged}
         counts.update(names)
         newest |= {name: max(pk, newest.get(name, 0)) for name, pk in names.items()}
-    wanted, notes = selection.filters.beside, list(selection.notes)
+    wanted = selection.filters.beside
     name = wanted if wanted in newest else max(newest, key=lambda one: newest[one], default="")
-    if wanted and wanted != name:
-        shown = f"shown is {name}" if name else "there is no other"
-        notes.append(f"There is no judging {wanted} beside the one that counts; {shown}.")
     return replace(
         selection,
         filters=replace(selection.filters, beside=name),
         runs=tuple(replace(run, beside=_beside(run, name)) for run in selection.runs),
-        notes=tuple(notes),
         options={
             **selection.options,
             "beside": tuple(FilterOption(name, name, counts[name]) for name in newest),

@@ -20,11 +20,9 @@ class FilterOption:
 
 
 def choose_value(
-    name: str,
     wanted: str,
     found: Sequence[str],
     required: bool,
-    notes: list[str],
     weights: Mapping[str, int],
 ) -> tuple[str, tuple[FilterOption, ...]]:
     """Return the chosen level or condition, with all that occur; by default the one with the
@@ -44,9 +42,6 @@ def choose_value(
             key=lambda value: (weights.get(value, 0), value == STANDARD, counts[value]),
             default="",
         )
-    if wanted:
-        shown = f"this is {default}" if default else "all are shown"
-        notes.append(f"There are no runs with {name} {wanted} here; {shown}.")
     return default, options
 
 
@@ -93,17 +88,13 @@ def choose_judging(
     rows: Sequence[Run],
     judgings: Mapping[int, Sequence[RunJudging]],
     wanted: str,
-    notes: list[str],
 ) -> tuple[str, tuple[FilterOption, ...]]:
     """Return the name of the judging that counts, empty for each run's primary one,
     with all names.
     """
     counts = Counter(judged.name for run in rows for judged in judgings[run.pk])
     options = tuple(FilterOption(name, name, count) for name, count in counts.items())
-    if wanted and wanted not in counts:
-        notes.append(f"There is no judging {wanted} of these runs; shown is the primary one.")
-        wanted = ""
-    return wanted, options
+    return wanted if wanted in counts else "", options
 
 
 def judging_named(run: Run, judgings: Sequence[RunJudging], name: str) -> RunJudging | None:

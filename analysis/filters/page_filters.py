@@ -16,19 +16,13 @@ MOST_STUDIES = 20
 
 def with_measure(selection: Selection) -> Selection:
     """Return the selection with a measure of its system, and an agent to compare with, if any."""
-    filters, notes = selection.filters, list(selection.notes)
-    measures = measures_here(selection.system)
+    filters, measures = selection.filters, measures_here(selection.system)
     measure = filters.measure if filters.measure in measures else next(iter(measures), "")
-    if filters.measure and filters.measure != measure:
-        notes.append(f"There is no measure {filters.measure} here; this is {_title(selection)}.")
     agents = {run.agent: run.label for run in selection.runs}
     against = filters.against if filters.against in agents else ""
-    if filters.against and not against:
-        notes.append(f"There is no run of {filters.against} here; all pairs are compared.")
     return replace(
         selection,
         filters=replace(filters, measure=measure, against=against),
-        notes=tuple(notes),
         options={
             **selection.options,
             "measure": tuple(FilterOption(name, one.title) for name, one in measures.items()),
@@ -39,21 +33,14 @@ def with_measure(selection: Selection) -> Selection:
     )
 
 
-def _title(selection: Selection) -> str:
-    return next((one.title for one in measures_here(selection.system).values()), "none")
-
-
 def with_group(selection: Selection) -> Selection:
     """Return the selection with one of the groupings that its system has, the first by default."""
     known = find_system(selection.system).comparisons.groups if selection.system else {}
-    wanted, notes = selection.filters.by, list(selection.notes)
+    wanted = selection.filters.by
     by = wanted if wanted in known else next(iter(known), "")
-    if wanted and wanted != by and known:
-        notes.append(f"Tasks here do not differ in {wanted}; this is by {known[by].title.lower()}.")
     return replace(
         selection,
         filters=replace(selection.filters, by=by),
-        notes=tuple(notes),
         options={
             **selection.options,
             "by": tuple(FilterOption(name, one.title) for name, one in known.items()),
@@ -84,14 +71,10 @@ def with_people(selection: Selection, user: User) -> Selection:
 def with_profile(selection: Selection) -> Selection:
     """Return the selection with the agent that the address names, if there is such an agent."""
     agents = {run.agent: run.label for run in selection.runs}
-    wanted, notes = selection.filters.profile, list(selection.notes)
-    profile = wanted if wanted in agents else ""
-    if wanted and not profile and agents:
-        notes.append(f"There is no run of {wanted} here; this is the agent that fails most often.")
+    wanted = selection.filters.profile
     return replace(
         selection,
-        filters=replace(selection.filters, profile=profile),
-        notes=tuple(notes),
+        filters=replace(selection.filters, profile=wanted if wanted in agents else ""),
         options={
             **selection.options,
             "profile": tuple(FilterOption(name, label) for name, label in agents.items()),

@@ -159,8 +159,6 @@ def narrow(
     """
     experiments = {str(one.pk): (one, runs) for one, runs in experiments_of(rows).items()}
     wanted = filters.experiment if filters.experiment in (*experiments, ALL_RUNS) else ""
-    if filters.experiment and not wanted:
-        notes.append(f"There is no experiment {filters.experiment} on this dataset; all are shown.")
     options: dict[str, tuple[FilterOption, ...]] = {
         "experiment": tuple(
             FilterOption(pk, one.name) for pk, (one, _) in reversed(experiments.items())
@@ -182,7 +180,7 @@ def narrow(
     if factor is None or factor.kind != "level":
         levels = [run.level for run in rows]
         level, options["level"] = choose_value(
-            "level", filters.level, levels, one_each, notes, weights_of(factor, rows, levels)
+            filters.level, levels, one_each, weights_of(factor, rows, levels)
         )
         if one_each or level:
             rows = [run for run in rows if run.level == level]
@@ -190,12 +188,12 @@ def narrow(
     if not every_condition:
         found = [run.condition if factor is None else rest_of(factor, run) for run in rows]
         condition, options["condition"] = choose_value(
-            "condition", filters.condition, found, one_each, notes, weights_of(factor, rows, found)
+            filters.condition, found, one_each, weights_of(factor, rows, found)
         )
         if one_each or condition:
             rows = [run for run, one in zip(rows, found, strict=True) if one == condition]
     judgings = judgings_of(rows)
-    judging, options["judging"] = choose_judging(rows, judgings, filters.judging, notes)
+    judging, options["judging"] = choose_judging(rows, judgings, filters.judging)
     counted = {run.pk: judging_named(run, judgings[run.pk], judging) for run in rows}
     left_out = [
         f"{run.agent.title or run.agent.name}: run {run.pk} has no judging {judging}"
@@ -210,9 +208,6 @@ def narrow(
     options["agents"] = tuple(FilterOption(name, labels[name]) for name in names)
     compared = _compared(rows, who, factor)
     agents = tuple(name for name in filters.agents if name in names)
-    if len(agents) < len(filters.agents):
-        gone = [name for name in filters.agents if name not in names]
-        notes.append(f"No such runs here by {', '.join(gone)}.")
     counts = trajectory_counts([run.pk for run in rows])
 
     def one_of_each(rows: Sequence[Run]) -> tuple[list[Run], list[str]]:

@@ -43,8 +43,6 @@ def select_study(
     among = fitting or studies
     default = next((study for study in among if number_of(study, "answered")), among[0])
     study = next((s for s in studies if filters.study == str(s.pk)), default)
-    if filters.study and filters.study != str(study.pk):
-        notes.append(f"There is no study {filters.study}; this is “{study.name}”.")
     asked = {"trajectories__items__study": study, "trajectories__items__use": Item.Use.MAIN}
     judged = Run.objects.filter(**asked)
     rows = list(runs_in_order(seen.of(judged.distinct())))

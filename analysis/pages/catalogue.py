@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 
 from analysis.filters import SHARED, Filters
 from analysis.filters.datasets import select_runs, with_published
+from analysis.filters.forms import unknown_values
 from analysis.filters.judgings import with_beside
 from analysis.filters.page_filters import with_group, with_measure, with_people, with_profile
 from analysis.filters.runs import is_judged
@@ -259,7 +260,12 @@ def select(
         selection = with_published(selection, beside=page.beside_published)
     if page.beside_people:
         selection = with_people(selection, user)
-    return replace(selection, filters=selection.filters.only(page.filters))
+    notes = unknown_values(known, selection, page.filters) if selection.options else []
+    return replace(
+        selection,
+        filters=selection.filters.only(page.filters),
+        notes=(*notes, *selection.notes),
+    )
 
 
 def load_reports() -> None:

@@ -6,7 +6,6 @@ from typing import Literal
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.browser.saved_views.selectors import saved_views
@@ -16,6 +15,7 @@ from analysis.filters.judgings import counting_here
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
 from analysis.pages.catalogue import PAGES, AnalysisPage, pages_of, select
+from analysis.pages.file_names import file_name
 from analysis.pages.navigation import all_places, places_from
 from analysis.pages.reports import (
     answer_report,
@@ -86,6 +86,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
         "saved": saved_views(
             page=name, query=query, user=person(request), seen=visibility(request)
         ),
+        "file_name": file_name(found, selection),
         "file_url": with_query(reverse(f"analysis:{name}_file"), query),
         "plain_url": reverse(f"analysis:{name}"),
         "empty_url": _empty_url(request, report),
@@ -147,14 +148,7 @@ def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = open_page(request, name)
     report = holding(found, selection, key, part, "table")
-    return answer_table(report, part, [name, part, *about_selection(selection)])
-
-
-def about_selection(selection: Selection) -> list[str]:
-    """Return the filters of a selection, for the name of a file."""
-    chosen = selection.filters
-    about = slugify(str(selection.study or selection.dataset or ""))
-    return [about, chosen.level, chosen.condition, *chosen.agents]
+    return answer_table(report, part, [file_name(found, selection, part)])
 
 
 def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection, str]:

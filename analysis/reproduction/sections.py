@@ -186,7 +186,7 @@ def select_these(page: AnalysisPage, filters: Filters, about: ReportedRuns) -> S
     rows = [run for run in about.runs if page.about is None or page.about(run)]
     notes: list[str] = []
     varied = "factor" in page.filters
-    factor = choose_factor(dataset.system, filters.factor, rows, notes) if varied else None
+    factor = choose_factor(dataset.system, filters.factor, rows) if varied else None
     narrowed = narrow(
         replace(filters, dataset=str(dataset.pk)),
         rows,

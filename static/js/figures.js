@@ -114,13 +114,13 @@ window.addEventListener("afterprint", () => redraw());
 // --- Files: always in light colours, laid out for the chosen width ------------------------------
 const NAMES = { column: "85mm", wide: "178mm", page: "page" };
 const DOTS = { column: 600, wide: 600, page: 192 };
-// The page, the figure and the filters, from the figure's address.
+const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+// What the page calls its files, else its heading, with the figure.
 function fileName(figure, width) {
-  const { pathname, searchParams } = new URL(figure.dataset.src, location.href);
-  const parts = pathname.replace(/\.json$/, "").split("/").filter((word) => word && word !== "analysis");
-  for (const [name, value] of searchParams) parts.push(name, value);
-  const name = parts.join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-  return name.slice(0, 120) + "-" + NAMES[width];
+  const within = figure.closest("[data-file]");
+  const about = within ? within.dataset.file : slug(document.querySelector("h1").textContent).slice(0, 80);
+  const part = slug(figure.dataset.name);
+  return [about, ...(about.startsWith(part) ? [] : [part]), NAMES[width]].join("-");
 }
 function download(blob, name) {
   const link = document.createElement("a");

@@ -85,14 +85,34 @@ def test_an_address_that_asks_for_what_is_not_there_says_so() -> None:
     dataset = make_dataset()
     make_trajectory(make_run(dataset, "ada"), 1)
     asked = Filters(
-        dataset="99", level="x", condition="y", agents=("eve",), experiment="5", judging="z"
-    )
-    selection = select_runs(asked)
+        dataset="99", level="x", condition="y", agents=("eve", "ada"), experiment="5", judging="z",
+        published="loud", runs=("999",),
+    )  # fmt: skip
+    root = make_person("root", superuser=True)
+    selection = select(PAGES["leaderboard"], asked, root)
     assert [run.agent for run in selection.runs] == ["ada"]
-    said = " ".join(selection.notes)
-    for word in ("dataset 99", "level x", "condition y", "eve", "experiment 5", "judging z"):
-        assert word in said
+    assert list(selection.notes) == [
+        f"There is no dataset “99” here; “{dataset}” is shown.",
+        "There is no level “x” here; “mid” is shown.",
+        "There is no condition “y” here; “standard” is shown.",
+        "There is no experiment “5” here; all are shown.",
+        "There is no judging “z” here; “Primary judging” is shown.",
+        "There is no agent “eve” here; the others are shown.",
+        "The filter “Published rows” has no choice “loud”; “Hidden” is shown.",
+        "There is no run “999” here; the newest comparison is shown.",
+    ]
     assert selection.filters.level == "mid" and selection.filters.judging == ""
+    nobody = select(PAGES["leaderboard"], Filters(agents=("eve",)), root)
+    assert nobody.notes == ("There is no agent “eve” here; all are shown.",)
+    # On every page alike; what a page does not filter by is no word of its address.
+    for page, words, note in (
+        ("effects", {"factor": "weather"}, "There is no factor “weather” here"),
+        ("compare-models", {"measure": "beauty"}, "There is no measure “beauty” here"),
+        ("failures", {"profile": "eve"}, "“The one that fails most often” is shown"),
+        ("rubric", {"dimensions": ("charm",)}, ""),
+    ):
+        found = select(PAGES[page], Filters(**words), root).notes  # type: ignore[arg-type]
+        assert note in " ".join(found) and bool(found) == bool(note)
 
 
 def test_another_judging_by_name() -> None:

@@ -110,8 +110,6 @@ def test_another_agent_and_one_alone(runs: tuple[Run, Run]) -> None:
     assert "Nothing here is clearly more frequent" in nimble.sentence
     table = lines(nimble.table("agents"))
     assert [row["cause"] for row in table.values()] == ["all stop early", "one failure"]
-    unknown = report(bad.dataset, "nobody")
-    assert any("There is no run of nobody here" in notice.text for notice in unknown.notices)
     good.delete()
     alone = report(bad.dataset)
     assert "There is no other agent here to compare it with." in alone.sentence
