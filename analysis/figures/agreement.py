@@ -9,6 +9,8 @@ from analysis.stats.rater_agreement.differences import Agreement
 
 # Apart by hatching, not by hue alone.
 EXACT, NEAR, FAR = "equal", "at most one point apart", "more than one point apart"
+# Heights of a panel and of what stands between two, in pixels.
+PANEL, GAP = 140, 76
 LOOKS = {EXACT: (ACCENT, ""), NEAR: (ACCENT, "/"), FAR: (NEUTRAL, "x")}
 
 
@@ -20,14 +22,17 @@ def agreement_bars(
     ``links`` gives the address behind a dimension and a bin's numerator.
     """
     titles = [f"{result.dimension} (n = {result.n})" for result in results]
-    panels = Panels(len(results), 2, titles)
+    rows = max(1, -(-len(results) // 2))
+    height = rows * PANEL + (rows - 1) * GAP
+    panels = Panels(len(results), 2, titles, gap_y=GAP / height)
     traces: list[Trace] = []
     for i, result in enumerate(results):
         bins = result.distribution.bins
         k = result.distribution.denominator
         whole = [b.label for b in bins if b.numerator % k == 0]
-        x = {**categories([b.label for b in bins]), "tickvals": whole}
-        panel = panels.axes(i, x, share_axis())
+        title = {"text": "points apart", "standoff": 6}
+        x = {**categories([b.label for b in bins]), "tickvals": whole, "title": title}
+        panel = panels.axes(i, x, share_axis("share of items"))
         if i:
             panels.layout[panel.y_layout]["matches"] = "y"
         for name, chosen in (
@@ -56,8 +61,7 @@ def agreement_bars(
             if links is not None:
                 bars["customdata"] = [links.get((result.dimension, b.numerator)) for b in chosen]
             traces.append(bars)
-    rows = -(-len(results) // 2)
-    layout = {**panels.layout, "barmode": "overlay", "height": 100 + 210 * rows}
+    layout = {**panels.layout, "barmode": "overlay", "height": height + 100}
     return make_figure(traces, layout)
 
 

@@ -11,6 +11,8 @@ from analysis.stats.rater_agreement.bland_altman import LimitsOfAgreement, Measu
 from analysis.stats.results import Estimate
 
 SMALLEST, LARGEST = 4.0, 22.0
+# Heights of a panel and of what stands between two, in pixels.
+PANEL, GAP = 165, 76
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,9 @@ def bland_altman_plot(
     difference as a line, the limits as dashed lines, and their intervals as bands.
     """
     titles = [f"{one.name} (n = {one.limits.bias.n:,})" for one in compared]
-    panels = Panels(len(compared), columns, titles)
+    rows = max(1, -(-len(compared) // max(1, columns)))
+    height = rows * PANEL + (rows - 1) * GAP
+    panels = Panels(len(compared), columns, titles, gap_y=GAP / height)
     traces: list[Trace] = []
     shapes: list[dict[str, Any]] = []
     widest = max(
@@ -42,8 +46,17 @@ def bland_altman_plot(
     for i, one in enumerate(compared):
         panel = panels.axes(
             i,
-            {"range": [scale[0] - 0.2, scale[1] + 0.2], "showgrid": False},
-            {"range": [-1.1 * widest, 1.1 * widest], "showgrid": True, "zeroline": True},
+            {
+                "range": [scale[0] - 0.2, scale[1] + 0.2],
+                "showgrid": False,
+                "title": {"text": "mean of both, points", "standoff": 6},
+            },
+            {
+                "range": [-1.1 * widest, 1.1 * widest],
+                "showgrid": True,
+                "zeroline": True,
+                "title": {"text": "difference, points"},
+            },
         )
         traces.append(
             {
@@ -78,8 +91,7 @@ def bland_altman_plot(
             (one.limits.upper, "dash"),
         ):
             shapes += _line(estimate, dash, panel.x, panel.y)
-    rows = -(-len(compared) // max(1, columns))
-    layout = {**panels.layout, "shapes": shapes, "height": 90 + 240 * rows}
+    layout = {**panels.layout, "shapes": shapes, "height": height + 90}
     return make_figure(traces, layout)
 
 

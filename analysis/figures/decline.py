@@ -13,6 +13,8 @@ MOST_TICKS = 20
 ROOM = 0.1
 # Of small panels: so many numbers under each, and heights in pixels.
 MOST_NUMBERS, PANEL, BELOW = 6, 130, 92
+# Of panels with several lines, and what stands between two.
+LINES, GAP = 155, 76
 # Title of the shared axis, and of the panel that counts trajectories.
 TITLES = {
     "turn": ("turn", "Trajectories still running"),
@@ -44,7 +46,10 @@ def decline_figure(
     steps: dict[str, object] = {"dtick": max(1, -(-longest // MOST_TICKS)), "tickformat": "d"}
     agents = list(dict.fromkeys(curve.agent for curve in curves))
     looks = styles_for(agents, styles)
-    panels = Panels(len(shown) + 1, 2, [*shown, running], wide_last=True)
+    rows = -(-len(shown) // 2) + 1
+    height = rows * LINES + (rows - 1) * GAP
+    panels = Panels(len(shown) + 1, 2, [*shown, running], wide_last=True, gap_y=GAP / height)
+    steps["title"] = {"text": position or across, "standoff": 6}
     traces: list[Trace] = []
     for i, dimension in enumerate(shown):
         y = {"range": [scale[0] - ROOM, scale[1] + ROOM], "dtick": 1}
@@ -54,7 +59,7 @@ def decline_figure(
                 traces += _lines(curve, looks[curve.agent], panel.x, panel.y, i == 0, links)
     last = panels.axes(
         len(shown),
-        {**steps, "title": {"text": position or across}},
+        dict(steps),
         {"rangemode": "tozero", "title": {"text": "trajectories"}},
     )
     seen: set[str] = set()
@@ -62,8 +67,7 @@ def decline_figure(
         if curve.agent not in seen:
             seen.add(curve.agent)
             traces.append(_running(curve, looks[curve.agent], last.x, last.y, links))
-    rows = -(-len(shown) // 2) + 1
-    return make_figure(traces, {**panels.layout, "height": 100 + 230 * rows})
+    return make_figure(traces, {**panels.layout, "height": height + 100})
 
 
 def _lines(

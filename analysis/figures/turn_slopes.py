@@ -24,7 +24,7 @@ FITS: tuple[tuple[str, Callable[[SlopeModels], Estimate], str, str], ...] = (
     ("within trajectories", lambda one: one.within, ACCENT, "triangle-up-open"),
     ("one line through all scores", lambda one: one.pooled.slope, NEUTRAL, "diamond-open"),
 )
-ROW, ONE_ROW, GAP = 14, 22, 72
+ROW, ONE_ROW, GAP, MATCHED = 14, 22, 72, 165
 # A space that is not seen: rows of a category axis must differ in name.
 UNSEEN = "\u200b"
 
@@ -116,19 +116,19 @@ def matched_figure(
     agents = list(dict.fromkeys(curve.agent for curve in drawn))
     dimensions = list(dict.fromkeys(curve.dimension for curve in drawn))
     looks = styles_for(agents, styles)
-    panels = Panels(len(dimensions), 2, dimensions)
+    lines = max(1, -(-len(dimensions) // 2))
+    height = lines * MATCHED + (lines - 1) * GAP
+    panels = Panels(len(dimensions), 2, dimensions, gap_y=GAP / height)
     traces: list[Trace] = []
     for i, dimension in enumerate(dimensions):
-        x: dict[str, object] = {"dtick": 1}
-        if i + 2 >= len(dimensions):
-            x["title"] = {"text": "turn"}
+        x: dict[str, object] = {"dtick": 1, "title": {"text": "turn", "standoff": 6}}
         y = {"range": [scale[0] - 0.1, scale[1] + 0.1], "dtick": 1}
         panel = panels.axes(i, x, {**y, "title": {"text": "mean score"}})
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         for curve in drawn:
             if curve.dimension == dimension:
                 traces += _matched(curve, looks[curve.agent], axes, links or {}, legend=i == 0)
-    return make_figure(traces, {**panels.layout, "height": 90 + 240 * -(-len(dimensions) // 2)})
+    return make_figure(traces, {**panels.layout, "height": height + 90})
 
 
 def _matched(

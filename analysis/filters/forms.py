@@ -119,7 +119,7 @@ def unknown_values(wanted: Filters, selection: Selection, names: Sequence[str]) 
     for name in names:
         value = getattr(wanted, name)
         asked = [value] if isinstance(value, str) else value
-        choices = dict(fields[name].choices) if name in fields else {}
+        choices = dict(getattr(fields.get(name), "choices", ()))
         choices |= {one.value: one.label for one in selection.options.get(name, ())}
         if unknown := [f"“{one}”" for one in asked if one and one not in choices]:
             about = f"There is no {NOUNS.get(name, name)} {' or '.join(unknown)} here"

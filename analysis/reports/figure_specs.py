@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from analysis.figures.column import column_layouts
 from analysis.figures.elements import label as escaped
-from analysis.figures.narrow import column_layout, layout_changes, narrow_layout
+from analysis.figures.narrow import layout_changes, narrow_layout
 from analysis.figures.theme import Style, assign_styles, figure_json
 from analysis.reports.content import FigureSpec
 from benchmarks.models import Agent
@@ -44,7 +45,8 @@ def figure_spec(
         "narrow": layout_changes(layout, narrow),
     }
     if not least_width:
-        drawn["column"] = layout_changes(layout, column_layout(layout, legend=legend))
+        parts = column_layouts(layout, legend=legend)
+        drawn["column"] = [layout_changes(layout, part) for part in parts]
     return FigureSpec(name, title, subtitle, figure_json(drawn), layout["height"], table)
 
 

@@ -2,15 +2,21 @@
 // of the page (analysis/exports/figure_page.py).
 import { fitToPaper, setSize } from "./figure-look.js";
 
-// Draws the figure on a sheet of its size.
+// Draws the figure on a sheet of its size, each of its parts on one.
 function printFigure({ spec, width }) {
-  const drawn = fitToPaper(spec, width);
-  const mm = drawn.mm || drawn.width * 25.4 / 96;
-  const scale = mm * 96 / 25.4 / drawn.width;
-  document.styleSheets[0].insertRule("@page { size: " + mm + "mm " + (drawn.height * scale * 25.4 / 96 + 0.1) + "mm; margin: 0; }", 0);
-  const box = document.getElementById("figure");
-  box.style.zoom = scale;
-  window.Plotly.newPlot(box, drawn.data, { ...drawn.layout, width: drawn.width, height: drawn.height }, { staticPlot: true });
+  const parts = fitToPaper(spec, width);
+  const mm = parts[0].mm || parts[0].width * 25.4 / 96;
+  const scale = mm * 96 / 25.4 / parts[0].width;
+  const highest = Math.max(...parts.map((part) => part.height));
+  document.styleSheets[0].insertRule("@page { size: " + mm + "mm " + (highest * scale * 25.4 / 96 + 0.1) + "mm; margin: 0; }", 0);
+  const sheets = document.getElementById("figure");
+  sheets.style.zoom = scale;
+  for (const [n, part] of parts.entries()) {
+    const box = document.createElement("div");
+    if (n) box.style.breakBefore = "page";
+    sheets.append(box);
+    window.Plotly.newPlot(box, part.data, { ...part.layout, width: part.width, height: part.height }, { staticPlot: true });
+  }
 }
 
 // Size of the text under a picture, in px.
@@ -64,7 +70,7 @@ async function renderPng(svg, { width, height, mm }, dots) {
 async function makeFiles({ specs, width, dots, notes }) {
   const files = {};
   for (const [name, spec] of Object.entries(specs)) {
-    const made = fitToPaper(spec, width);
+    const [made] = fitToPaper(spec, width);
     const size = { format: "svg", imageDataOnly: true, width: made.width, height: made.height };
     const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
     const drawn = addNote(plain, notes[name] || "", made);

@@ -128,17 +128,33 @@ function addHatches(data) {
     return { ...trace, marker: { ...marker, pattern: { shape, size: 5, solidity: 0.25, fillmode: "overlay" } } };
   });
 }
-// Returns {data, layout, width, height (px), mm, tall}; the width "page" is that of the box on the screen.
-// `tall`: the figure needs more room than a page of this width has.
+// Returns the traces that a part of a figure has axes for. What the legend would lose with the others, a trace
+// of the same name says.
+function tracesOf(data, layout) {
+  const here = (trace) => ["x", "y"].every((way) => way + "axis" + (trace[way + "axis"] || way).slice(1) in layout);
+  const named = new Set(data.filter((trace) => !here(trace) && trace.name && trace.showlegend !== false).map((trace) => trace.name));
+  return data.filter(here).map((trace) => named.delete(trace.name) ? { ...trace, showlegend: true } : trace);
+}
+// Returns a list of {data, layout, width, height (px), mm, tall}: in one column, a figure may have several
+// parts. The width "page" is that of the box on the screen. `tall`: it needs more room than a page has.
 export function fitToPaper(spec, name, box) {
   const mm = MILLIMETRES[name];
   if (!mm) {
     // A picture cannot hold the page's typeface: a file names those that every machine has.
     const figure = dress(spec, spec.layout || {}, { scheme: "light", forFile: true, font: PRINT_FONT });
     const width = box ? box.clientWidth : 900;
-    return { ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false };
+    return [{ ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false }];
   }
-  const chosen = mergeLayout(spec.layout, name === "column" && (spec.column || spec.narrow));
+  const data = addHatches(spec.data || []);
+  if (name !== "column") return [fitPart(data, spec.layout || {}, mm)];
+  const changes = spec.column || [spec.narrow];
+  return changes.map((one) => {
+    const layout = mergeLayout(spec.layout, one);
+    const traces = changes.length > 1 ? tracesOf(data, layout) : data;
+    return fitPart(traces, layout, mm, { narrow: true });
+  });
+}
+function fitPart(data, chosen, mm, { narrow = false } = {}) {
   const wanted = Math.round(mm * PIXELS);
   // A figure that needs more room is drawn larger and scaled down.
   const width = Math.max(wanted, (chosen.meta && chosen.meta.minWidth) || 0);
@@ -149,9 +165,9 @@ export function fitToPaper(spec, name, box) {
   const margin = { ...(layout.margin || {}) };
   for (const side of ["l", "r"]) if (margin[side] > 16) margin[side] = Math.round(margin[side] * by);
   layout.margin = { r: 8, ...margin };
-  const traces = addHatches(scaleFonts(spec.data || [], by));
+  const traces = scaleFonts(data, by);
   // In one column, cells with numbers need the room of the colour scale and of long names.
-  if (name === "column" && traces.some((trace) => trace.texttemplate)) {
+  if (narrow && traces.some((trace) => trace.texttemplate)) {
     for (const trace of traces) trace.showscale = false;
     layout.yaxis = { ...layout.yaxis, tickfont: { size: SMALL_FONT * by } };
   }

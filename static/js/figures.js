@@ -132,19 +132,24 @@ function download(blob, name) {
 async function save(figure, format, width) {
   const { box, spec } = drawn.get(figure) || {};
   if (!box) return;
-  const made = fitToPaper(spec, width, box);
-  const size = { width: made.width, height: made.height };
-  const picture = { data: made.data, layout: made.layout };
-  if (format === "svg") {
-    const svg = await window.Plotly.toImage(picture, { format: "svg", imageDataOnly: true, scale: 1, ...size });
-    download(new Blob([setSize(svg, made)], { type: "image/svg+xml" }), fileName(figure, width) + ".svg");
-  } else {
-    const real = made.mm ? made.mm / 25.4 * 96 / made.width : 1;
-    const png = await window.Plotly.toImage(picture, { format: "png", imageDataOnly: true, scale: DOTS[width] / 96 * real, ...size });
-    const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
-    download(new Blob([bytes], { type: "image/png" }), fileName(figure, width) + ".png");
+  const parts = fitToPaper(spec, width, box);
+  for (const [n, made] of parts.entries()) {
+    const name = fileName(figure, width) + (parts.length > 1 ? "-part-" + (n + 1) : "") + "." + format;
+    const size = { format, imageDataOnly: true, width: made.width, height: made.height };
+    const picture = { data: made.data, layout: made.layout };
+    if (format === "svg") {
+      const svg = await window.Plotly.toImage(picture, { ...size, scale: 1 });
+      download(new Blob([setSize(svg, made)], { type: "image/svg+xml" }), name);
+    } else {
+      const real = made.mm ? made.mm / 25.4 * 96 / made.width : 1;
+      const png = await window.Plotly.toImage(picture, { ...size, scale: DOTS[width] / 96 * real });
+      const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
+      download(new Blob([bytes], { type: "image/png" }), name);
+    }
   }
-  if (made.tall) notice("This figure is too large for " + made.mm + " mm on one page. Choose a wider one for easier reading.");
+  const { mm } = parts[0];
+  if (parts.length > 1) notice("Too high for one column: saved in " + parts.length + " parts.");
+  else if (parts[0].tall) notice("This figure is too large for " + mm + " mm on one page. Choose a wider one for easier reading.");
 }
 document.addEventListener("click", (event) => {
   const button = event.target instanceof Element && event.target.closest("[data-save]");

@@ -1,14 +1,14 @@
-"""Layouts for narrow screens: panels stacked, names above their rows."""
+"""Layouts for narrow screens and columns of a paper: panels stacked, names above their rows."""
 
 from typing import Any
 
 from analysis.figures.agreement import agreement_bars
+from analysis.figures.column import HIGHEST, column_layouts
 from analysis.figures.forest import ForestRows, forest
 from analysis.figures.leaderboard import leaderboard_figure
 from analysis.figures.narrow import (
     ABOVE,
     UPRIGHT_ROOM,
-    column_layout,
     layout_changes,
     narrow_layout,
 )
@@ -67,6 +67,11 @@ def test_a_legend_takes_its_lines() -> None:
     assert narrow_layout(layout, legend=3)["height"] == narrow_layout(layout)["height"] + 60
 
 
+def column_layout(layout: dict[str, Any]) -> dict[str, Any]:
+    (only,) = column_layouts(layout)
+    return only
+
+
 def two_panels() -> dict[str, Any]:
     marks = [PointRow(name, AGREEMENTS[0].bias, name) for name in ("ada", "bob", "cyd")]
     layout: dict[str, Any] = panel_dots({"One": marks, "Other": marks}, unit="points")["layout"]
@@ -115,3 +120,49 @@ def test_only_what_a_layout_changes_is_sent() -> None:
             value = {k: v for k, v in {**layout.get(key, {}), **value}.items() if v is not None}
         merged[key] = value
     assert merged == column
+
+
+def test_a_figure_that_is_too_high_for_a_column_is_laid_out_closer_then_divided() -> None:
+    def drawn(panels: int, rows: int) -> dict[str, Any]:
+        marks = [PointRow(f"agent {n}", AGREEMENTS[0].bias, f"agent {n}") for n in range(rows)]
+        titles = [f"Kind {n}" for n in range(panels)]
+        figure = panel_dots(dict.fromkeys(titles, marks), unit="points", title="points")
+        layout: dict[str, Any] = figure["layout"]
+        return layout
+
+    def titled(layout: dict[str, Any]) -> int:
+        return sum("title" in layout[name] for name in layout if name.startswith("xaxis"))
+
+    # Room for all: every panel says what its axis counts.
+    (loose,) = column_layouts(drawn(4, 10))
+    assert titled(loose) == 4 and loose["height"] <= HIGHEST
+    # Rows stand closer, and the lowest panels say it for those above them.
+    (close,) = column_layouts(drawn(6, 9))
+    assert titled(close) == 2 and close["height"] <= HIGHEST
+    layout = drawn(13, 10)
+    parts = column_layouts(layout)
+    assert len(parts) == 3 and all(part["height"] <= HIGHEST for part in parts)
+    # Every panel is in one part, with its own title alone.
+    axes = [name for part in parts for name in part if name.startswith("yaxis")]
+    assert sorted(axes) == sorted(name for name in layout if name.startswith("yaxis"))
+    titles = [[note["text"] for note in part["annotations"]] for part in parts]
+    assert [title for part in titles for title in part] == [f"Kind {n}" for n in range(13)]
+    changes = layout_changes(layout, parts[1])
+    assert changes["yaxis"] is None and changes["xaxis"] is None
+
+
+def test_panels_of_another_kind_have_a_line_of_their_own() -> None:
+    layout = two_panels()
+    layout["yaxis2"] = {**layout["yaxis2"], "type": "linear", "title": {"text": "trajectories"}}
+    del layout["yaxis2"]["categoryarray"], layout["yaxis2"]["range"]
+    column = column_layout(layout)
+    assert column["xaxis"]["domain"] == column["xaxis2"]["domain"] == [0, 1]
+    assert column["yaxis2"]["title"] == {"text": "trajectories"}
+
+
+def test_axes_do_not_follow_one_of_another_part() -> None:
+    layout = agreement_bars([AGREEMENTS[0]] * 26)["layout"]
+    for part in column_layouts(layout):
+        names = {name for name in part if name[1:5] == "axis"}
+        follows = [part[name]["matches"] for name in names if "matches" in part[name]]
+        assert follows and all(f"{one[0]}axis{one[1:]}" in names for one in follows)
