@@ -27,14 +27,14 @@ from analysis.exports.figure_pdf import answer_pdf
 from analysis.exports.views import table_source
 from analysis.filters import LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
-from analysis.pages.catalogue import PAGES, AnalysisPage, select
+from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.file_names import file_name
 from analysis.pages.reports import (
     answer_report,
     deferred_request,
     deferred_state,
     make_report,
-    report_key,
+    open_selection,
 )
 from analysis.pages.responses import answer_latex, answer_table
 from analysis.pages.views import holding, subject_of
@@ -354,8 +354,7 @@ def _open(request: HttpRequest, name: str, query: Any) -> tuple[AnalysisPage, Se
         if name not in page.filters:
             known = ", ".join(page.filters)
             raise ApiError(422, f"This page has no such filter; known: {known}.", name, "unknown")
-    selection = select(page, Filters(**given), user_of(request), visibility(request))
-    return page, selection, report_key(page, selection)
+    return page, *open_selection(page, Filters(**given), user_of(request), visibility(request))
 
 
 # --- Groups of failures ---------------------------------------------------------------------------

@@ -37,7 +37,7 @@ COLUMN, LETTER, TITLE_LETTER, SHARE = 281, 5.3, 5.0, {1: 1.0, 2: 0.43, 3: 0.29}
 LEAST_LETTERS, TITLE_LINES = 10, 3
 # Ticks of a narrow axis with a range, in steps of these and their multiples by ten.
 FEW_TICKS, STEPS = 3, (1, 2, 2.5, 5, 10)
-RIGHT = 20
+RIGHT, ABOVE = 20, 16
 # Widths of panels are rounded.
 SAME = 0.01
 # What a page of a paper gives to a figure: 150 mm, as `static/js/figure-look.js` scales it.
@@ -179,6 +179,7 @@ def _column(
     if across > 1:
         slim["annotations"] = [_wrap_note(note, panels, letters) for note in slim["annotations"]]
     titled = max((str(n.get("text")).count("<br>") for n in _titles(slim, panels)), default=0)
+    slim["margin"]["t"] = slim["margin"].get("t", ABOVE) + TICK_LINE * titled
     between = (
         CLOSE_BETWEEN + TICK_LINE * titled if close else BETWEEN + TICK_LINE * (under + titled)
     )

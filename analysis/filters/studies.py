@@ -22,15 +22,21 @@ from benchmarks.visibility import Visibility
 Fits = Callable[[Questionnaire], bool]
 # Whether simulated annotators count: in demos unless told otherwise, elsewhere only if told so.
 SIMULATED = ("include", "exclude")
+# So many items that several people judged tell how far they agree, and whether judges may stand in.
+SHARED_ITEMS = 30
 # Whether answers count that were given after unblinding; offered where somebody was unblinded.
 UNBLINDED = (FilterOption("", "Counted"), FilterOption("exclude", "Left out"))
 
 
 def select_study(
-    filters: Filters, user: User, seen: Visibility | None = None, fits: Fits | None = None
+    filters: Filters,
+    user: User,
+    seen: Visibility | None = None,
+    fits: Fits | None = None,
+    raters: int = 1,
 ) -> Selection:
     """Return what people judged in a study; by default the newest with answers whose questions
-    ``fits``.
+    ``fits``, before it one in which so many ``raters`` have judged the same items.
 
     A study that does not fit is taken where the address names it, or where there is no other.
     """
@@ -41,7 +47,8 @@ def select_study(
         return replace(nothing, notes=tuple(notes))
     fitting = [s for s in studies if fits is None or fits(load_questionnaire(s.questionnaire))]
     among = fitting or studies
-    default = next((study for study in among if number_of(study, "answered")), among[0])
+    answered = [study for study in among if number_of(study, "answered")]
+    default = next(iter(_shared(answered, raters) or answered), among[0])
     study = next((s for s in studies if filters.study == str(s.pk)), default)
     asked = {"trajectories__items__study": study, "trajectories__items__use": Item.Use.MAIN}
     judged = Run.objects.filter(**asked)
@@ -53,6 +60,15 @@ def select_study(
         if s in among or s == study
     )
     return replace(selection, options={"study": study_options, **selection.options})
+
+
+def _shared(studies: Sequence[Study], raters: int) -> list[Study]:
+    """Return the studies in which at least thirty items have been judged by so many."""
+    if raters < 2 or len(studies) < 2:
+        return []
+    found = Item.objects.filter(study__in=studies, use=Item.Use.MAIN, done__gte=raters)
+    counts = dict(found.order_by().values_list("study").annotate(n=Count("pk")))
+    return [study for study in studies if counts.get(study.pk, 0) >= SHARED_ITEMS]
 
 
 def selection_of_study(

@@ -59,7 +59,8 @@ class AnalysisPage:
     """One page of analysis.
 
     ``own_filters`` come after those that all pages share, of which those in ``without`` mean
-    nothing here. ``asks`` makes it a page about people's answers, for studies with such questions.
+    nothing here. ``asks`` makes it a page about people's answers, for studies with such questions;
+    it opens on one in which so many ``raters`` judged the same items, if there is any.
     ``fits`` says of which systems it is, where not of all; ``about`` which runs it takes, if there
     are any such. ``imported``: it is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings. ``every_condition``: it compares conditions.
@@ -74,6 +75,7 @@ class AnalysisPage:
     own_filters: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     asks: Fits | None = None
+    raters: int = 1
     fits: Callable[[str], bool] | None = None
     about: Callable[[Run], bool] | None = None
     imported: bool = False
@@ -149,7 +151,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "judges", "Judges", "Which judge is off, and may one stand in for a person?",
-            ("epsilon",), asks=asks_dimensions,
+            ("epsilon",), asks=asks_dimensions, raters=3,
         ),
         AnalysisPage(
             "dispersion", "Dispersion", "How far do judges differ from each other?",
@@ -201,7 +203,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "ratings", "Ratings", "What do people say, and do they agree with each other?",
-            asks=asks_scores,
+            asks=asks_scores, raters=2,
         ),
         AnalysisPage(
             "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
@@ -236,7 +238,7 @@ def select(
         filters = replace(filters, profile=filters.agents[0])  # from a page on that agent alone
     known, seen = filters.only(page.filters), seen or Visibility.to(user)
     selection = (
-        select_study(known, user, seen, page.asks)
+        select_study(known, user, seen, page.asks, page.raters)
         if page.of_study
         else select_runs(
             known,

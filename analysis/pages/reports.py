@@ -6,10 +6,13 @@ names the page, the filters as they were resolved, and the version of every run 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from analysis.filters import read_filters
+from analysis.filters import Filters, read_filters
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
 from analysis.reports.content import Report, join_reports
@@ -24,6 +27,9 @@ from analysis.reports.deferred_reports import (
 )
 from analysis.reports.stored_reports import keep_report, key_of
 from benchmarks.visibility import Visibility
+
+# So many datasets or studies are tried by a page whose usual one has nothing to show.
+MOST_TRIED = 8
 
 
 def report_key(page: AnalysisPage, selection: Selection) -> str:
@@ -43,6 +49,31 @@ def report_key(page: AnalysisPage, selection: Selection) -> str:
         *(f"closed {pk}" for pk in sorted(selection.closed)),
         *(f"closed task {pk}" for pk in sorted(selection.closed_tasks)),
     )
+
+
+def open_selection(
+    page: AnalysisPage, filters: Filters, user: User, seen: Visibility
+) -> tuple[Selection, str]:
+    """Return what the page is about, with the key of its report.
+
+    Where the address names no dataset or study and the usual one has nothing to show, it is the
+    newest that has. The reports that are tried are kept.
+    """
+    selection = select(page, filters, user, seen)
+    key = report_key(page, selection)
+    name = "study" if page.of_study else "dataset"
+    options = selection.options.get(name, ())
+    if filters.study or filters.dataset or filters.runs or len(options) < 2:
+        return selection, key
+    if answer_report(page, selection, key).empty is None:
+        return selection, key
+    for option in options[:MOST_TRIED]:
+        there: dict[str, Any] = {name: option.value}
+        other = select(page, replace(filters, **there), user, seen)
+        other_key = report_key(page, other)
+        if answer_report(page, other, other_key).empty is None:
+            return other, other_key
+    return selection, key
 
 
 def answer_report(page: AnalysisPage, selection: Selection, key: str) -> Report:

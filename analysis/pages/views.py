@@ -14,7 +14,7 @@ from analysis.filters.forms import PageFilterForm
 from analysis.filters.judgings import counting_here
 from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
-from analysis.pages.catalogue import PAGES, AnalysisPage, pages_of, select
+from analysis.pages.catalogue import PAGES, AnalysisPage, pages_of
 from analysis.pages.file_names import file_name
 from analysis.pages.navigation import all_places, places_from
 from analysis.pages.reports import (
@@ -23,7 +23,7 @@ from analysis.pages.reports import (
     deferred_state,
     details_report,
     make_report,
-    report_key,
+    open_selection,
 )
 from analysis.pages.responses import answer_figure, answer_table, poll_deferred
 from analysis.reports.chosen_runs import dataset_name
@@ -155,13 +155,10 @@ def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection,
     """Authorise, then find the page, selection and report key of an address."""
     allow(request, VIEW)
     found = PAGES[name]
-    selection = select(
+    return (
         found,
-        read_filters(request.GET),
-        request.user,  # type: ignore[arg-type]
-        visibility(request),
+        *open_selection(found, read_filters(request.GET), person(request), visibility(request)),
     )
-    return found, selection, report_key(found, selection)
 
 
 def holding(

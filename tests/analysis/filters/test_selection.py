@@ -4,14 +4,20 @@ from typing import Any
 
 import pytest
 
-from analysis.filters import Filters
+from analysis.filters import Filters, studies
 from analysis.filters.datasets import select_runs
+from analysis.filters.selection import Selection
 from analysis.filters.studies import select_study
 from analysis.pages.catalogue import PAGES, select
+from analysis.pages.file_names import file_name
+from analysis.pages.reports import open_selection
 from analysis.reports.chosen_runs import selection_notices
-from annotation.models import Assignment, Membership
+from annotation.models import Assignment, Item, Membership
 from benchmarks.models import Dataset, Experiment, Judging, Run, Task, Trajectory
+from benchmarks.visibility import Visibility
+from tests.analysis.human_rows import make_kind_study, make_people, make_turn_scores
 from tests.analysis.rows import (
+    flat,
     make_dataset,
     make_member,
     make_person,
@@ -293,3 +299,73 @@ def test_published_rows_stand_beside_runs_on_the_papers_tasks_alone() -> None:
         for task in dataset.tasks.exclude(external_id="t1")
     )
     assert published("leaderboard") == "show"  # 307 trajectories, as in Table 3
+
+
+def test_a_page_opens_on_the_newest_choice_that_has_something_to_show() -> None:
+    root = make_person("root", superuser=True)
+    people = make_people("ann", "bob", "cat")
+    scored = make_turn_scores(people)
+    # Newer, and asked for scores of turns, too, but nobody has answered.
+    make_kind_study("turn_scores@1", "Newer")
+    judged, other = make_dataset("Judged"), make_dataset("Other")
+    run = make_run(judged, "ada", finished=2)
+    make_trajectory(run, 1, scores=[flat(4), flat(5)])
+    make_trajectory(make_run(other, "bob", finished=9), 1)
+    everything = Visibility.to(root)
+
+    def opened(name: str, filters: Filters) -> Selection:
+        return open_selection(PAGES[name], filters, root, everything)[0]
+
+    assert opened("turn-scores", Filters()).study == scored
+    assert select(PAGES["rubric"], Filters(), root).dataset == other
+    assert opened("rubric", Filters()).dataset == judged
+    # What the address names stays, with the reason why nothing is there.
+    assert opened("rubric", Filters(dataset=str(other.pk))).dataset == other
+    assert opened("leaderboard", Filters()).dataset == other
+
+
+def test_pages_on_several_raters_open_on_a_study_that_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(studies, "SHARED_ITEMS", 2)
+    root, dataset = make_person("root", superuser=True), make_dataset()
+    run, people = make_run(dataset, "ada"), make_people("ann", "bob", "cat")
+    items = [make_trajectory(run, number, scores=[flat(4)]) for number in (1, 2)]
+    shared, single = make_study("Shared"), make_study("Single")
+    for item in items:
+        for person in people:
+            make_ratings(shared, person, item, {"safety": 4})
+    make_ratings(single, people[0], items[0], {"safety": 4})
+    Item.objects.filter(study=shared).update(done=3, given=3)
+    chosen = {name: select(PAGES[name], Filters(), root).study for name in
+              ("judges", "ratings", "agreement")}  # fmt: skip
+    assert chosen == {"judges": shared, "ratings": shared, "agreement": single}
+    Item.objects.filter(study=shared, rank=1).update(done=2, given=2)
+    assert select(PAGES["judges"], Filters(), root).study == single
+    assert select(PAGES["ratings"], Filters(), root).study == shared
+
+
+def test_files_are_named_after_what_they_show() -> None:
+    root, dataset = make_person("root", superuser=True), make_dataset("Household: demo/1")
+    for level in ("low", "mid"):
+        for agent in ("ada", "bob", "cleo"):
+            make_trajectory(make_run(dataset, agent, level=level), 1)
+
+    def named(page: str, part: str = "", **words: Any) -> str:
+        filters = Filters(level="mid", **words)
+        return file_name(PAGES[page], select(PAGES[page], filters, root), part)
+
+    assert named("leaderboard") == "leaderboard-household-demo-1-mid"
+    assert named("leaderboard", "board") == "leaderboard-household-demo-1-mid-board"
+    assert named("sweeps", "sweep") == "thresholds-household-demo-1-mid-sweep"
+    # Few agents by title, many by their number; what the page shows by itself is left out.
+    assert named("rubric", agents=("ada", "bob")) == "rubric-household-demo-1-mid-ada-bob"
+    assert named("rubric", agents=("ada", "bob", "cleo")) == "rubric-household-demo-1-mid-3-agents"
+    assert named("rubric", turns="all") == "rubric-household-demo-1-mid-turns-all"
+    assert named("leaderboard", published="show").endswith("mid-published-show")
+    assert named("leaderboard", published="hide") == "leaderboard-household-demo-1-mid"
+    dataset.name = "../" + "long name " * 20 + "/etc"
+    dataset.save()
+    name = named("leaderboard", "board")
+    assert len(name) <= 86 and name.startswith("leaderboard-long-name") and "/" not in name
+    assert name.endswith("-board") and "--" not in name
