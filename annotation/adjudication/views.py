@@ -80,8 +80,8 @@ def _fetch(request: HttpRequest, pk: int) -> tuple[StudyAccess, Questionnaire]:
     access = fetch_managed_study(request, pk)
     if access.blind:
         raise PermissionDenied(
-            "You annotate in this study yourself. What others answered is open to you once your "
-            "own items are finished."
+            "You annotate in this study. You can see what others answered when your own items are "
+            "finished."
         )
     return access, load_questionnaire(access.study.questionnaire)
 

@@ -258,7 +258,7 @@ def check_document(data: Any, text: str) -> StudyDocument:
         raise Refused(
             "invalid",
             f"this file has schema version {version!r}; known here is {SCHEMA_VERSION}: "
-            "bring this installation up to date, or export anew",
+            "upgrade this installation, or export the study again",
         )
     if "blind" in data:
         raise Refused(

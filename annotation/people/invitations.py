@@ -45,7 +45,7 @@ def make_invite(
     if role not in Membership.Role.values:
         raise Refused("invalid", f"a role is one of {', '.join(Membership.Role.values)}")
     if not 1 <= days <= LONGEST_DAYS:
-        raise Refused("invalid", f"an invite is good for 1 to {LONGEST_DAYS} days, not {days}")
+        raise Refused("invalid", f"an invite is valid for 1 to {LONGEST_DAYS} days, not {days}")
     if study.status in OVER:
         word = study.get_status_display().lower()
         raise Refused("closed", f"the study is {word}; open it before you invite anybody")
@@ -152,7 +152,7 @@ def _refuse_who_needs_none(invite: Invite, user: User) -> None:
     has = Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists()
     if has and invite.place is None:
         role = invite.get_role_display().lower()
-        raise Refused("conflict", f"you are {role} of this study already; the link is still good")
+        raise Refused("conflict", f"you are {role} of this study already; the link still works")
     if invite.role == Membership.Role.ANNOTATOR and invite.study.participants.filter(
         user=user, state__in=Participant.GONE
     ).exists():  # fmt: skip

@@ -246,7 +246,7 @@ def _deal_queries(
             raise DesignError(
                 "order",
                 f"{name} would get {len(played)} trajectories in which they played: deal balanced "
-                "blocks with whole tasks, which goes round that, or take another seed",
+                "blocks with whole tasks, which avoid that, or choose another seed",
                 options=played,
             )
     used = {pk for order in orders.values() for pk in order}

@@ -120,7 +120,9 @@ def _preset(request: HttpRequest, planner: Planner, key: str) -> HttpResponseBas
     draft = fill_in(PRESETS[key], planner.sources)
     if draft is None:
         form = planner.form(FIRST, check=True)
-        form.add_error(None, "The runs or tasks of this preset are not there, or closed to you.")
+        form.add_error(
+            None, "The runs or tasks of this preset do not exist, or are hidden from you."
+        )
         return _show(request, planner, form, status=422)
     return _preview(request, Planner(draft, planner.sources, planner.seen), "")
 

@@ -65,7 +65,7 @@ def make_recruiting_link(
     if not 1 <= places <= MOST_PLACES or items_each < 1:
         raise Refused("invalid", f"expected 1 to {MOST_PLACES:,} people with at least one item")
     if not 1 <= days <= LONGEST_DAYS:
-        raise Refused("invalid", f"a link is good for 1 to {LONGEST_DAYS} days, not {days}")
+        raise Refused("invalid", f"a link is valid for 1 to {LONGEST_DAYS} days, not {days}")
     for given in (code, screened_code):
         if given and not CODE.fullmatch(given):
             raise Refused("invalid", "a code has letters, digits, - and _ only")

@@ -46,7 +46,7 @@ def put_label(
         if there is not None:
             return there
         if label.retired:
-            raise Refused("invalid", f"“{label.title}” is retired and put on nothing new")
+            raise Refused("invalid", f"“{label.title}” is retired; choose another label")
         return TrajectoryLabel.objects.create(trajectory=trajectory, turn=turn, label=label, by=by)
 
 
@@ -87,7 +87,7 @@ def add_remark(
             raise Refused("invalid", f"at most {LONGEST_QUOTE} characters can be quoted")
         place = _place(row, quote, where, start, end)
         if place is None and not contains_quote(row, quote):
-            raise Refused("invalid", f"these words do not stand in turn {row.index}: copy them")
+            raise Refused("invalid", f"these words are not in turn {row.index}: copy them")
     where, start, end = place or ("", None, None)
     with transaction.atomic():
         remark = Remark.objects.create(

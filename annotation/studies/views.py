@@ -194,7 +194,7 @@ def settings(request: HttpRequest, pk: int) -> HttpResponseBase:
             form.add_error(None, f"Nothing was changed: {refused.reason}.")
         else:
             messages.success(
-                request, "The settings are stored." if changed else "Nothing was different."
+                request, "The settings are stored." if changed else "Nothing was changed."
             )
             return redirect("annotation:study_settings", pk=pk)
     assignments = Assignment.objects.filter(study=access.study, state=Assignment.State.OPEN)

@@ -59,7 +59,7 @@ def _count_request(request: HttpRequest, user: User) -> None:
     request.rate_limit = rate  # type: ignore[attr-defined]
     if count > limit:
         raise ApiError(
-            429, f"More than {limit:,} requests in a minute. Go on in {rate.seconds} seconds."
+            429, f"More than {limit:,} requests in a minute. Try again in {rate.seconds} seconds."
         )
 
 

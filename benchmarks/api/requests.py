@@ -97,7 +97,7 @@ def _refuse(name: str, value: str, known: set[str], where: str) -> None:
             422, f"There is no {where} field of this name; known: {offered}.", name[:80], "unknown"
         )
     if not storable(value):
-        raise ApiError(422, "Text may hold no NUL and no half characters.", name)
+        raise ApiError(422, "Text must not contain NUL or lone surrogates.", name)
 
 
 def storable(text: str) -> bool:
@@ -119,7 +119,7 @@ class StrictParser(Parser):
         except ApiError:
             raise
         except (ValueError, RecursionError) as error:
-            raise ApiError(400, f"The body is no JSON: {json_fault(error)}.") from None
+            raise ApiError(400, f"The body is not JSON: {json_fault(error)}.") from None
         _check_texts(value)
         return value
 
@@ -132,7 +132,7 @@ def _finite(text: str) -> float:
 
 
 def _no_constant(name: str) -> Any:
-    raise ApiError(400, f"The body is no JSON: {name} is not a number there.")
+    raise ApiError(400, f"The body is not JSON: {name} is not a number there.")
 
 
 def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _check_texts(value: Any) -> None:
         elif isinstance(node, list):
             left += node
         elif isinstance(node, str) and not storable(node):
-            raise ApiError(422, "Text may hold no NUL and no half characters.")
+            raise ApiError(422, "Text must not contain NUL or lone surrogates.")
 
 
 def filled(query: BaseModel, *leave_out: str) -> dict[str, Any]:

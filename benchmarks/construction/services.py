@@ -141,8 +141,8 @@ def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -
     made = constructed_tasks(run, making)
     if not made:
         raise ConstructionError(
-            f"{run} has constructed nothing yet: of {counts.problems} problems {counts.left_out} "
-            f"were left out and {counts.missing} have not come to a task"
+            f"{run} has constructed no task yet: of {counts.problems} problems the filter left out "
+            f"{counts.left_out}, and {counts.missing} are not finished or failed"
         )
     with transaction.atomic():
         saved = save_dataset(

@@ -93,7 +93,7 @@ def construction_new(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and (run := _start(request, form)):
         n = run.trajectories.count()
         words = f"{n:,} problems are" if n != 1 else "1 problem is"
-        messages.success(request, f"The construction began: {words} under way.")
+        messages.success(request, f"The construction has started: {words} under way.")
         return HttpResponseRedirect(reverse("benchmarks:run", args=[run.pk]))
     return render(request, page, context, status=422)
 

@@ -48,7 +48,7 @@ def enqueue_dataset(
         fits = (key for key, (_, one) in known.items() if _fits(one, paths))
         format = next(fits, "")
     if format not in known:
-        raise CoreError("the files are of no known format; choose the format that they are of")
+        raise CoreError("the format of the files was not recognised; choose it")
     system, chosen = known[format]
     if len(paths) > chosen.uploads:
         raise CoreError(f"{chosen.title}: expected {chosen.files}, found {len(paths)} files")

@@ -63,7 +63,7 @@ def read_parameters(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise forms.ValidationError(f"This is no JSON: {json_fault(error)}.") from None
+        raise forms.ValidationError(f"This is not JSON: {json_fault(error)}.") from None
     except _NoParameter as error:
         raise forms.ValidationError(str(error)) from None
     except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise _NoParameter(f"The name {name!r} stands there twice.")
+            raise _NoParameter(f"The name {name!r} occurs twice.")
         found[name] = value
     return found
 

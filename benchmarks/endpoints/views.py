@@ -142,9 +142,11 @@ def endpoint_new(request: HttpRequest) -> HttpResponse:
                 if endpoint_config(made).address.loopback:
                     # At once, so that made-up replies are never taken for a model's.
                     start_trial(endpoint=made, asked_by=_person(request))
-                    messages.success(request, f"{made.title} is there and is being tried.")
+                    messages.success(request, f"{made.title} was added and is being tried.")
                 else:
-                    messages.success(request, f"{made.title} is there. Try it before a run does.")
+                    messages.success(
+                        request, f"{made.title} was added. Try it before you use it in a run."
+                    )
                 return HttpResponseRedirect(_url(made))
     else:
         form = EndpointForm(copied=copied, preset=preset, by=by)
@@ -180,7 +182,9 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         except CoreError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, "The endpoint is changed. Calls from now on go by it.")
+            messages.success(
+                request, "The endpoint was changed. This applies to calls from now on."
+            )
             return HttpResponseRedirect(_url(found))
     context = {"form": form, "endpoint": found, "locked": locked}
     status = 422 if form.errors else 200

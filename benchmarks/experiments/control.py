@@ -76,15 +76,15 @@ def share_out(*, experiment: Experiment) -> float:
     found = stored_design(experiment)
     cap = found[0].cost_cap if found is not None else None
     if cap is None:
-        raise ExperimentError(f"{experiment} has no cap in common")
+        raise ExperimentError(f"{experiment} has no common cost cap")
     with named_lock(f"experiment {experiment.pk}"):
         runs = list(experiment.runs.exclude(currency=""))
         going = [run for run in runs if run.status not in _OVER]
         left = cap - sum(run.committed for run in runs)
         if not going or left <= 0:
             raise ExperimentError(
-                "nothing can be shared out: "
-                + ("no run goes on" if not going else "the cap for all is used up")
+                "nothing can be redistributed: "
+                + ("no run continues" if not going else "the cap for all is used up")
             )
         open_ = {run.pk: _left(run) for run in going}
         total = sum(open_.values()) or len(going)

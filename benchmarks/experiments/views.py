@@ -108,7 +108,7 @@ def _start(request: HttpRequest, plan: ExperimentPlan, form: DesignForm) -> Http
     except CoreError as error:
         add_error_message(request, error)
         return HttpResponseRedirect(reverse("benchmarks:experiment_new"))
-    messages.success(request, f"The experiment “{made.name}” began.")
+    messages.success(request, f"The experiment “{made.name}” has started.")
     return HttpResponseRedirect(reverse("benchmarks:experiment", args=[made.pk]))
 
 
@@ -151,7 +151,7 @@ def _text_of_run_form(request: HttpRequest) -> str:
         return ""
     form = NewRunForm(request.GET, dataset=dataset, system=system, seen=seen)
     if not form.is_valid():
-        messages.error(request, "The form for runs has faults, so no design was written from it.")
+        messages.error(request, "The form for runs has errors, so no design was made from it.")
         return ""
     usual = {one.name: one.default for one in system.settings}
     first = form.cleaned_data["seed"]

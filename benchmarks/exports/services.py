@@ -27,7 +27,7 @@ def check_exportable(run: Run) -> None:
     if run.kind == Run.Kind.JUDGING:
         judged = Run.objects.filter(judgings__made_by=run).values_list("pk", flat=True).first()
         raise ExportWouldOverwrite(
-            f"{run} judges what another one played; export run {judged}, which has these scores too"
+            f"{run} is a re-judging; export run {judged}, which has these scores too"
         )
 
 

@@ -189,9 +189,7 @@ def choose_judging(*, run: Run, judging: Judging | None, by: User | None = None)
     if judging is not None and judging.run_id != run.pk:
         raise ChoiceRefused(f"“{judging.name}” is a judging of run {judging.run_id}, not of {run}")
     if run.kind not in (Run.Kind.MADE, Run.Kind.IMPORTED):
-        raise ChoiceRefused(
-            f"{run} tries no agent, so there is nothing that a judging could count for"
-        )
+        raise ChoiceRefused(f"{run} is not a run of an agent, so no judging can become its default")
     if judging is None and run.judgings.filter(made_by=None).exists():
         raise ChoiceRefused(f"{run} was judged live; choose that judging or another one")
     with transaction.atomic():
@@ -199,7 +197,7 @@ def choose_judging(*, run: Run, judging: Judging | None, by: User | None = None)
         run.refresh_from_db(fields=["primary_judging"])
         if judging is not None and judging.made_by_id and (left := not_covered(judging)):
             raise ChoiceRefused(
-                f"“{judging.name}” has not looked at {left} of the run's ended trajectories; "
+                f"“{judging.name}” has not judged {left} of the run's ended trajectories; "
                 "let it finish, or judge all of them"
             )
         before = run.primary_judging

@@ -27,7 +27,7 @@ def read_pairs(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         key, separator, value = pair.partition("=")
         if not separator or not key:
-            raise CommandError(f"--set and --role want key=value, found {pair!r}")
+            raise CommandError(f"--set and --role: expected KEY=VALUE, found {pair!r}")
         read[key] = value
     return read
 

@@ -36,7 +36,7 @@ def run_verification(request: HttpRequest, run_id: int) -> HttpResponse:
         except CoreError as error:
             add_error_message(request, error)
         else:
-            messages.success(request, "The verification began; what it finds will stand here.")
+            messages.success(request, "The verification has started. Its result will appear here.")
         return HttpResponseRedirect(reverse("benchmarks:run_verification", args=[found.pk]))
     view = latest_verification(found)
     if wants_fragment(request) and view and view.moving and request.GET.get("v") == view.mark:

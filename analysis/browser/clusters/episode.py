@@ -120,7 +120,7 @@ def read_notes(text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         if name not in params["ids"]:
             raise UnreadableReply(f"There is no failure {name[:20]!r}.")
         if name in found:
-            raise UnreadableReply(f"{name} stands there twice.")
+            raise UnreadableReply(f"{name} occurs twice.")
         turn = row.get("turn")
         if isinstance(turn, bool) or not isinstance(turn, int):
             raise UnreadableReply(f"The turn of {name} is no whole number.")

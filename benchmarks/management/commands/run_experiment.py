@@ -80,7 +80,7 @@ class Command(BaseCommand):
             return
         self.stdout.write(
             f"{counts['runs']} runs with {plan.trajectories:,} trajectories; "
-            f"{counts['there']} of the runs are there already"
+            f"{counts['there']} of the runs exist already"
         )
         self.stdout.write("calls: " + (f"about {calls:,}" if calls else "not known yet"))
         if plan.paid:

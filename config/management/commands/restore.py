@@ -55,8 +55,8 @@ class Command(BaseCommand):
         if done.upgraded:
             self.stdout.write("The backup was of an older version; it was brought up to date.")
         self.stdout.write(
-            "Runs and jobs that were under way go on by themselves. Whoever signed in after the "
-            "backup was made has to sign in again."
+            "Runs and jobs that were under way continue by themselves. People who signed in after "
+            "the backup was made have to sign in again."
         )
         self._settle_demo_accounts(options["demo_accounts"])
 

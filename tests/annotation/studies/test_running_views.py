@@ -280,7 +280,7 @@ def test_settings_are_stored_or_refused_beside_the_field(
     assert "The settings are stored" in said(client, f"{url}settings/", form)
     study.refresh_from_db()
     assert (study.name, study.idle_seconds) == ("Better name", 90)
-    assert "Nothing was different" in said(client, f"{url}settings/", form)
+    assert "Nothing was changed" in said(client, f"{url}settings/", form)
     study.refresh_from_db()
     assert not study.settings.get("erasure")
     before = study.settings

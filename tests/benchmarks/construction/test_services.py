@@ -76,7 +76,7 @@ class TestMaking:
         assert texts(make_dataset(run=run, name="Made").saved.dataset)[0][2] == "There is no rope."
 
     def test_nothing_is_made_of_nothing(self) -> None:
-        with pytest.raises(ConstructionError, match="1 were left out and 1 have not come to"):
+        with pytest.raises(ConstructionError, match="left out 1, and 1 are not finished or failed"):
             make_dataset(run=make_construction("filtered_out", None), name="Made")
         (run,) = start_sample_runs()
         with pytest.raises(ConstructionError, match="constructs nothing"):

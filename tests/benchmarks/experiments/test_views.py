@@ -117,7 +117,7 @@ def test_an_experiment_shows_its_runs_and_is_moved_as_one(
     play(first)
     last = researcher.get(f"{url}progress/", headers={"HX-Request": "true"})
     assert last.status_code == 286 and last.headers["HX-Trigger"] == "experiment-ended"
-    assert "has no cap in common" in words(researcher.post(f"{url}share/", follow=True))
+    assert "has no common cost cap" in words(researcher.post(f"{url}share/", follow=True))
     assert reader.get(f"{url}design.yaml").content.decode().startswith("name: Small table")
     assert "Small table" in words(reader.get("/experiments/"))
 
