@@ -112,11 +112,12 @@ class Command(BaseCommand):
             return
         for row in found if isinstance(found, list) else [found]:
             if "calls" in row:
-                self.stdout.write(", ".join(f"{k}: {v}" for k, v in row.items()))
+                self.stdout.write(_in_words(row))
             else:
+                states = ", ".join(f"{n} {state}" for state, n in row["status"].items())
                 self.stdout.write(
                     f"judging {row['judging_id']} “{row['judging']}” of run {row['judged_run']}: "
-                    f"run {row['run']}, {row['status']}"
+                    f"run {row['run']}, {states}"
                 )
 
 
@@ -137,3 +138,17 @@ def judging_facts(judging: Judging) -> dict[str, Any]:
         "judging_id": judging.pk,
         "judged_run": judging.run_id,
     }
+
+
+def _in_words(plan: dict[str, Any]) -> str:
+    """Write `JudgingPlan.as_json` as one line."""
+    calls = ", ".join(f"{role} {n:,}" for role, n in plan["calls"].items())
+    costs = [
+        "not known" if cost is None else f"{cost:.2f} {plan['currency']}".rstrip()
+        for cost in (plan["likely_cost"], plan["most_cost"])
+    ]
+    return (
+        f"runs {plan['runs']:,}, trajectories {plan['trajectories']:,}, turns {plan['turns']:,}, "
+        f"left out {plan['left_out']:,}; calls: {calls}; "
+        f"likely cost: {costs[0]}, at most about: {costs[1]}"
+    )

@@ -281,6 +281,8 @@ def test_the_command_plans_judges_and_lets_it_count(played: Run, capsys: Any) ->
     given = ["--run", str(played.pk), "--judge", "judge-strict", "--set", "turns=last", "--json"]
     call_command("rejudge", *given, "--plan")
     assert json.loads(capsys.readouterr().out)["calls"] == {"rubric_judge": 3}
+    call_command("rejudge", *given[:-1], "--plan")
+    assert "turns 3, left out 0; calls: rubric_judge 3; likely" in capsys.readouterr().out
     assert not Run.objects.filter(kind=Run.Kind.JUDGING).exists()
 
     call_command("rejudge", *given, "--name", "Strict", "--wait", "--choose")
