@@ -249,8 +249,8 @@ def reminder_subject(study: Study) -> str:
 def reminder_text(study: Study) -> str:
     """Return the text that is proposed for a reminder."""
     return (
-        f"You were invited to the study “{study.name}”, and there is something left for you to "
-        f"do. Open this link to go on:\n{LINK}\n\n"
+        f"You were invited to the study “{study.name}”, and you have not finished your part. "
+        f"Open this link to continue:\n{LINK}\n\n"
         "If you do not want to take part any more, you can ignore this mail, or withdraw on the "
         "page of the study without giving a reason.\n"
     )

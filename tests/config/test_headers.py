@@ -121,3 +121,9 @@ def test_forms_of_accounts_without_their_token_are_refused(path: str, rater: Use
     client = Client(enforce_csrf_checks=True)
     client.force_login(rater)
     assert client.post(path, FORM).status_code == 403
+
+
+def test_a_foreign_host_name_is_refused_on_a_page_that_says_what_to_do(client: Client) -> None:
+    page = client.get("/", headers={"host": "other.example"})
+    assert page.status_code == 400
+    assert "PLANJURY_ALLOWED_HOSTS" in page.content.decode()

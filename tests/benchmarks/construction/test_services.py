@@ -188,7 +188,7 @@ class TestTheWholeWay:
         for given, words in (
             ({}, "name a dataset of problems"),
             ({"run": 0}, "there is no run 0"),
-            ({"run": Run.objects.get().pk}, "has constructed nothing yet"),
+            ({"run": Run.objects.get().pk}, "has constructed no task yet"),
             ({"dataset": "nothing"}, "unknown dataset"),
         ):
             with pytest.raises(CommandError, match=words):
