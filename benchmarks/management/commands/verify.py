@@ -52,7 +52,7 @@ class Command(BaseCommand):
         elif len(reports) != 1:
             self.stdout.write(f"{len(reports)} runs: {_words(total)}")
         if any(found.differs for found in reports):
-            raise CommandError("something stored differs from what follows from its replies")
+            raise CommandError("stored results differ from what follows from the replies")
 
     def _runs(self, wanted: list[int], every: bool) -> list[Run]:
         if bool(wanted) == every:

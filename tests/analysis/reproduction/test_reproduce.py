@@ -70,7 +70,7 @@ def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, read
     assert "There is no report yet" in reader.get(page).content.decode()
 
     said = reproduce("main-table", "--out", str(out), "--wait", *SMALL)
-    assert f"experiment {experiment.pk}, Main table, goes on" in said
+    assert f"experiment {experiment.pk}, Main table, continues" in said
     assert Run.objects.count() == 2 and Trajectory.objects.filter(status="done").count() == 4
     manifest = json.loads((out / "manifest.json").read_bytes())
     assert set(manifest["files"]) == files_in(out) - {"manifest.json"}
@@ -101,7 +101,7 @@ def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, read
     names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
     assert {name.partition("/")[2] for name in names} == files_in(out)
 
-    assert "every file is as it was written" in reproduce("--check", str(out))
+    assert "every file is unchanged" in reproduce("--check", str(out))
     Trajectory.objects.filter(run=first["id"]).update(metrics={"valid": 1.0, "turns": 99})
     (out / "tables/leaderboard-board.csv").write_text("better")
     with pytest.raises(CommandError) as refused:
@@ -117,7 +117,7 @@ def test_runs_that_are_there_are_taken(sample: None, tmp_path: Path) -> None:
     said = reproduce(
         "threshold", "--out", str(tmp_path / "two"), "--wait", "--take-existing", *SMALL
     )
-    assert Run.objects.count() == 4 and "Thresholds, has begun" in said
+    assert Run.objects.count() == 4 and "Thresholds, has started" in said
     tables = files_in(tmp_path / "two" / "tables")
     assert {"sweeps-accuracy.csv", "sweeps-ranks.csv", "sweeps-published.csv"} <= tables
     changes = (tmp_path / "one/tables/effects-valid-changes.csv").read_text()
@@ -132,13 +132,13 @@ def test_every_preset_can_be_run(sample: None) -> None:
     assert all(f"{name}: {preset.paper}" in told for name, preset in known_presets().items())
     papers = Counter(preset.of for preset in known_presets().values())
     assert papers["PlanBench-XL"] == papers["ACPBench Hard"] == papers["ADAPT"] == 2
-    assert told.count("calls cannot be told yet") == papers["AdaPlanBench"]
+    assert told.count("calls not known yet") == papers["AdaPlanBench"]
     assert "3 runs with 6 trajectories" in told
     told = reproduce("--list", "--dataset", "Nursery demo", "--tasks", "2")
-    assert told.count("calls cannot be told yet") == papers["PlanBench-XL"]
+    assert told.count("calls not known yet") == papers["PlanBench-XL"]
     assert "48 runs with 96 trajectories" in told
     told = reproduce("--list", "--dataset", "Small worlds demo", "--tasks", "2")
-    assert told.count("calls cannot be told yet") == papers["ACPBench Hard"]
+    assert told.count("calls not known yet") == papers["ACPBench Hard"]
     assert "15 runs with 30 trajectories" in told
     with pytest.raises(UnknownName, match="main-table"):
         find_preset("table")

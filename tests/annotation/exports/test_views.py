@@ -54,7 +54,7 @@ def test_the_page_offers_every_format(world: World, django_assert_max_num_querie
     text = page.content.decode()
     for format in PARTS:
         assert f'value="{format}"' in text
-    assert "What 2 annotators said, as files." in text and 'name="names"' in text
+    assert "The answers of 2 annotators as files." in text and 'name="names"' in text
     world.study.participants.filter(user=world.ann).update(state="withdrawn")
     text = client.get(f"/studies/{world.study.pk}/export/").content.decode()
     assert "Left out: 1 who withdrew." in text

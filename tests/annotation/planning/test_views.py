@@ -379,7 +379,7 @@ def test_presets_are_for_the_demo_alone(maker: Client) -> None:
     assert "Ready designs" not in maker.get(URL).content.decode()
     answer = maker.post(URL, {"go": "preset:paper"})
     assert answer.status_code == 422
-    assert "not there, or closed to you" in answer.content.decode()
+    assert "do not exist, or are hidden from you" in answer.content.decode()
 
 
 def test_a_large_study_says_how_far_its_storing_is(

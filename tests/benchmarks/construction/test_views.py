@@ -219,7 +219,7 @@ class TestTheDataset:
         assert "Nothing is constructed yet" in researcher.get(url).content.decode()
         response = researcher.post(url, {"name": "Kites"})
         assert response.status_code == 422
-        assert "has constructed nothing yet" in response.content.decode()
+        assert "has constructed no task yet" in response.content.decode()
 
     def test_other_runs_have_none(self, researcher: Client) -> None:
         (run,) = start_sample_runs()

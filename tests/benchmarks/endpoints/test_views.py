@@ -223,7 +223,7 @@ class TestForm:
                 "a name in double quotes is missing (line 3,",
             ),
             ("parameters", "[1]", "Expected a JSON object such as"),
-            ("parameters", '{"a": 1, "a": 2}', "The name 'a' stands there twice"),
+            ("parameters", '{"a": 1, "a": 2}', "The name 'a' occurs twice"),
             ("parameters", '{"a": NaN}', "NaN is no JSON value"),
             ("parameters", '{"a": 1e999}', "expected a JSON value"),
             ("parameters", '{"model": "x"}', "no 'model', which PlanJury sets itself"),

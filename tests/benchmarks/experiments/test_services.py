@@ -254,7 +254,7 @@ def test_an_experiment_runs_from_the_terminal(tmp_path: Path) -> None:
     assert group["across"]["turns"]["n"] == 2
     assert run("--resume", str(found["experiment"]))["groups"] == found["groups"]
     assert not Trajectory.objects.exclude(status="done").exists()
-    with pytest.raises(CommandError, match="name a file"):
+    with pytest.raises(CommandError, match="name a design"):
         call_command("run_experiment")
 
 

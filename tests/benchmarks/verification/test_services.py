@@ -200,7 +200,7 @@ def test_the_command_counts_and_ends_with_1_where_something_differs(run: Run) ->
     total = json.loads(out.getvalue())["total"]
     assert total["trajectories"] == sum(total["counts"].values()) == total["counts"][SAME] == 1
     _score(run, value=None)
-    with pytest.raises(CommandError, match="something stored differs from what follows") as failed:
+    with pytest.raises(CommandError, match="differ from what follows") as failed:
         call_command("verify", run.pk, stdout=(out := StringIO()))
     assert failed.value.returncode == 1
     trajectory = run.trajectories.get()
@@ -246,7 +246,7 @@ def test_a_deleted_trajectory_is_found_and_named() -> None:
     assert found.differs and found.counts == {SAME: 1}
     assert (difference.where, difference.stored) == ("number of trajectories", "1 exist")
     assert difference.recomputed == f"2 were created; missing: {task}"
-    with pytest.raises(CommandError, match="something stored differs from what follows"):
+    with pytest.raises(CommandError, match="differ from what follows"):
         call_command("verify", run.pk, stdout=(out := StringIO()))
     assert "the run: number of trajectories\n    stored      1 exist" in out.getvalue()
     assert f"recomputed  2 were created; missing: {task}" in out.getvalue()
