@@ -3,7 +3,8 @@
 SQLite itself has them look again after 1, 2, 5, … and at last 100 ms, so that whoever has waited
 longest looks least often, and on a slow disk some of dozens wait for seconds. Here the threads of a
 process wait for a lock, which is handed on when it is free, and only the first of them looks
-whether another process writes, every millisecond (docs/decisions/writers-on-sqlite.md).
+whether another process writes, every millisecond (docs/decisions/writers-on-sqlite.md). A statement
+outside a transaction looks as often, without a lock.
 """
 
 import os
@@ -11,8 +12,9 @@ import sqlite3
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
@@ -27,6 +29,36 @@ os.register_at_fork(after_in_child=_queues.clear)
 
 
 _Wrapper: Any = base.DatabaseWrapper  # its typed stubs leave out what is overridden here
+T = TypeVar("T")
+
+
+def _look_until(until: float, statement: Callable[[], T]) -> T:
+    """Carry out a statement as soon as no other process is in its way, until ``until`` at most."""
+    while True:
+        try:
+            return statement()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(_LOOK_AGAIN)
+
+
+class _Cursor(base.SQLiteCursorWrapper):
+    """A cursor that looks again itself, as its connection has SQLite wait for nothing."""
+
+    patience = 0.0
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        return self._carry_out(lambda: super(_Cursor, self).execute(query, params))
+
+    def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
+        rows = list(param_list)  # they may be needed once more
+        return self._carry_out(lambda: super(_Cursor, self).executemany(query, rows))
+
+    def _carry_out(self, statement: Callable[[], Any]) -> Any:
+        if self.connection.in_transaction:  # which no other process can be in the way of
+            return statement()
+        return _look_until(time.monotonic() + self.patience, statement)
 
 
 class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
@@ -38,7 +70,17 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """Open the file; a new one is readable by its owner alone, and so is what is beside it."""
         if not self.is_in_memory_db():
             create_private(Path(conn_params["database"]))
-        return super().get_new_connection(conn_params)
+        opened = super().get_new_connection(conn_params)
+        if not self.is_in_memory_db():
+            opened.execute("PRAGMA busy_timeout = 0")
+        return opened
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        if self.is_in_memory_db():
+            return super().create_cursor(name)
+        cursor = self.connection.cursor(factory=_Cursor)
+        cursor.patience = self._patience
+        return cursor
 
     @property
     def _patience(self) -> float:
@@ -49,55 +91,34 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         if self.is_in_memory_db():
             super()._start_transaction_under_autocommit()
             return
-        patience = self._patience
-        until = time.monotonic() + patience
+        until = time.monotonic() + self._patience
         queue = _queues[str(self.settings_dict["NAME"])]
-        # Before and after the queue, as each statement lets another thread compute first.
-        self._set_busy_timeout(0)
+        if not queue.acquire(timeout=self._patience):
+            raise OperationalError("database is locked")
+        self._held = queue
+        begin = f"BEGIN {self.transaction_mode or ''}"
         try:
-            if not queue.acquire(timeout=patience):
-                raise OperationalError("database is locked")
-            self._held = queue
-            self._begin(until)
+            with debug_transaction(self, begin), self.wrap_database_errors:
+                _look_until(until, lambda: self.connection.execute(begin))
         except BaseException:
             self._leave()
-            self._set_busy_timeout(patience)
             raise
 
-    def _set_busy_timeout(self, seconds: float) -> None:
-        self.connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
-
-    def _begin(self, until: float) -> None:
-        begin = f"BEGIN {self.transaction_mode or ''}"
-        with debug_transaction(self, begin), self.wrap_database_errors:
-            while True:
-                try:
-                    self.connection.execute(begin)
-                    return
-                except sqlite3.OperationalError as error:
-                    if "locked" not in str(error) or time.monotonic() > until:
-                        raise
-                time.sleep(_LOOK_AGAIN)
-
-    def _leave(self) -> bool:
-        """Let the next one in; return False where this one is not in."""
+    def _leave(self) -> None:
+        """Let the next one in, if this one is in."""
         held, self._held = self._held, None
-        if held is None:
-            return False
-        held.release()
-        return True
+        if held is not None:
+            held.release()
 
     def _commit(self) -> None:
         super()._commit()
-        if self._leave():  # not where it failed: it is rolled back then, or closed
-            self._set_busy_timeout(self._patience)
+        self._leave()  # not where it failed: it is rolled back then, or closed
 
     def _rollback(self) -> None:
         try:
             super()._rollback()
         finally:
-            if self._leave():
-                self._set_busy_timeout(self._patience)
+            self._leave()
 
     def _close(self) -> None:
         try:

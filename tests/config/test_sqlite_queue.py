@@ -132,8 +132,27 @@ def test_another_process_is_waited_for(connect: Connect, tmp_path: Path) -> None
     with atomic(wrapper):
         add_one(wrapper)
     assert count(wrapper) == 1
-    (patience,) = wrapper.connection.execute("PRAGMA busy_timeout").fetchone()
-    assert patience == LONG * 1000
+
+
+@pytest.mark.parametrize("ends", ["before", "too late"])
+def test_a_statement_without_a_transaction_waits_as_well(
+    connect: Connect, tmp_path: Path, ends: str
+) -> None:
+    other = sqlite3.connect(
+        tmp_path / "queue.sqlite3", isolation_level=None, check_same_thread=False
+    )
+    other.execute("BEGIN IMMEDIATE")
+    wrapper = connect(LONG if ends == "before" else SHORT)
+    assert count(wrapper) == 0  # who reads waits for nobody
+    if ends == "before":
+        threading.Timer(SHORT, other.rollback).start()
+        add_one(wrapper)
+        assert count(wrapper) == 1
+    else:
+        began = time.monotonic()
+        with pytest.raises(OperationalError, match="locked"):
+            add_one(wrapper)
+        assert time.monotonic() - began >= SHORT
 
 
 @pytest.mark.django_db(transaction=True)
