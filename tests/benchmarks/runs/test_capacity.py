@@ -1,6 +1,7 @@
 """How many trajectories are carried at once follows the limits of endpoints, over all workers."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from importlib import import_module
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.db.migrations import RunSQL
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks import tasks
@@ -19,7 +21,7 @@ from benchmarks.llm.fake.server import FakeServer
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import Agent, Endpoint, Run, Trajectory
 from benchmarks.runs import worker
-from benchmarks.runs.capacity import measure_capacity
+from benchmarks.runs.capacity import EndpointCapacity, measure_capacity
 from benchmarks.runs.services import start_runs
 from benchmarks.runs.threads import Threads
 from tests.factories.benchmarks import save_sample_dataset
@@ -144,11 +146,51 @@ class TestCarrying:
         done = run.trajectories.filter(status=Trajectory.Status.DONE)
         assert done.count() == 10
 
+    @pytest.mark.parametrize(("seconds", "measured"), [(600.0, 2), (-1.0, 6)])
+    def test_threads_go_on_in_a_run_without_measuring_it_anew(
+        self, server: FakeServer, monkeypatch: pytest.MonkeyPatch, seconds: float, measured: int
+    ) -> None:
+        held = []
+
+        def measure(now: set[int]) -> EndpointCapacity:
+            held.append(now)
+            return measure_capacity(now)
+
+        monkeypatch.setattr(worker, "measure_capacity", measure)
+        monkeypatch.setattr(worker, "CHOSEN_SECONDS", seconds)
+        run = start(server, 5, concurrency=1)
+        assert worker.work_on_run(run_id=run.pk, owner="one") == 5
+        assert len(held) == measured  # the last time when none was left
+
+    def test_who_carried_another_run_measures_before_going_on(self, server: FakeServer) -> None:
+        run = start(server, 3, concurrency=3)
+        assert worker._claim_within_capacity(run.pk, "first")[0]
+        assert worker._claim_again(run.pk + 1, "first") is None
+        pk = worker._claim_again(run.pk, "first")
+        assert pk is not None and pk in worker._held()
+        worker._claimed.clear()
+
     def test_no_room_is_left_to_others(self, server: FakeServer) -> None:
         run = start(server, 2, concurrency=1)
         hold(run, 1)
         assert worker.work_on_run(run_id=run.pk, owner="one") == 0
         assert run.trajectories.filter(status=Trajectory.Status.PENDING).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_few_statements_carry_a_trajectory(server: FakeServer) -> None:
+    """Each lets another thread compute first, most of them while nobody else can write."""
+    run = start(server, 2)
+    for _ in range(2):  # the first one also stores who answers
+        pk = worker.claim_trajectory(run_id=run.pk, owner="one")
+        assert pk is not None
+        with CaptureQueriesContext(connection) as statements:
+            worker.carry_trajectory(pk=pk, owner="one")
+    first_words = Counter(query["sql"].split()[0] for query in statements)
+    # The call's two transactions, one for what judges answered at once, one for the outcome.
+    assert first_words["BEGIN"] == first_words["COMMIT"] == 4
+    assert first_words["UPDATE"] == 4  # three renew the lease, one stores the reply
+    assert sum(first_words.values()) <= 28
 
 
 @pytest.mark.django_db
