@@ -156,8 +156,6 @@ def _figure(spec: FigureSpec, report: Report, prefix: str) -> FileFigure:
     holds = report.numbers_of(spec)
     numbers = f"{prefix}-table-{holds.name}" if holds is not None else ""
     drawn = json.loads(spec.json)
-    if "empty" in drawn:
-        return FileFigure(name, spec, None, numbers, str(drawn["empty"]))
     if len(spec.json) > LARGEST_FIGURE:
         return FileFigure(name, spec, None, numbers, TOO_LARGE)
     for trace in drawn.get("data", ()):

@@ -94,11 +94,6 @@ def make_figure(traces: Sequence[Mapping[str, Any]], layout: Mapping[str, Any]) 
     return {"data": [dict(trace) for trace in traces], "layout": dict(layout)}
 
 
-def empty_figure(words: str) -> Figure:
-    """Return a figure without data; the page shows its text instead."""
-    return {"empty": words}
-
-
 def figure_json(figure: Mapping[str, Any]) -> str:
     """Return the figure as compact JSON, without a template; with its layout for narrow screens, if
     any.

@@ -66,10 +66,6 @@ async function draw(figure) {
     const answer = await fetch(figure.dataset.src, { headers: { Accept: "application/json" }, credentials: "same-origin" });
     if (!answer.ok) throw new Error("the server answered " + answer.status);
     const spec = await answer.json();
-    if (spec.empty) {
-      showMessage(plot, spec.empty);
-      return;
-    }
     // Only now is the library needed; it takes long on a slow machine.
     const Plotly = await library;
     const box = document.createElement("div");

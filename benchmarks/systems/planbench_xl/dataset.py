@@ -4,7 +4,6 @@ The published data have no licence and are not shipped; whoever has them loads t
 The complete data, a part of them that is whole in itself, and the world in ``world/`` load alike.
 """
 
-import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -393,16 +392,6 @@ def _task(query: Json, task: Json, paths: Sequence[Json], shared: Json) -> Task:
     return Task(
         query["query_id"], query["query_text"], payload["input_type"], payload, shared=shared
     )
-
-
-def sample_queries(tasks: Sequence[Task], size: int | None, seed: int) -> list[Task]:
-    """Return a random sample in the order of the file, the same for the same seed; all without a
-    size.
-    """
-    if size is None or size >= len(tasks):
-        return list(tasks)
-    chosen = set(random.Random(seed).sample(range(len(tasks)), size))
-    return [task for number, task in enumerate(tasks) if number in chosen]
 
 
 def read_folder(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:

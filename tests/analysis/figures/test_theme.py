@@ -17,7 +17,6 @@ from analysis.figures.theme import (
     PEOPLE_SYMBOL,
     TRACE_TYPES,
     assign_styles,
-    empty_figure,
     figure_json,
     make_figure,
     styles_for,
@@ -80,12 +79,6 @@ def test_what_is_refused() -> None:
         figure_json(make_figure([{"type": "scattergl"}], {}))
     with pytest.raises(ValueError, match="not JSON compliant"):
         figure_json(make_figure([{"type": "bar", "y": [float("nan")]}], {}))
-
-
-def test_nothing_to_draw_in_words() -> None:
-    assert json.loads(figure_json(empty_figure("No run has finished."))) == {
-        "empty": "No run has finished."
-    }
 
 
 def test_a_template_is_left_out() -> None:

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.systems.planbench_xl.dataset import load_dataset, sample_queries
+from benchmarks.systems.planbench_xl.dataset import load_dataset
 from benchmarks.systems.planbench_xl.environment.catalogue import world_of
 from benchmarks.systems.planbench_xl.environment.query import Query
 from benchmarks.systems.planbench_xl.files import NAMES
@@ -350,12 +350,3 @@ def test_entries_of_the_wrong_kind_are_faults_not_crashes(tmp_path, content):
     content["paths_set_catalog"] |= {"task-grower-of-entry": [None, {"tool_set": 4}], "x": 1}
 
     assert faults(tmp_path, content).total > 20
-
-
-def test_samples_keep_the_order_of_the_file():
-    tasks = load_world().tasks
-
-    chosen = sample_queries(tasks, 5, seed=3)
-    assert [t.id for t in tasks if t in chosen] == [t.id for t in chosen]
-    assert chosen == sample_queries(tasks, 5, seed=3)
-    assert sample_queries(tasks, None, seed=3) == sample_queries(tasks, 99, seed=3) == list(tasks)

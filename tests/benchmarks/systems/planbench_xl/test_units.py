@@ -2,7 +2,6 @@
 
 import pytest
 
-from benchmarks.systems.planbench_xl.dataset import sample_queries
 from benchmarks.systems.planbench_xl.environment.actions import (
     ANSWER,
     CALL,
@@ -134,13 +133,6 @@ def test_the_conditions_are_the_paper_s_configurations():
             assert rules.remaining_ratio == wanted.remaining_ratio
         else:
             assert rules.remaining_paths == wanted.remaining_paths
-
-
-def test_sampling():
-    tasks = slice.dataset().tasks
-    for case in slice.units("sampling"):
-        found = sample_queries(tasks, case["size"], case["seed"])
-        assert [task.id for task in found] == case["ids"]
 
 
 def test_executor():
