@@ -47,7 +47,7 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
 
     labels = {run.pk: run.label for run in runs}
     rejudged = {run.pk: NOT_JUDGED.format(name=run.judging_name) for run in runs if run.rejudged_by}
-    anew = metrics_judged_anew(run.rejudged_by for run in runs)
+    anew = rejudged_metrics(run.rejudged_by for run in runs)
     rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     for metric in metrics:
@@ -71,7 +71,7 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     return frame.astype(dict.fromkeys(metrics, "float64"))
 
 
-def metrics_judged_anew(
+def rejudged_metrics(
     carriers: Iterable[int | None],
 ) -> dict[int, tuple[Mapping[str, Any], Mapping[str, str]]]:
     """Return metrics, and why some are undefined, of the trajectories that were re-judged.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 
-from analysis.frames.outcomes import metrics_judged_anew
+from analysis.frames.outcomes import rejudged_metrics
 from analysis.trajectory_index.columns import NONE, STATES, IndexColumns, empty
 from annotation.bulk_numbers import BETWEEN, aggregate_numbers
 from benchmarks.core.registry import find_system
@@ -130,7 +130,7 @@ def _headline(system: str) -> tuple[str, float]:
 
 def _outcomes(rows: QuerySet[Trajectory], about: Mapping[int, _RunFacts]) -> dict[str, Any]:
     """Return how each ended."""
-    anew = metrics_judged_anew(one.carrier for one in about.values())
+    anew = rejudged_metrics(one.carrier for one in about.values())
     states = {state: code for code, state in enumerate(STATES)}
     ends, failures = _Coder(), _Coder()
     done = str(Trajectory.Status.DONE)

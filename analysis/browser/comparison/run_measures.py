@@ -10,7 +10,7 @@ from analysis.frames.outcomes import (
     NOT_JUDGED,
     NOT_RECORDED,
     UNFINISHED,
-    metrics_judged_anew,
+    rejudged_metrics,
 )
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import EXTERNAL, find_system
@@ -115,7 +115,7 @@ def attempts_of(
     scores = _final_scores([run.pk for run in runs], measured) if measured.scores else {}
     judged = {run.pk: run.primary_judging for run in runs}
     rejudged = {pk: one for pk, one in judged.items() if one is not None and one.made_by_id}
-    anew = metrics_judged_anew(one.made_by_id for one in rejudged.values())
+    anew = rejudged_metrics(one.made_by_id for one in rejudged.values())
     found: dict[int, list[Attempt]] = {run.pk: [] for run in runs}
     for pk, run, task, attempt, status, termination, turns, metrics, undefined in rows:
         if run in rejudged:
