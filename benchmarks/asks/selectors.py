@@ -53,7 +53,7 @@ def open_ask_counts(runs: Sequence[int]) -> dict[int, int]:
 
 
 @dataclass(frozen=True)
-class AskRow:
+class AskListRow:
     """One line of the list."""
 
     row: OpenAsk
@@ -65,8 +65,8 @@ class AskRow:
         return self.run.status == Run.Status.PAUSED
 
 
-def ask_rows(asks: Sequence[OpenAsk]) -> list[AskRow]:
-    return [AskRow(ask, _role(ask), ask.trajectory.run) for ask in asks]
+def ask_rows(asks: Sequence[OpenAsk]) -> list[AskListRow]:
+    return [AskListRow(ask, _role(ask), ask.trajectory.run) for ask in asks]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class EventRow:
 
 
 @dataclass(frozen=True)
-class PlaceRow:
+class WatchedPlace:
     """A place with who fills it, and in what state they are."""
 
     place: LivePlace
@@ -78,13 +78,13 @@ def _role_titles(system: str) -> dict[str, str]:
     return {role.name: role.title for role in get_system(system).roles}
 
 
-def place_rows(state: SessionState, system: str) -> list[PlaceRow]:
+def place_rows(state: SessionState, system: str) -> list[WatchedPlace]:
     """Return who sits where now."""
     titles = _role_titles(system)
     rows = LivePlace.objects.filter(session=state.session).select_related("player")
     asked = {place.pk for place in state.turn.places if state.turn.standing == "asked"}
     return [
-        PlaceRow(
+        WatchedPlace(
             place,
             f"{place.stand_in} (no person)"
             if place.stand_in
