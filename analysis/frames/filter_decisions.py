@@ -9,6 +9,7 @@ from analysis.filters.study_kinds import DECISIONS, decisions_of, filter_questio
 from annotation.adjudication.disagreement import compared_ratings
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
+from annotation.ratings.selectors import count_meant_annotators
 from benchmarks.models import Candidate
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class AskedCandidate:
     decision: str | None
     reason: str
     decided_by: str
-    wanted: int
+    meant: int
 
     @property
     def place(self) -> CandidateKey:
@@ -44,8 +45,10 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
     rows = Item.objects.filter(study=study, use=Item.Use.MAIN, trajectory=None)
     rows = rows.exclude(task__in=selection.closed_tasks).order_by("rank")
     asked = {
-        task: (set(subjects.get("candidate", ())), wanted)
-        for task, subjects, wanted in rows.values_list("task", "subjects", "wanted")
+        task: (set(subjects.get("candidate", ())), meant)
+        for task, subjects, meant in count_meant_annotators(rows).values_list(
+            "task", "subjects", "meant"
+        )
     }
     words = {stored: word for word, stored in DECISIONS.items()}
     places = {task: place for place, task in enumerate(asked)}
@@ -59,7 +62,7 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
             decision=words.get(row.decision or ""),
             reason=row.reason,
             decided_by=row.decided_by,
-            wanted=asked[row.task_id][1],
+            meant=asked[row.task_id][1],
         )
         for row in Candidate.objects.filter(task__in=rows.order_by().values("task"))
         .select_related("task")

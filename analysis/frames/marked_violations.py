@@ -12,6 +12,7 @@ from annotation.adjudication.disagreement import compared_ratings
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.checks import markable
+from annotation.ratings.selectors import count_meant_annotators
 from benchmarks.models import Constraint, Turn, Violation
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class AskedItem:
     asked: tuple[str, ...]
     turns: tuple[int, ...]
     kinds: Mapping[str, tuple[str, ...]]
-    wanted: int
+    meant: int
 
     @property
     def kind_of(self) -> dict[str, str]:
@@ -46,10 +47,11 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
         .exclude(task__in=selection.closed_tasks)
         .order_by("rank")
     )
+    rows = count_meant_annotators(rows)
     questions = mark_questions(load_questionnaire(study.questionnaire))
     found = []
-    for trajectory, task, run, asked, subjects, wanted in rows.values_list(
-        "trajectory", "task", "trajectory__run", "asked", "subjects", "wanted"
+    for trajectory, task, run, asked, subjects, meant in rows.values_list(
+        "trajectory", "task", "trajectory__run", "asked", "subjects", "meant"
     ):
         keys = {key for q in questions if q.key in asked for key in markable(subjects, q.scale.of)}
         kinds = {
@@ -64,7 +66,7 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
                 asked=tuple(q.key for q in questions if q.key in asked),
                 turns=tuple(int(part) for part in subjects.get("turn", ())),
                 kinds={kind: own for kind, own in kinds.items() if own},
-                wanted=wanted,
+                meant=meant,
             )
         )
     return found

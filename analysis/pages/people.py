@@ -133,6 +133,6 @@ def why_no_answers(everyone: AnswerCounts, selection: Selection) -> NothingToSho
     return NothingToShow("no answers")
 
 
-def votes_needed(wanted: Iterable[int]) -> int:
+def votes_needed(meant: Iterable[int]) -> int:
     """Return the votes that make a majority of the annotators whom each item is meant to have."""
-    return max(wanted, default=1) // 2 + 1
+    return max(meant, default=1) // 2 + 1

@@ -23,6 +23,7 @@ from annotation.exports.scope import Scope
 from annotation.exports.table import AssignmentTables, rating_columns
 from annotation.exports.writing import dumped, json_written, members
 from annotation.models import Adjudication, StudyEvent
+from annotation.ratings.selectors import count_meant_annotators
 
 ASSIGNMENT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
@@ -71,7 +72,7 @@ def _list(name: str, rows: Iterable[str]) -> Iterator[str]:
 
 
 _ITEM = (
-    "use", "wanted", "asked", "subjects", "expected", "task__dataset", "task__external_id",
+    "use", "meant", "asked", "subjects", "expected", "task__dataset", "task__external_id",
     "trajectory__run", "trajectory__profile__level", "trajectory__attempt",
 )  # fmt: skip
 _ITEM_ROW = {
@@ -94,6 +95,7 @@ def _chunks(scope: Scope, *fields: str) -> Iterator[list[Json]]:
     after = 0
     while True:
         rows = scope.study.items.filter(rank__gt=after).order_by("rank")
+        rows = count_meant_annotators(rows, left_out=scope.gone)
         chunk = list(rows.values("pk", "rank", "task", "trajectory", *fields)[:CHUNK])
         if not chunk:
             return
@@ -109,7 +111,9 @@ def _items(scope: Scope, runs: Mapping[int, int]) -> Iterator[Json]:
             task, talk = row["task"], row["trajectory"]
             yield {
                 "number": row["rank"],
-                **{name: row[name] for name in ("use", "wanted", "asked", "subjects", "expected")},
+                "use": row["use"],
+                "wanted": row["meant"],
+                **{name: row[name] for name in ("asked", "subjects", "expected")},
                 "task": task
                 and {"dataset": datasets[row["task__dataset"]], "id": row["task__external_id"]},
                 "trajectory": talk

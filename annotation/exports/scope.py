@@ -99,7 +99,7 @@ class Scope:
         rows = self.study.participants.select_related("user__annotator").order_by("number")
         if self.only is not None:
             return list(rows.filter(user=self.only))
-        return list(rows.exclude(state__in=self._gone))
+        return list(rows.exclude(state__in=self.gone))
 
     @cached_property
     def left_out(self) -> dict[str, int]:
@@ -107,12 +107,12 @@ class Scope:
         here = count_gone(self.study)
         before = self.study.settings.get(IMPORTED, {}).get("left_out", {})
         return {
-            str(state): before.get(state, 0) + (here[state] if state in self._gone else 0)
+            str(state): before.get(state, 0) + (here[state] if state in self.gone else 0)
             for state in Participant.GONE
         }
 
     @property
-    def _gone(self) -> Sequence[str]:
+    def gone(self) -> Sequence[str]:
         """The states of those who are not in this export."""
         if not self.withdrawn:
             return Participant.GONE

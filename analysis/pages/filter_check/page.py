@@ -310,7 +310,7 @@ def load(selection: Selection) -> FilterCheckData | NothingToShow:
 
 def compute(data: FilterCheckData) -> FilterCheck:
     """Hold the checker against the majority: on all candidates, and on those of each kind."""
-    minimum = votes_needed(candidate.wanted for candidate in data.candidates)
+    minimum = votes_needed(candidate.meant for candidate in data.candidates)
     checks = [
         _check(name, kinds, data.candidates, data.frame, minimum)
         for name, kinds in KINDS.items()

@@ -93,7 +93,7 @@ def load(selection: Selection) -> ViolationCheckData | NothingToShow:
 
 def compute(data: ViolationCheckData) -> ViolationCheck:
     """Hold judges against the majority: on all constraints, and on those of each kind."""
-    minimum = votes_needed(item.wanted for item in data.items)
+    minimum = votes_needed(item.meant for item in data.items)
     checks = [
         _check(name, kinds, data, minimum)
         for name, kinds in KINDS.items()

@@ -20,6 +20,7 @@ from annotation.models import Participant, Rating, RatingEdit, StoredQuestionnai
 from annotation.questionnaires import load_questionnaire, questionnaire_text
 from annotation.ratings.selectors import human_scores
 from annotation.studies.setup import NewItem, store_study
+from annotation.submissions.services import refill_assignments
 from benchmarks.models import Candidate, Dataset, Run, Task, Trajectory, Turn
 from tests.annotation.exports.worlds import World, make_world, say
 from tests.annotation.rows import SECRETS, make_person, make_runs
@@ -337,3 +338,18 @@ def test_who_withdrew_stays_counted_after_the_journey(world: World, tmp_path: Pa
     made = brought(text, tmp_path)
     assert made.study and json.loads(text_of(made.study))["left_out"]["withdrawn"] == 1
     assert portable(text_of(made.study)) == portable(text)
+
+
+def test_an_item_that_was_opened_again_wants_what_the_design_says(
+    world: World, tmp_path: Path
+) -> None:
+    """Who left is not in the file, so no item there waits for somebody in their place."""
+    before = [item["wanted"] for item in json.loads(text_of(world.study))["items"]]
+    Participant.objects.filter(study=world.study, user=world.ann).update(state="withdrawn")
+    assert refill_assignments(study=world.study, user=world.ann, by=None) > 0
+    text = text_of(world.study)
+    assert [item["wanted"] for item in json.loads(text)["items"]] == before
+    made = brought(text, tmp_path)
+    assert made.study and portable(text_of(made.study)) == portable(text)
+    audit = "".join(document_text(Scope(world.study, withdrawn=True)))
+    assert sum(item["wanted"] for item in json.loads(audit)["items"]) > sum(before)

@@ -13,6 +13,8 @@ from analysis.pages.catalogue import PAGES, select
 from analysis.pages.reports import report_key
 from analysis.reports.content import Report, Table
 from annotation.models import Participant, Study
+from annotation.people.withdrawal import withdraw_annotator
+from annotation.submissions.services import refill_assignments
 from benchmarks.models import Task, Trajectory
 from benchmarks.visibility import Visibility
 from tests.analysis.human_rows import answer, make_people, make_violation_check
@@ -178,6 +180,19 @@ def test_who_withdrew_does_not_count_and_makes_another_report(reader: User, stud
     assert "2 people" in found.sentence
     # ann and bob differ on u1 of T2.2 (and w1 of T3.1): ties now.
     assert lines(found.table("turns"))["Tied: exactly half marked some constraint"]["count"] == 2
+
+
+def test_a_majority_stays_one_of_the_design_when_items_are_opened_again(
+    reader: User, study: Study
+) -> None:
+    """Each item that cy judged wants one more now, but cy's answers are no votes."""
+    cy = User.objects.get(username="cy")
+    withdraw_annotator(study=study, user=cy, by=None, reason="Careless.")
+    without = report(reader)
+    assert refill_assignments(study=study, user=cy, by=None) > 0
+    refilled = report(reader)
+    assert refilled.sentence == without.sentence
+    assert lines(refilled.table("turns")) == lines(without.table("turns"))
 
 
 def test_simulated_annotators_are_left_out_unless_asked_for(reader: User, study: Study) -> None:
