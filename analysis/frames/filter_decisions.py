@@ -9,7 +9,7 @@ from analysis.filters.study_kinds import DECISIONS, decisions_of, filter_questio
 from annotation.adjudication.disagreement import compared_ratings
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
-from annotation.ratings.selectors import count_meant_annotators
+from annotation.ratings.selectors import meant_annotators
 from benchmarks.models import Candidate
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def asked_candidates(study: Study, selection: Selection) -> list[AskedCandidate]
     rows = rows.exclude(task__in=selection.closed_tasks).order_by("rank")
     asked = {
         task: (set(subjects.get("candidate", ())), meant)
-        for task, subjects, meant in count_meant_annotators(rows).values_list(
+        for task, subjects, meant in rows.annotate(meant=meant_annotators()).values_list(
             "task", "subjects", "meant"
         )
     }

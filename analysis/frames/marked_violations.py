@@ -12,7 +12,7 @@ from annotation.adjudication.disagreement import compared_ratings
 from annotation.models import Item, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.checks import markable
-from annotation.ratings.selectors import count_meant_annotators
+from annotation.ratings.selectors import meant_annotators
 from benchmarks.models import Constraint, Turn, Violation
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def asked_items(study: Study, selection: Selection) -> list[AskedItem]:
         .exclude(task__in=selection.closed_tasks)
         .order_by("rank")
     )
-    rows = count_meant_annotators(rows)
+    rows = rows.annotate(meant=meant_annotators())
     questions = mark_questions(load_questionnaire(study.questionnaire))
     found = []
     for trajectory, task, run, asked, subjects, meant in rows.values_list(

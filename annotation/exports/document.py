@@ -23,7 +23,7 @@ from annotation.exports.scope import Scope
 from annotation.exports.table import AssignmentTables, rating_columns
 from annotation.exports.writing import dumped, json_written, members
 from annotation.models import Adjudication, StudyEvent
-from annotation.ratings.selectors import count_meant_annotators
+from annotation.ratings.selectors import meant_annotators
 
 ASSIGNMENT_FIELDS = (
     "item", "part", "position", "state", "skip_reason", "note", "active_ms", "opened_at",
@@ -95,7 +95,7 @@ def _chunks(scope: Scope, *fields: str) -> Iterator[list[Json]]:
     after = 0
     while True:
         rows = scope.study.items.filter(rank__gt=after).order_by("rank")
-        rows = count_meant_annotators(rows, left_out=scope.gone)
+        rows = rows.annotate(meant=meant_annotators(left_out=scope.gone))
         chunk = list(rows.values("pk", "rank", "task", "trajectory", *fields)[:CHUNK])
         if not chunk:
             return

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce
 
 from annotation.models import Aspect, Assignment, Item, Participant, Rating, Study
@@ -116,24 +117,21 @@ def of_those_who_stay(rows: QuerySet[Rating]) -> QuerySet[Rating]:
     return rows.exclude(Exists(_gone("assignment__study", "assignment__annotator")))
 
 
-def count_meant_annotators(
-    items: QuerySet[Item], *, left_out: Sequence[str] = Participant.GONE
-) -> QuerySet[Item]:
-    """Add ``meant`` to items: the number of annotators whose answers each shall have in the end.
+def meant_annotators(*, left_out: Sequence[str] = Participant.GONE) -> CombinedExpression:
+    """Return an expression for items: the number of annotators whose answers each shall have.
 
     It is what the design says. An item that was opened again because somebody left wants one
     annotator more, and the answers of that person do not count. ``left_out`` are the states of
     people whose answers do not count.
     """
-    gone = _gone("study", "annotator").filter(refilled__gt=0, state__in=left_out)
     refilled = Assignment.objects.filter(
-        Exists(gone),
+        Exists(_gone("study", "annotator").filter(refilled__gt=0, state__in=left_out)),
         item=OuterRef("pk"),
         part=Assignment.Part.MAIN,
         state=Assignment.State.SUBMITTED,
     )
     counts = refilled.order_by().values("item").annotate(count=Count("pk")).values("count")
-    return items.annotate(meant=F("wanted") - Coalesce(Subquery(counts), 0))
+    return F("wanted") - Coalesce(Subquery(counts), 0)
 
 
 def _gone(study: str, user: str) -> QuerySet[Participant]:

@@ -87,8 +87,15 @@ def cpu_by_program(workers: list[int]) -> Counter[str]:
                 pid = int(place.name)
                 name = "workers" if pid in workers else (place / "comm").read_text().strip()
                 command = (place / "cmdline").read_bytes()
-                found["endpoint" if b"fake_endpoint" in command else name] += cpu_of(pid)
+                seconds = cpu_of(pid) + (ended_children(place) if name == "postgres" else 0.0)
+                found["endpoint" if b"fake_endpoint" in command else name] += seconds
     return found
+
+
+def ended_children(place: Path) -> float:
+    """Seconds of the children of a process that have ended, such as PostgreSQL's back ends."""
+    user, system = (place / "stat").read_text().rpartition(")")[2].split()[13:15]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
