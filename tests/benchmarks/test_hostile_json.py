@@ -1,6 +1,5 @@
 """JSON files of valid form with hostile values: each is read, or refused with its faults."""
 
-import copy
 import json
 import random
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from benchmarks.systems.adaplanbench import dataset
 from benchmarks.systems.adaplanbench.macgyver.reader import check_files
 from benchmarks.systems.adaplanbench_construction.problem_files import read_problem_files
 from tests.benchmarks.hostile_workbooks import plain
+from tests.hostile_values import changed, places
 
 CHAT = {
     "messages": [
@@ -53,24 +53,6 @@ READERS: dict[str, tuple[Any, Callable[[Path], object]]] = {
     "answers": (ANSWERS, check_answers),
     "problems": (PROBLEMS, read_problem_files),
 }
-
-
-def places(data: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    members: Any = ()
-    if isinstance(data, dict):
-        members = data.items()
-    elif isinstance(data, list):
-        members = enumerate(data)
-    return [at, *(place for key, value in members for place in places(value, (*at, key)))]
-
-
-def changed(data: Any, place: tuple[Any, ...], value: Any) -> Any:
-    data = copy.deepcopy(data)
-    node = data
-    for key in place[:-1]:
-        node = node[key]
-    node[place[-1]] = value
-    return data
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -69,7 +69,7 @@ class ReplyForm:
 
 @dataclass(frozen=True)
 class Place:
-    """A place at the table: the roles that one person fills together."""
+    """A place in a session: the roles that one person fills together."""
 
     title: str
     roles: tuple[str, ...]

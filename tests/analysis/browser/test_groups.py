@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
 
 import pytest
 from django.core.cache import caches
@@ -25,18 +24,11 @@ from benchmarks.visibility import EVERYTHING, Visibility
 from tests.analysis.rows import make_person
 from tests.factories.benchmarks import AgentFactory, RunFactory, TrajectoryFactory, TurnFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_stored_reports")]
 
 PAGE = "/trajectories/groups/"
 WATER = "The pipe leaks water under the kitchen sink."
 POWER = "The lamp flickers when current falls."
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(db: None) -> Iterator[None]:
-    caches["kept"].clear()
-    yield
-    caches["kept"].clear()
 
 
 @pytest.fixture

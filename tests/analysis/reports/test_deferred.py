@@ -1,7 +1,7 @@
 """Reports that are made in the background: asked for once, kept, told apart from each other."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
@@ -23,7 +23,7 @@ from benchmarks.models import Job
 from benchmarks.visibility import Visibility
 from tests.factories.benchmarks import make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_stored_reports")]
 
 
 @report_maker("echo")
@@ -57,13 +57,6 @@ def _until_refused() -> None:
     for _ in range(200):
         note_progress("going on")
         time.sleep(0.01)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(db: None) -> Iterator[None]:
-    caches["kept"].clear()
-    yield
-    caches["kept"].clear()
 
 
 @pytest.fixture

@@ -4,12 +4,10 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
@@ -25,17 +23,10 @@ from benchmarks.models import Job, Upload
 from tests.analysis.rows import make_person
 from tests.shared_data import reference_records, shared_data
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_stored_reports")]
 
 LIST, NEW = "/analysis/tables/", "/analysis/tables/new/"
 HEAD = "dataset,item,criterion,rater,rater_kind,score\n"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(db: None) -> Iterator[None]:
-    caches["kept"].clear()
-    yield
-    caches["kept"].clear()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 or refused with an error of its own kind; the commands say so without a traceback.
 """
 
-import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from benchmarks.experiments.checks import read_checked
 from benchmarks.experiments.design import read_design
 from tests.annotation.planning.test_plan_files import WHOLE
 from tests.annotation.rows import make_runs
+from tests.hostile_values import changed, places
 
 DESIGN = {
     "name": "All", "dataset": "Tests@1", "agents": ["a", "b"], "levels": ["mid"],
@@ -45,27 +45,6 @@ VALUES = st.recursive(
     | st.dictionaries(st.sampled_from(["a", "key", "text", "1", "points"]), inner, max_size=2),
     max_leaves=5,
 )  # fmt: skip
-
-
-def places(data: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    members: Any = ()
-    if isinstance(data, dict):
-        members = data.items()
-    elif isinstance(data, list):
-        members = enumerate(data)
-    return [at, *(place for key, value in members for place in places(value, (*at, key)))]
-
-
-def changed(data: Any, place: tuple[Any, ...], value: Any) -> Any:
-    """The data with another value in one place."""
-    if not place:
-        return value
-    data = copy.deepcopy(data)
-    node = data
-    for key in place[:-1]:
-        node = node[key]
-    node[place[-1]] = value
-    return data
 
 
 def one_change(document: Any) -> st.SearchStrategy[str]:

@@ -10,4 +10,3 @@ PROMPTS = Prompts(FOLDER, VERSION)
 
 load_prompt = PROMPTS.load
 fill = PROMPTS.fill
-prompt_digests = PROMPTS.digests

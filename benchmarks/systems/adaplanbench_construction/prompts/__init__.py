@@ -8,4 +8,3 @@ VERSION = "1"
 PROMPTS = Prompts(Path(__file__).parent, VERSION)
 
 fill = PROMPTS.fill
-prompt_digests = PROMPTS.digests

@@ -10,9 +10,7 @@ VERSION = "1"
 FOLDER = Path(__file__).parent
 PROMPTS = Prompts(FOLDER, VERSION)
 
-load_prompt = PROMPTS.load
 fill = PROMPTS.fill
-prompt_digests = PROMPTS.digests
 
 
 def load_feedback(version: str = "") -> Mapping[str, Template]:

@@ -1,11 +1,10 @@
 """Scores over turns, worked out by hand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from django.core.cache import caches
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
@@ -24,17 +23,7 @@ from tests.analysis.stats.trends.simulate_slopes import made_scores
 from tests.factories.benchmarks import play, save_sample_dataset, start_sample_runs
 from tests.shared_data import shared_rows
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(db: None) -> Iterator[None]:
-    # Runs of two tests may have the same id and version.
-    caches["kept"].clear()
-    caches["reports"].clear()
-    yield
-    caches["kept"].clear()
-    caches["reports"].clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_stored_reports")]
 
 
 def report(**words: object) -> Report:

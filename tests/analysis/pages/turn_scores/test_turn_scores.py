@@ -1,10 +1,7 @@
 """Scores of turns against figures that are computed by hand, and never mixed with others."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 
@@ -31,7 +28,7 @@ from tests.analysis.rows import (
     make_trajectory,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_stored_reports")]
 
 PAGE = PAGES["turn-scores"]
 BOTH = """
@@ -66,16 +63,6 @@ def study(reader: User) -> Study:
     made = make_turn_scores(make_people())
     make_member(made, reader)
     return made
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept(db: None) -> Iterator[None]:
-    # Studies of two tests may have the same id and version.
-    caches["kept"].clear()
-    caches["reports"].clear()
-    yield
-    caches["kept"].clear()
-    caches["reports"].clear()
 
 
 def later(reader: User) -> Report:
