@@ -21,7 +21,7 @@ def agreement_bars(
 
     ``links`` gives the address behind a dimension and a bin's numerator.
     """
-    titles = [f"{result.dimension} (n = {result.n})" for result in results]
+    titles = [f"{result.dimension} (n\u00a0=\u00a0{result.n})" for result in results]
     rows = max(1, -(-len(results) // 2))
     height = rows * PANEL + (rows - 1) * GAP
     panels = Panels(len(results), 2, titles, gap_y=GAP / height)

@@ -30,7 +30,7 @@ def bland_altman_plot(
     """Draw a panel for each comparison: pairs as circles whose area is their number, the mean
     difference as a line, the limits as dashed lines, and their intervals as bands.
     """
-    titles = [f"{one.name} (n = {one.limits.bias.n:,})" for one in compared]
+    titles = [f"{one.name} (n\u00a0=\u00a0{one.limits.bias.n:,})" for one in compared]
     rows = max(1, -(-len(compared) // max(1, columns)))
     height = rows * PANEL + (rows - 1) * GAP
     panels = Panels(len(compared), columns, titles, gap_y=GAP / height)

@@ -20,7 +20,7 @@ from analysis.figures.narrow import (
 
 # Of a column of a paper, in pixels of the page before it is scaled: a row with its name beside it
 # and above it, and a panel without rows that is alone in its line, one of two, and one of three.
-ROW, ROW_WITH_NAME, PLOTS = 18, 30, {1: 120, 2: 84, 3: 72}
+ROW, ROW_WITH_NAME, PLOTS = 18, 30, {1: 120, 2: 84, 3: 66}
 # A row without a name, of which several stand under one name.
 UNNAMED_ROW = 7
 # Between panels: ticks (of one or two lines), the title of the axis, and that of the next panel.
@@ -164,7 +164,7 @@ def _column(
     more = under = 0
     for name in names:
         axis = dict(slim.get(f"xaxis{name}", {}))
-        _shorten_axis(axis, letters, half=across > 1)
+        _shorten_axis(axis, letters, half=across > 1, span=_span(layout, axis))
         more = max(more, sum(str(text).count("<br>") for text in axis.get("ticktext", ())[:1]))
         under = max(under, str(axis.get("title", {}).get("text", "")).count("<br>"))
         if close and name not in lowest:
@@ -270,14 +270,34 @@ def _fits(layout: dict[str, Any], panels: Panels, letters: int) -> bool:
     return len(set(kinds)) < len(kinds) and letters >= LEAST_LETTERS and short
 
 
-def _shorten_axis(axis: dict[str, Any], letters: int, *, half: bool) -> None:
-    """Break the title of an axis into lines, and leave out ticks that would touch each other."""
+def _span(layout: dict[str, Any], axis: dict[str, Any]) -> float:
+    """Return how much of a scale an axis shows, 0 where that is unknown: its range and its ticks,
+    those of all axes where they follow one.
+    """
+    axes = [value for key, value in layout.items() if key.startswith("xaxis")]
+    if not any("matches" in one for one in axes):
+        axes = [axis]
+    ends = [end for one in axes for end in (*one.get("range", ()), *one.get("tickvals", ()))]
+    if axis.get("type") == "category" or not all(isinstance(end, int | float) for end in ends):
+        return 0.0
+    return float(max(ends, default=0) - min(ends, default=0))
+
+
+def _shorten_axis(axis: dict[str, Any], letters: int, *, half: bool, span: float) -> None:
+    """Break the title of an axis into lines, and leave out ticks that would touch each other.
+
+    ``span`` is what the axis shows, in its own unit; 0 where that is unknown.
+    """
     if title := axis.get("title", {}).get("text"):
         lines = wrap(title, letters, break_long_words=False)
         axis["title"] = {**axis["title"], "text": "<br>".join(lines)}
     axis["tickangle"] = 0
     if texts := axis.get("ticktext"):
         every = max(1, -(-sum(letters_in([text]) + 2 for text in texts) // letters))
+        places = axis["tickvals"]
+        if span and len(places) > 1:
+            step = letters * abs(places[1] - places[0]) / span
+            every = ceil((letters_in(texts) + 2) / step)
         axis["ticktext"], axis["tickvals"] = texts[::every], axis["tickvals"][::every]
     elif half and "range" in axis and axis.get("type") != "category":
         low, high = axis["range"]

@@ -56,24 +56,29 @@ def open_selection(
 ) -> tuple[Selection, str]:
     """Return what the page is about, with the key of its report.
 
-    Where the address names no dataset or study and the usual one has nothing to show, it is the
-    newest that has. The reports that are tried are kept.
+    Where the address names no dataset or study and the usual one has nothing to draw, it is the
+    newest that has, else the newest with any answer. The reports that are tried are kept.
     """
-    selection = select(page, filters, user, seen)
-    key = report_key(page, selection)
     name = "study" if page.of_study else "dataset"
-    options = selection.options.get(name, ())
+    given, first = select(page, filters, user, seen), None
+    key = report_key(page, given)
+    options = given.options.get(name, ())
     if filters.study or filters.dataset or filters.runs or len(options) < 2:
-        return selection, key
-    if answer_report(page, selection, key).empty is None:
-        return selection, key
-    for option in options[:MOST_TRIED]:
-        there: dict[str, Any] = {name: option.value}
-        other = select(page, replace(filters, **there), user, seen)
-        other_key = report_key(page, other)
-        if answer_report(page, other, other_key).empty is None:
-            return other, other_key
-    return selection, key
+        return given, key
+    tried = (filters, *(_with(filters, name, option.value) for option in options[:MOST_TRIED]))
+    for one in tried:
+        selection = given if one is filters else select(page, one, user, seen)
+        report = answer_report(page, selection, report_key(page, selection))
+        if report.figures or report.waits:
+            return selection, report_key(page, selection)
+        if first is None and report.empty is None:
+            first = selection
+    return (first, report_key(page, first)) if first is not None else (given, key)
+
+
+def _with(filters: Filters, name: str, value: str) -> Filters:
+    changed: dict[str, Any] = {name: value}
+    return replace(filters, **changed)
 
 
 def answer_report(page: AnalysisPage, selection: Selection, key: str) -> Report:

@@ -38,6 +38,7 @@ def figure_spec(
     layout = figure["layout"] | {"meta": {"minWidth": least_width}}
     names = {trace["name"] for trace in figure["data"] if trace.get("name")}
     legend = sum(1 + name.count("<br>") for name in names) if len(names) > 1 else 0
+    legend *= layout.get("showlegend", True)
     narrow = narrow_layout(layout, names_inside=not least_width, legend=legend)
     drawn = {
         "data": figure["data"],
