@@ -295,6 +295,10 @@ def points_cell(change: Estimate, url: str = "") -> Cell:
     return replace(cell, text=f"{cell.text.removesuffix(' %')} pt") if cell.text else cell
 
 
+# Methods that are called after a person alone.
+PROPER_NAMES = {"wilson": "Wilson", "wald": "Wald"}
+
+
 def how_interval(estimates: Sequence[Estimate]) -> str:
     """Return the methods of the intervals among the estimates, with the seed where chance had a
     part.
@@ -307,7 +311,7 @@ def how_interval(estimates: Sequence[Estimate]) -> str:
     for method, details in found.items():
         seed = details.get("seed")
         more = f", {details['resamples']:,} resamples, seed {seed}" if seed is not None else ""
-        words.append(f"{method}{more}")
+        words.append(f"{PROPER_NAMES.get(method, method)}{more}")
     return "; ".join(words)
 
 
