@@ -191,8 +191,8 @@ def unscored(
     reasons: dict[str, dict[str, int]] = {}
     for dimension, reason, count in missing.annotate(n=Count("pk")):
         reasons.setdefault(dimension, {})[reason or "no reason given"] = count
-    for dimension, by_reason in reasons.items():
-        ordered = dict(sorted(by_reason.items(), key=lambda item: (-item[1], item[0])))
+    for dimension in (key for key in dimensions if key in reasons):
+        ordered = dict(sorted(reasons[dimension].items(), key=lambda item: (-item[1], item[0])))
         found[dimension] = Unscored(sum(ordered.values()), asked[dimension], ordered)
     return found
 
