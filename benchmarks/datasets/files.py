@@ -114,7 +114,7 @@ def export_published(*, dataset: Dataset, file: IO[str]) -> int:
 
 def _with_profiles(dataset: Dataset) -> Iterator[tuple[types.Task, list[types.Profile]]]:
     rows = dataset.tasks.defer("payload").order_by("pk")
-    profiles = Prefetch("profiles", Profile.objects.order_by("rank"))
+    profiles = Prefetch("profiles", Profile.objects.order_by("rank", "pk"))
     for task in rows.prefetch_related(profiles, "profiles__constraints").iterator(CHUNK):
         found = [core_profile(profile) for profile in task.profiles.all()]
         yield types.Task(task.external_id, task.prompt, task.category), found

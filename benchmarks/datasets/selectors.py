@@ -113,7 +113,7 @@ def level_sizes(dataset: Dataset) -> LevelSizes:
     """Return constraints per profile by level and kind, as Table 2 of
     AdaPlanBench gives their means.
     """
-    profiles = Profile.objects.filter(task__dataset=dataset).order_by("rank")
+    profiles = Profile.objects.filter(task__dataset=dataset).order_by("rank", "level")
     levels = Counter(profiles.values_list("level", flat=True))
     counts: dict[tuple[str, str], list[int]] = defaultdict(list)
     rows = Constraint.objects.filter(profile__task__dataset=dataset).order_by()
@@ -164,7 +164,7 @@ def kind_order(kind: str) -> tuple[bool, str]:
 
 def dataset_levels(dataset: Dataset) -> list[str]:
     """Return the levels of a dataset from easy to hard; empty where tasks have no profiles."""
-    rows = Profile.objects.filter(task__dataset=dataset).order_by("rank")
+    rows = Profile.objects.filter(task__dataset=dataset).order_by("rank", "level")
     return list(dict.fromkeys(rows.values_list("level", flat=True).distinct()))
 
 
@@ -232,7 +232,7 @@ def task_levels(task: Task) -> list[TaskLevel]:
     """Return the levels of a task, each naming what it adds to the one before."""
     levels: list[TaskLevel] = []
     before: set[str] = set()
-    for profile in task.profiles.order_by("rank").prefetch_related("constraints"):
+    for profile in task.profiles.order_by("rank", "pk").prefetch_related("constraints"):
         rows: Sequence[Constraint] = list(profile.constraints.all())
         kinds = sorted({row.kind for row in rows}, key=kind_order)
         levels.append(

@@ -14,6 +14,7 @@ from benchmarks.core.digests import derive_seed, digest_text
 from benchmarks.core.errors import CoreError, SettingError, UnknownName
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.core.system import System, read_settings
+from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.endpoints.services import check_cap, check_use, currency_of, endpoints_in
 from benchmarks.jobs import wake_up
 from benchmarks.locks import lock_run, lock_trajectories_of
@@ -122,13 +123,7 @@ def check_cost_cap(cap: float | None) -> None:
 
 
 def _levels(dataset: Dataset, levels: Sequence[str]) -> list[str]:
-    known = list(
-        Profile.objects.filter(task__dataset=dataset)
-        .values_list("level", flat=True)
-        .order_by("rank")
-        .distinct()
-    )
-    known = list(dict.fromkeys(known))
+    known = dataset_levels(dataset)
     for level in levels:
         if level not in known:
             raise UnknownName("level", level, known)
