@@ -174,7 +174,7 @@ def test_a_large_file_with_faults_is_refused_with_the_form(
     url = send(reader, HEAD + "d,i,c,r,human,9\n", seed=77)["Location"]
     perform(job_id=Job.objects.get().pk, owner="w")
     page = reader.get(url).content.decode()
-    assert "1 fault in the file" in page and "line 2, column score" in page and 'value="77"' in page
+    assert "1 error in the file" in page and "line 2, column score" in page and 'value="77"' in page
     assert not RatingTable.objects.exists() and not Upload.objects.exists()
 
 

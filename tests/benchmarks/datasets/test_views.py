@@ -175,7 +175,7 @@ class TestImport:
     def test_faults_are_listed_and_escaped(self, researcher: Client) -> None:
         bad = [{"query_id": HOSTILE, "query": "", "ban_pool": HOSTILE} for _ in range(15)]
         page = self.send(researcher, {"data": bad}).content.decode()
-        assert "faults in the file" in page
+        assert "errors in the file" in page
         assert "These are the first 20." in page
         assert "<script>alert" not in page
 

@@ -70,7 +70,7 @@ def test_faults_are_listed_and_what_was_written_stays(researcher: Client) -> Non
     file = SimpleUploadedFile("design.yaml", TEXT.replace("planner", "<b>").encode())
     page = researcher.post(NEW, {"file": file})
     said = words(page)
-    assert page.status_code == 422 and "Nothing was started: 1 fault in the design" in said
+    assert page.status_code == 422 and "Nothing was started: 1 error in the design" in said
     assert "line 3, agents 1</strong>: expected an agent among" in said
     assert "agents: [sampling-&lt;b&gt;]" in said
     assert researcher.post(NEW, {}).status_code == 422
