@@ -10,7 +10,7 @@ from annotation.demo.services import close_demo_accounts
 class Command(BaseCommand):
     """Close the demo's accounts that still have their known passwords."""
 
-    help = "Close the demo's accounts, whose passwords are public. What they did stays."
+    help = "Close the demo's accounts that still have their public passwords. What they did stays."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Close them, and name them."""

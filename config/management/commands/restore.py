@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--demo-accounts",
             choices=["close", "keep"],
-            help="what to do with accounts of the demo whose passwords are known; without it the "
+            help="what to do with accounts of the demo, whose passwords are public; without it the "
             "command asks, and closes them where nobody can be asked",
         )
 
