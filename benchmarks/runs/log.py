@@ -40,6 +40,7 @@ from benchmarks.runs.calls import (
     reserve_cost,
     store_messages,
 )
+from benchmarks.runs.inserts import insert
 from benchmarks.runs.leases import LEASE
 
 # What playing back stored calls needs of them, and what their rows are known by.
@@ -105,7 +106,7 @@ class DatabaseLog:
             self._tell(sent)
             if lost:
                 self._give_up(lost)
-            ExchangeRow.objects.bulk_create(rows)
+            insert(rows)
             # Last, because all workers of the run wait for its row, and after calls, as
             # ``record_verdict`` does, so that the two cannot deadlock.
             reserve_cost(self.run.pk, most)
@@ -208,7 +209,7 @@ class DatabaseLog:
         with transaction.atomic():
             self._renew(now, **changes)
             for turn in kept:
-                row = Turn.objects.create(
+                row = Turn(
                     trajectory=self.trajectory,
                     index=turn.index,
                     text=turn.text,
@@ -216,6 +217,7 @@ class DatabaseLog:
                     payload=dict(turn.payload),
                     is_final=ends and turn is kept[-1],
                 )
+                insert([row])
                 Violation.objects.bulk_create(self._violations(row, turn))
                 JudgeScore.objects.bulk_create(self._scores(row, turn))
             yield
