@@ -388,15 +388,19 @@ function settleLines() {
   lines = count;
 }
 
-// A keyboard on the screen covers part of the window: the room is as high as what is left.
+// A keyboard on the screen covers part of the window: the room is as high as what is left. Zoomed with two
+// fingers, less of the window is seen, too, but nothing is covered.
 const view = window.visualViewport;
+let height = "100dvh";
 function fitRoom() {
-  const covered = view.height < window.innerHeight - 1;
-  document.documentElement.style.setProperty("--room-height", covered ? view.height + "px" : "100dvh");
+  const seen = Math.round(view.height * view.scale), covered = seen < window.innerHeight - 1;
   if (covered && find(".room")) window.scrollTo(0, 0);
+  if (height === (height = covered ? seen + "px" : "100dvh")) return;
+  document.documentElement.style.setProperty("--room-height", height);
   if (follows) toEnd();
+  document.activeElement?.closest(".room-composer :is(textarea, input, select)")?.scrollIntoView({ block: "nearest" });
 }
-view?.addEventListener("resize", fitRoom);
+for (const name of ["resize", "scroll"]) view?.addEventListener(name, fitRoom);
 
 // The panel of information is a drawer on narrow screens.
 function setDrawer(open) {
@@ -439,7 +443,7 @@ function settle(posted) {
 }
 // After a form was sent, the focus goes to its result. When it becomes the person's turn, it goes to the
 // form, unless the person has put it elsewhere.
-const FIELD = "#session-desk form :is(textarea, input:not([type=hidden]))";
+const FIELD = "#session-desk :is(form, [data-find]) :is(textarea, input:not([type=hidden]))";
 function focusOn(sent) {
   const result = sent && find("#session-hints, #session-errors, #session-refused");
   const at = document.activeElement;

@@ -32,12 +32,17 @@ document.addEventListener("htmx:load", keepDrafts);
 const prepared = new WeakSet();
 const firstNew = (selector) => all(selector).find((element) => !prepared.has(element) && prepared.add(element));
 
-// Tabs over several forms show one of them: the last that the person chose, or one that was refused.
+// Tabs over several forms show one of them: one that was refused, the one that the page says comes first, or
+// the last that the person chose.
 let tab = "";
+function panelOf(tabs, link) {
+  const target = document.querySelector(link.getAttribute("href"));
+  return Array.from(document.getElementById(tabs.dataset.tabs).children).find((one) => one.contains(target));
+}
 function showTab(tabs, chosen) {
   for (const link of all("a", tabs)) {
-    const form = document.querySelector(link.getAttribute("href"))?.closest("form");
-    if (form) form.hidden = link !== chosen;
+    const panel = panelOf(tabs, link);
+    if (panel) panel.hidden = link !== chosen;
     if (link === chosen) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
@@ -45,9 +50,10 @@ function showTab(tabs, chosen) {
 function showTabs() {
   for (const tabs of all("[data-tabs]")) {
     const links = all("a[data-key]", tabs);
-    const refused = document.querySelector("#" + tabs.dataset.tabs + " form:has(.errorlist)");
-    const chosen = links.find((link) => refused?.contains(document.querySelector(link.getAttribute("href"))));
-    if (!links.some((link) => link.hasAttribute("aria-current"))) showTab(tabs, chosen || links.find((link) => link.dataset.key === tab) || links[0]);
+    if (links.some((link) => link.hasAttribute("aria-current"))) continue;
+    const withKey = (key) => links.find((link) => link.dataset.key === key);
+    const refused = links.find((link) => panelOf(tabs, link)?.querySelector(".errorlist"));
+    showTab(tabs, refused || withKey(tabs.dataset.first) || withKey(tab) || links[0]);
   }
 }
 showTabs();

@@ -1,4 +1,5 @@
-"""A person plays a whole query as the agent, with the keyboard alone, in a real browser."""
+"""A person plays a whole query as the agent, with the keyboard alone, in a real browser: at the
+asks of a run, and in a live session."""
 
 import re
 from collections.abc import Iterator
@@ -7,13 +8,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.models import Run
+from annotation.live.setup.sessions import make_session
+from benchmarks.models import Agent, Run
+from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.systems.planbench_xl.environment.catalogue import world_of
 from benchmarks.systems.planbench_xl.scripted import given_values
 from benchmarks.systems.planbench_xl.world import load_world
+from tests.annotation.live_sessions import make_live_study
+from tests.annotation.rows import make_person
 from tests.factories.benchmarks import make_user, play
-from tests.factories.planbench_xl import TASK, start_for_person, waiting_ask
-from tests.functional.axe import violations
+from tests.factories.planbench_xl import TASK, save_small_world, start_for_person, waiting_ask
+from tests.functional.axe import check_looks, violations
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -127,3 +132,72 @@ def test_the_second_of_two_tabs_is_told(seat: Page, run: Run) -> None:
     other.keyboard.press("Enter")
     expect(other.get_by_role("alert")).to_contain_text("Somebody else answered first")
     expect(other.get_by_label("Your text")).to_have_value(re.compile("wish list"))
+
+
+def test_a_query_is_played_live_to_its_end(live_server: Any, quiet: Page) -> None:
+    dataset = save_small_world()
+    ensure_scripted_agents()
+    session = make_session(
+        study=make_live_study(system="planbench_xl", mode="agent"),
+        agent=Agent.objects.filter(kind=Agent.Kind.HUMAN).order_by("pk")[0],
+        task=dataset.tasks.get(external_id=TASK), players=[make_person("pia")], by=None,
+    )  # fmt: skip
+    page, keys = quiet, quiet.keyboard
+    sign_in(page, live_server.url, "pia")
+    page.goto(f"{live_server.url}/sessions/{session.pk}/")
+    page.get_by_role("button", name="I am ready").click()
+    expect(page.get_by_text("Reply 1 of 100")).to_be_visible()
+    expect(page.get_by_label("What the tool gives")).to_be_focused()
+    check_looks(page)
+
+    task = next(task for task in load_world().tasks if task.id == TASK)
+    world = world_of(task.shared)
+    held = {key: str(value) for key, value in given_values(task, world).items()}
+    replies, known, lines = 1, page.locator("#known"), page.locator(".talk-line")
+    for name in task.payload["example_path"]:
+        tool = world.tools[name]
+        page.evaluate("document.activeElement.blur()")
+        keys.press("s")
+        keys.type(tool.output.replace("_", " "))
+        keys.press("Enter")
+        replies += 1
+        expect(page.get_by_text(f"Reply {replies} of 100")).to_be_visible()
+        expect(lines.last).to_contain_text("shown")
+        # After a search one mostly calls a tool, so its tab comes first.
+        expect(page.get_by_label("Find among the")).to_be_focused()
+        expect(page.get_by_label("What the tool gives")).to_be_hidden()
+        keys.type(tool.description[:70])
+        keys.press("Enter")
+        for place, datatype in enumerate(tool.arguments.values()):
+            if place:
+                keys.press("Tab")
+            keys.type(held[datatype])
+        keys.press("Enter")
+        replies += 1
+        expect(page.get_by_text(f"Reply {replies} of 100")).to_be_visible()
+        held[tool.output] = lines.last.locator(".speech").inner_text()
+        expect(known).to_contain_text(held[tool.output])
+    check_looks(page)
+
+    # On a phone what is known is a drawer, and the tabs stay in sight over a list of tools.
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(known).to_be_hidden()
+    page.get_by_role("button", name="What is known").click()
+    expect(known).to_be_in_viewport()
+    keys.press("Escape")
+    expect(known).to_be_hidden()
+    page.get_by_role("link", name="Call a tool").click()
+    page.locator("[data-tool] > summary").last.scroll_into_view_if_needed()
+    expect(page.get_by_role("link", name="Answer")).to_be_in_viewport(ratio=1)
+
+    page.get_by_role("link", name="Answer").click()
+    keys.type("Somebody")
+    keys.press("Enter")
+    expect(page.get_by_text("Confirm that this is your final answer.")).to_be_visible()
+    page.get_by_label("The answer").fill(held[tool.output])
+    page.get_by_label("This ends the query").check()
+    page.get_by_role("button", name="Answer and end").click()
+    expect(page.get_by_role("heading", name="Why it ended")).to_be_visible()
+    expect(lines.last).to_contain_text(f"Answered: {held[tool.output]}")
+    session.refresh_from_db()
+    assert session.trajectory.metrics["accurate"] == 1

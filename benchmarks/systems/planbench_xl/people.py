@@ -5,13 +5,22 @@ Pages are made from the context of an ask, which holds what the agent was told a
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from benchmarks.core.digests import canonical_json
-from benchmarks.core.ports.people import Fields, FieldsRefused, Mode, People, Place, ReplyForm
+from benchmarks.core.ports.people import (
+    Fields,
+    FieldsRefused,
+    Mode,
+    People,
+    Place,
+    ReplyForm,
+    Utterance,
+)
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.environment.actions import (
     ANSWER,
@@ -19,10 +28,16 @@ from benchmarks.systems.planbench_xl.environment.actions import (
     RETRIEVE,
     AgentAction,
     call_text,
+    parse_native,
+    parse_tagged,
+    read_call,
+    read_request,
     tagged,
 )
+from benchmarks.systems.planbench_xl.environment.retrieval import RequestRefused, check_request
 
 GIVES, TAKES, TAKES_2 = "gives", "takes", "takes_2"
+SEARCHED, CALLED, ANSWERED = "Searched", "Called", "Answered"
 ARGUMENT = "arg-"
 # What stands in quotes of any kind, and words with a digit: values, rather than prose.
 _QUOTED = re.compile(r"[`\"“‘']([^`\"”’'\n]{1,80})[`\"”’']")
@@ -111,6 +126,13 @@ class ReplyPage:
     @property
     def earlier_chosen(self) -> bool:
         return any(tool.chosen for tool in self.earlier)
+
+    @property
+    def calls_next(self) -> bool:
+        """Whether the last reply was a search that showed tools, after which one mostly calls
+        one of them.
+        """
+        return self.last is not None and self.last.did == SEARCHED and self.last.good
 
 
 def show(context: Json, given: Fields, errors: Mapping[str, str]) -> ReplyPage:
@@ -244,19 +266,22 @@ def _mistakes(events: Sequence[Json], limits: Mapping[str, int]) -> list[Mistake
     ]
 
 
+_DID = {RETRIEVE: SEARCHED, CALL: CALLED, ANSWER: ANSWERED}
+
+
 def _past(step: int, event: Json) -> EarlierReply:
     request: Any = event.get("request")
     if _searched(event):
         count, note = len(event["tools"]), event["feedback"].splitlines()[2:]
         found = f"{count} tool{'s' * (count != 1)} shown"
         came = found if count else " ".join(["No tools.", *note])
-        return EarlierReply(step, "Searched", _search_words(request), came, bool(count))
+        return EarlierReply(step, SEARCHED, _search_words(request), came, bool(count))
     if _carried_out(event):
         came = "Nothing was found for these values."
         if event["value"] is not None:
             came = as_text(event["value"])
-        return EarlierReply(step, "Called", _call_words(request), came, bool(event["success"]))
-    did = {RETRIEVE: "Searched", CALL: "Called", ANSWER: "Answered"}.get(event["action"], "Replied")
+        return EarlierReply(step, CALLED, _call_words(request), came, bool(event["success"]))
+    did = _DID.get(event["action"], "Replied")
     asked = request if isinstance(request, str) else _call_words(request) if request else ""
     return EarlierReply(step, did, asked, event["feedback"], False)
 
@@ -274,6 +299,44 @@ def _call_words(request: Json) -> str:
     )
     return f"{request['name']} ({arguments})"
 
+
+# --- The dialogue ---------------------------------------------------------------------------------
+
+_AGENT, _RESULT = "Agent", "Result"
+
+
+def dialogue(context: Json) -> list[Utterance]:
+    """Return the question, and every reply with its result, in words."""
+    lines = [Utterance("Question", context["query"])]
+    for step, event in enumerate(context["events"], 1):
+        past = _past(step, event)
+        lines += [
+            Utterance(_AGENT, _acted(past.did, past.asked), step),
+            Utterance(_RESULT, past.came or "–", step),
+        ]
+    return lines
+
+
+def _acted(did: str, asked: str) -> str:
+    return f"{did}: {asked}" if asked else did
+
+
+def spoken(parse: Callable[[str, Json], Json], text: str) -> str:
+    """Return a stored reply in the words of `dialogue`; as it is where it holds no action."""
+    action = parse(text, {})
+    kind, content = action["kind"], action["content"]
+    asked = ""
+    if kind == ANSWER:
+        asked = content
+    elif kind == RETRIEVE and (request := read_request(content)):
+        with suppress(RequestRefused):
+            asked = _search_words(check_request(request, ""))
+    elif kind == CALL and (call := read_call(content)):
+        asked = _call_words({"name": call.name or call.tool_id, "arguments": call.arguments})
+    return _acted(_DID[kind], asked) if asked else text
+
+
+# --- From fields to a reply -----------------------------------------------------------------------
 
 _NATIVE_NAMES = {RETRIEVE: "retrieve_tools", CALL: "call_tool"}
 
@@ -360,8 +423,12 @@ def _answer(context: Json, fields: Fields) -> tuple[str, Any]:
 
 _NEEDS = frozenset({"query", "step", "steps_left", "tools", "events", "limits"})
 REPLY_FORMS: Mapping[str, ReplyForm] = {
-    "tagged_action": ReplyForm(show, partial(compose, False), _NEEDS),
-    "native_action": ReplyForm(show, partial(compose, True), _NEEDS),
+    "tagged_action": ReplyForm(
+        show, partial(compose, False), _NEEDS, spoken=partial(spoken, parse_tagged)
+    ),
+    "native_action": ReplyForm(
+        show, partial(compose, True), _NEEDS, spoken=partial(spoken, parse_native)
+    ),
 }
 
 # What an agent can tell of the end by itself; whether the answer is right it is never told.
@@ -383,4 +450,9 @@ MODES = (
     ),
 )
 
-PEOPLE = People(reply_forms=REPLY_FORMS, end_messages=END_MESSAGES, modes=MODES)
+PEOPLE = People(
+    reply_forms=REPLY_FORMS,
+    end_messages=END_MESSAGES,
+    modes=MODES,
+    dialogues=dict.fromkeys(REPLY_FORMS, dialogue),
+)

@@ -24,7 +24,7 @@ from benchmarks.systems.planbench_xl.environment.actions import (
     read_call,
     read_object,
 )
-from benchmarks.systems.planbench_xl.people import REPLY_FORMS, compose
+from benchmarks.systems.planbench_xl.people import REPLY_FORMS, compose, dialogue
 from benchmarks.systems.planbench_xl.prompts import load_feedback
 from benchmarks.systems.planbench_xl.system import SYSTEM
 from benchmarks.systems.planbench_xl.world import load_world
@@ -326,6 +326,30 @@ def test_what_happened_is_counted_and_kept():
     assert {tool.name for tool in found.earlier} == set(names) - {t.name for t in found.latest}
     (called,) = [tool for tool in found.earlier if tool.calls]
     assert (called.name, called.calls) == ("look_up_wish_list_by_wish_entry", 1)
+
+
+def test_the_dialogue_has_each_reply_in_the_words_of_its_form():
+    stage = Stage()
+    search = compose(False, {}, {"do": "search", "gives": "buyer  number", "takes": "wish list"})
+    stage.say(search)
+    stage.say("I think.")
+    stage.call("look_up_wish_list_by_wish_entry", wish_entry="WEY-12741")
+    call = stage.ask.context["events"][-1]["request"]
+    lines = dialogue(stage.ask.context)
+    assert [(line.speaker, line.turn) for line in lines] == [
+        ("Question", 0), ("Agent", 1), ("Result", 1), ("Agent", 2), ("Result", 2), ("Agent", 3),
+        ("Result", 3),
+    ]  # fmt: skip
+    assert lines[1].text == "Searched: what takes “wish list” and gives “buyer number”"
+    # A reply that the next ask does not tell of yet stands there in the same words.
+    spoken = REPLY_FORMS["tagged_action"].spoken
+    assert spoken(search) == lines[1].text
+    assert spoken(f"<tool_call>{canonical_json(call)}</tool_call>") == lines[5].text
+    assert spoken("<final_answer> 7 </final_answer>") == "Answered: 7"
+    for odd in ("I think.", "<tool_call>{</tool_call>", "<retrieve_tools>{}</retrieve_tools>"):
+        assert spoken(odd) == odd
+    native = compose(True, {}, {"do": "answer", "answer": "7", "sure": "1"})
+    assert REPLY_FORMS["native_action"].spoken(native) == "Answered: 7"
 
 
 def test_a_form_that_was_refused_keeps_what_was_filled_in():
