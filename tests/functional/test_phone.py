@@ -1,0 +1,124 @@
+"""The live room and the desk on a phone, as far as Chromium emulates one: touch, a dense screen,
+and a keyboard that covers part of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page, expect
+
+from tests.annotation.live_sessions import begin, make_live_session, make_live_study
+from tests.annotation.rows import make_person, make_study
+from tests.functional.axe import DRAWN
+from tests.functional.test_annotation_loop import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+WIDTH, HEIGHT, KEYBOARD = 390, 844, 336
+# Chromium has no keyboard of a screen. Where one covers the window, the visual viewport is lower,
+# and the window's own height stays.
+COVER = """height => {
+  Object.defineProperty(visualViewport, "height", {get: () => height, configurable: true});
+  visualViewport.dispatchEvent(new Event("resize"));
+}"""
+ZOOM = """([scale, height]) => {
+  for (const [name, value] of [["scale", scale], ["height", height]]) {
+    Object.defineProperty(visualViewport, name, {get: () => value, configurable: true});
+  }
+  visualViewport.dispatchEvent(new Event("resize"));
+}"""
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_person("ann")
+
+
+@pytest.fixture(autouse=True)
+def _no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions move when a test moves them."""
+    monkeypatch.setattr("benchmarks.jobs.wake_up._send", lambda task, ids: None)
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(
+        viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=3, has_touch=True,
+        is_mobile=True,
+    ) as context:  # fmt: skip
+        yield context.new_page()
+
+
+def bottom(page: Page, selector: str) -> float:
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+def test_the_composer_stays_above_the_keyboard(live_server: Any, phone: Page, ann: User) -> None:
+    session = make_live_session(make_live_study(), [ann])
+    begin(session)
+    sign_in(phone, live_server.url)
+    phone.goto(f"{live_server.url}/sessions/{session.pk}/")
+    field, seen = phone.locator("#session-desk textarea[name=text]"), HEIGHT - KEYBOARD
+    assert bottom(phone, ".room-composer") == HEIGHT
+    field.tap()
+    phone.evaluate(COVER, seen)
+    phone.evaluate(DRAWN)
+    assert bottom(phone, ".room-composer") <= seen
+    assert bottom(phone, "#session-desk button[type=submit]") <= seen
+    box = field.bounding_box()
+    assert box is not None and box["y"] > 52 and box["y"] + 44 < seen, box
+    assert phone.locator(".room-bar").bounding_box()["y"] == 0  # type: ignore[index]
+    assert phone.locator("#room-talk").bounding_box()["height"] >= 90  # type: ignore[index]
+    field.fill("Something that nobody would say.")
+    phone.get_by_role("button", name="Send").tap()
+    expect(phone.locator(".talk-line.own").last).to_contain_text("nobody would say")
+    phone.evaluate(COVER, HEIGHT)
+    phone.evaluate(DRAWN)
+    assert bottom(phone, ".room-composer") == HEIGHT
+    # Zoomed with two fingers, less of the window is seen, but nothing covers it.
+    phone.evaluate(ZOOM, [2, HEIGHT / 2])
+    phone.evaluate(DRAWN)
+    assert bottom(phone, ".room-composer") == HEIGHT
+
+
+def test_the_drawer_opens_and_closes_by_touch(live_server: Any, phone: Page, ann: User) -> None:
+    session = make_live_session(make_live_study(), [ann])
+    begin(session)
+    sign_in(phone, live_server.url)
+    phone.goto(f"{live_server.url}/sessions/{session.pk}/")
+    profile = phone.get_by_role("heading", name="What the agent does not know")
+    info = phone.get_by_role("button", name="Info")
+    expect(profile).to_be_hidden()
+    for close in (lambda: info.tap(), lambda: phone.touchscreen.tap(12, HEIGHT / 2)):
+        info.tap()
+        expect(profile).to_be_in_viewport()
+        expect(info).to_have_attribute("aria-expanded", "true")
+        phone.locator(".session-desk aside summary").first.tap()  # what is in it stays usable
+        expect(profile).to_be_in_viewport()
+        close()
+        expect(profile).to_be_hidden()
+        expect(info).to_have_attribute("aria-expanded", "false")
+
+
+def test_quick_touches_on_scores_are_no_zoom(live_server: Any, phone: Page, ann: User) -> None:
+    study = make_study(annotators=[ann], manager=make_person("mia"))
+    sign_in(phone, live_server.url)
+    phone.goto(f"{live_server.url}/studies/{study.pk}/annotate/1/")
+    phone.get_by_role("button", name="Questions").tap()
+    scores = phone.locator(".score-scale").first.locator("label")
+    box = scores.nth(1).bounding_box()
+    assert box is not None and box["width"] >= 44 and box["height"] >= 44
+    at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for _ in range(2):
+        phone.touchscreen.tap(*at)
+    expect(scores.nth(1).locator("input")).to_be_checked()
+    assert phone.evaluate("visualViewport.scale") == 1
+    pressed = phone.locator(".score-scale label, button, summary, a").all()
+    assert {one.evaluate("one => getComputedStyle(one).touchAction") for one in pressed} == {
+        "manipulation"
+    }
+    # Smaller letters than these make some browsers zoom into a field that is touched.
+    for field in phone.locator("textarea, input[type=text], input[type=search]").all():
+        assert field.evaluate("one => parseFloat(getComputedStyle(one).fontSize)") >= 16
