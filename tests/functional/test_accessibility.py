@@ -2,6 +2,7 @@
 assistive technology reads."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -83,6 +84,17 @@ def phone(browser: Browser) -> Iterator[BrowserContext]:
         yield context
 
 
+def work_without_break(study: Study, user: User, minutes: int) -> None:
+    """Have somebody submit their first item after so many minutes, which is when a break is due."""
+    now = timezone.now()
+    Study.objects.filter(pk=study.pk).update(break_minutes=minutes)
+    Participant.objects.filter(study=study, user=user).update(active_ms=minutes * 60_000)
+    Assignment.objects.filter(study=study, annotator=user, position=1).update(
+        state=Assignment.State.SUBMITTED, opened_at=now - timedelta(minutes=minutes),
+        submitted_at=now, active_ms=minutes * 60_000,
+    )  # fmt: skip
+
+
 class Walk:
     """Opens pages on both screens and keeps what is wrong with them."""
 
@@ -155,6 +167,15 @@ def test_pages_of_items_and_sessions(
     walk.look(f"/sessions/{session.pk}/instructions/")
     begin(session)
     walk.look(f"/sessions/{session.pk}/")
+    work_without_break(study, ann, 50)
+    walk.look(f"/studies/{study.pk}/annotate/2/")
+    for page in (walk.wide, walk.small):
+        offer = page.get_by_role("button", name="Take a break · 50 min")
+        expect(offer).to_be_in_viewport(ratio=1)
+    offer.tap()
+    walk.look(f"/studies/{study.pk}/break/")
+    walk.small.get_by_role("button", name="End break").tap()
+    walk.small.wait_for_url("**/annotate/2/")
     assert walk.found == [], "\n".join(map(str, walk.found))
 
 
@@ -166,7 +187,10 @@ def test_keys_reach_everything_and_the_focus_is_seen(
     study = make_study(annotators=[ann], manager=manager)
     page = desktop.new_page()
     sign_in(page, live_server.url)
-    for path in ("/", f"/studies/{study.pk}/", f"/studies/{study.pk}/annotate/1/", "/sessions/"):
+    here = f"/studies/{study.pk}/"
+    for path in ("/", here, f"{here}annotate/1/", "/sessions/", f"{here}break/"):
+        if path.endswith("break/"):
+            Participant.objects.update(break_since=timezone.now())
         page.goto(live_server.url + path)
         reached = []
         for _ in range(60):
@@ -178,6 +202,9 @@ def test_keys_reach_everything_and_the_focus_is_seen(
             assert at["free"], (path, at)
             reached.append(at["html"])
         assert len(set(reached)) >= 5, path
+    page.get_by_role("button", name="End break").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/annotate/1/")
 
 
 class Tree:

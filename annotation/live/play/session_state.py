@@ -31,7 +31,7 @@ _S = Trajectory.Status
 Suggested = Sequence[tuple[int, int, str]]
 
 
-class PlaceRow(Protocol):
+class PolledPlace(Protocol):
     """What polls need of a `LivePlace`."""
 
     pk: Any
@@ -42,7 +42,7 @@ class PlaceRow(Protocol):
     last_seen_at: Any
 
 
-class AskRow(Protocol):
+class PolledAsk(Protocol):
     """What polls need of an `OpenAsk`."""
 
     pk: Any
@@ -56,9 +56,9 @@ def session_token(
     *,
     state: str,
     status: str,
-    places: Sequence[PlaceRow],
-    asks: Sequence[AskRow],
-    own: PlaceRow | None,
+    places: Sequence[PolledPlace],
+    asks: Sequence[PolledAsk],
+    own: PolledPlace | None,
     suggested: Suggested,
     present: Collection[int],
 ) -> str:
@@ -87,21 +87,21 @@ def _waiting(status: str, asks: Sequence[Any]) -> list[Any]:
     return [ask for ask in reversed(asks) if ask.answered_at is None]
 
 
-def _present(places: Sequence[PlaceRow], own: PlaceRow | None, now: datetime) -> set[int]:
+def _present(places: Sequence[PolledPlace], own: PolledPlace | None, now: datetime) -> set[int]:
     """Return the places whose players are at their page, with that of whoever looks."""
     return {*places_present(places, now), *([own.pk] if own is not None else [])}
 
 
 @dataclass(frozen=True)
-class Poll:
+class SessionPoll:
     """What is read for a poll: the player's place, and the token to compare with their page's."""
 
-    place: PlaceRow
+    place: PolledPlace
     token: str
     over: bool
 
 
-def read_poll(session: int, user: int) -> Poll | None:
+def read_poll(session: int, user: int) -> SessionPoll | None:
     """Return what a poll of this user compares; None where they have no place in the session."""
     rows = LivePlace.objects.filter(session=session).order_by("number")
     places: tuple[Any, ...] = tuple(
@@ -131,7 +131,7 @@ def read_poll(session: int, user: int) -> Poll | None:
         suggested=_suggested(own.session__trajectory_id, mine) if shows else (),
         present=_present(places, own, timezone.now()),
     )
-    return Poll(own, token, state in LiveSession.OVER or status in (_S.DONE, _S.CANCELLED))
+    return SessionPoll(own, token, state in LiveSession.OVER or status in (_S.DONE, _S.CANCELLED))
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def read_session_state(access: SessionAccess) -> SessionState:
     return SessionState(access, trajectory, turn, own, newest, suggested)
 
 
-def _suggested(trajectory: int, own: Sequence[AskRow]) -> Suggested:
+def _suggested(trajectory: int, own: Sequence[PolledAsk]) -> Suggested:
     """Return the suggestions on what a player is asked."""
     if not own:
         return ()

@@ -45,7 +45,7 @@ from annotation.live.play.services import (
     resume_session,
 )
 from annotation.live.play.session_state import (
-    PlaceRow,
+    PolledPlace,
     SessionState,
     read_poll,
     read_session_state,
@@ -221,7 +221,7 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     return _changed_parts(request, read_session_state(access), request.GET)
 
 
-def _note_there(place: PlaceRow) -> None:
+def _note_there(place: PolledPlace) -> None:
     """Note that a player is at their page."""
     note_here(place.pk, timezone.now())
     note_player(place=place.pk, last_seen_at=place.last_seen_at)
