@@ -112,7 +112,7 @@ def test_what_is_typed_survives_a_reload_and_a_refusal(seat: Page, run: Run) -> 
     seat.keyboard.press("Tab")
     seat.keyboard.type("wish list")
     seat.reload()
-    expect(seat.get_by_label("What it takes", exact=False).first).to_have_value("wish list")
+    expect(seat.get_by_label("What it takes", exact=True)).to_have_value("wish list")
     seat.keyboard.press("a")
     seat.keyboard.type("Somebody")
     seat.keyboard.press("Enter")
