@@ -75,7 +75,7 @@ def test_players_are_no_raters(judged: tuple[Study, Study]) -> None:
     said = {version.pk: read_study_annotations(version) for version in open_studies(None)}
     values = [list(answer.value) for pk in said for answer in said[pk].answers]
     assert values == [[2]]
-    assert study_certificate(live).seats == 0
+    assert study_certificate(live).assignments == 0
 
 
 def said_in(study: Study) -> list[tuple[object, ...]]:
