@@ -121,8 +121,8 @@ TABLES: Sequence[SourceTable] = (
 def source_lines(scope: Scope) -> Iterator[str]:
     """Yield the rows as JSON lines: a table's name, the row's number or key, and its fields.
 
-    Rows are numbered in the order in which they were stored, so that a file that was imported and
-    exported again is the same.
+    Rows are numbered in an order that does not depend on their ids (``_ORDER``), so that a file
+    that was imported and exported again is the same, whatever else was imported before it.
     """
     numbers: dict[str, dict[Any, Any]] = {}
     for table in TABLES:
@@ -140,8 +140,32 @@ def source_lines(scope: Scope) -> Iterator[str]:
 
 def _rows(table: SourceTable, scope: Scope) -> QuerySet[Any]:
     found = _SELECT[table.name](scope)
-    # Whoever is named by a key comes in the order of keys; others as they were stored.
-    return found.order_by(table.key or "pk")
+    return found.order_by(*_ORDER.get(table.name, (table.key,)))
+
+
+def _through(name: str, order: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{name}__{each}" for each in order)
+
+
+# The rows of tables without a key. The rows of one dataset, turn or run are stored together, so
+# that their ids have the same order everywhere.
+_DATASET = ("system", "name", "version", "checksum")
+_RUN = ("created_at", "agent__name", "pk")
+_TRAJECTORY = (*_through("run", _RUN), "task_id", "attempt", "pk")
+_TURN = (*_through("trajectory", _TRAJECTORY), "index")
+_ORDER: Mapping[str, Sequence[str]] = {
+    "dataset": _DATASET,
+    "task": (*_through("dataset", _DATASET), "pk"),
+    "profile": (*_through("task__dataset", _DATASET), "pk"),
+    "constraint": (*_through("profile__task__dataset", _DATASET), "pk"),
+    "candidate": (*_through("task__dataset", _DATASET), "pk"),
+    "run": _RUN,
+    "trajectory": _TRAJECTORY,
+    "turn": _TURN,
+    "violation": (*_through("turn", _TURN), "pk"),
+    "judging": (*_through("run", _RUN), "pk"),
+    "score": (*_through("turn", _TURN), "pk"),
+}
 
 
 def datasets_needed(scope: Scope) -> QuerySet[Dataset]:

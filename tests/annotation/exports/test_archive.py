@@ -4,6 +4,7 @@ import io
 import json
 import re
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,7 @@ from django.core.management import call_command
 from annotation.errors import Refused
 from annotation.exports.scope import Scope
 from annotation.exports.services import ExportRequest, unavailable, write_study
-from annotation.exports.sources import SOURCES
+from annotation.exports.sources import SOURCES, source_lines
 from annotation.imports.services import import_study
 from annotation.models import Study
 from annotation.quality.rule import GoldRule
@@ -184,3 +185,16 @@ def test_blind_annotators_get_no_archive_and_commands_write_it(
     out = io.StringIO()
     call_command("import_study", str(tmp_path / "x" / "study.zip"), stdout=out)
     assert "closed" in out.getvalue()
+
+
+def test_its_sources_have_an_order_that_does_not_depend_on_ids(world: World) -> None:
+    """Another study that was imported before may have brought the later run first."""
+    runs = Run.objects.filter(trajectories__items__study=world.study).distinct().order_by("pk")
+    first, second = runs
+    assert first.created_at < second.created_at
+    Run.objects.filter(pk=first.pk).update(created_at=second.created_at + timedelta(seconds=1))
+    rows = [json.loads(line) for line in source_lines(Scope(world.study))]
+    agents = [row["agent"] for row in rows if row["table"] == "run"]
+    assert agents == [second.agent.name, first.agent.name]
+    numbers = [row["run"] for row in rows if row["table"] == "trajectory"]
+    assert numbers == sorted(numbers)
