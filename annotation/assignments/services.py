@@ -290,7 +290,9 @@ def _claim_free_item(study: Study, user: User, participant: Participant) -> Item
     """
     played = played_trajectory_ids(user)
     if not played:
-        ahead = unassigned_items(study.pk, user.pk).filter(rank__gt=participant.cursor)
+        # An item's lists of questions and parts are long, and read with the desk.
+        ahead = unassigned_items(study.pk, user.pk).only("trajectory", "rank")
+        ahead = ahead.filter(rank__gt=participant.cursor)
         locked = ahead.select_for_update(of=("self",), no_key=True, skip_locked=True)
         item = locked.order_by("rank").first()
         if item is not None and _claim_slot(item.pk):

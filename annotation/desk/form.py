@@ -185,11 +185,11 @@ class DeskForm:
             return "list"
         return "columns" if all(row.is_inline for row in self.rows) else ""
 
-    @property
+    @cached_property
     def required(self) -> int:
         return sum(row.question.required for row in self.rows)
 
-    @property
+    @cached_property
     def answered(self) -> int:
         return sum(row.question.required and row.answer.given for row in self.rows)
 

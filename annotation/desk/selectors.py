@@ -5,6 +5,7 @@ Nothing here may reveal which agent made the trajectory.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from annotation.desk.form import (
@@ -161,7 +162,7 @@ class DeskPage:
     def next(self) -> int | None:
         return self.item.position + 1 if self.item.position < self.last else None
 
-    @property
+    @cached_property
     def not_asked(self) -> list[Question]:
         """Questions of the questionnaire that this item has nothing for."""
         return [q for q in self.questionnaire.questions if q.key not in self.item.item.asked]
