@@ -30,8 +30,8 @@ def slot_fields(
     ``compact``: what it is asked of stands in for its title, and what stands beside it is left out.
     """
     question, scale, answer = row.question, row.question.scale, row.answer
-    # Value, label, key and kind. Strings, because templates take long to localize numbers, and to
-    # escape what needs it not.
+    # Value, label, key and kind. Strings, because templates take long to localize numbers; those of
+    # points are safe as they are, so that they are not escaped again and again.
     options: list[tuple[str, str, str, str]] = []
     if scale.kind == "points":
         options = [(point, point, point, "") for point in map(SafeString, scale.values)]
@@ -57,7 +57,7 @@ def slot_fields(
         "row": row,
         "question": question,
         "scale": scale,
-        "name": escape(row.slot.name),
+        "name": escape(row.slot.name),  # once, as a question's fields name it a dozen times
         "number": str(row.number),
         "compact": compact,
         "inline": inline,
