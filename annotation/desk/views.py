@@ -151,7 +151,7 @@ def _settings(page: DeskPage, access: StudyAccess) -> dict[str, Any]:
         "activeMs": item.active_ms,
         "idleSeconds": access.study.idle_seconds,
         "places": {
-            name: {"said": answer.scalar, "version": answer.version}
+            name: {"value": answer.scalar, "version": answer.version}
             for name, answer in page.stored.items()
         },
         "edits": page.edits,
