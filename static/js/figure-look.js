@@ -37,10 +37,11 @@ function template(colour, { forFile = false, font, scale = 1 } = {}) {
     ticklen: 4,
     title: { standoff: 10 * scale, font: { size: FONT_SIZE * scale } },
   };
-  const ground = forFile ? colour("var(--page)") : "rgba(0, 0, 0, 0)";
+  // A file is for a white page, whatever the ground of ours.
+  const ground = forFile ? "#fff" : "rgba(0, 0, 0, 0)";
   const series = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => colour("var(--series-" + n + ")"));
   // Up to a tint on which words are readable in both themes.
-  const steps = [["var(--page)", 0], ["var(--heat)", 1]];
+  const steps = [[forFile ? "#fff" : "var(--page)", 0], ["var(--heat)", 1]];
   return {
     layout: {
       paper_bgcolor: ground,

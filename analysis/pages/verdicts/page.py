@@ -4,13 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from analysis.figures.forest import ForestRows, forest
+from analysis.figures.theme import ACCENT, NEUTRAL, Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
+    FigureOf,
     NothingToShow,
     TableOf,
+    UrlOf,
     count_of,
     estimate_of,
     text_of,
@@ -250,10 +254,34 @@ def _dimension_column(dimension: Dimension) -> ColumnOf[VerdictGroup]:
     )
 
 
+def draw(result: VerdictResult, url: UrlOf) -> Figure:
+    """Draw the share of plans that the judges find valid, by verdict; both kinds come first."""
+    kinds = {title for title, _ in GROUPS}
+
+    def rows(name: str, *, is_kind: bool, look: tuple[str, str]) -> ForestRows:
+        groups = [group for group in result.groups if (group.title in kinds) == is_kind]
+        marks = [(f"{one.title} ({len(one.trajectories):,})", one.valid) for one in groups]
+        return ForestRows(name, marks, [url(one.link()) for one in groups], look)
+
+    return forest(
+        [
+            rows("all called correct or wrong", is_kind=True, look=(ACCENT, "circle")),
+            rows("single verdicts", is_kind=False, look=(NEUTRAL, "diamond-open")),
+        ],
+        title="share that the judges find valid",
+        unit="share",
+    )
+
+
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
-    figure=None,
+    figure=FigureOf(
+        "valid",
+        "Recorded answers that the judges find valid, by people’s verdict",
+        draw,
+        table="verdicts",
+    ),
     table=TableOf(
         "verdicts",
         "People's verdicts and judges' scores",

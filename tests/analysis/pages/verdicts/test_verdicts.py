@@ -1,5 +1,7 @@
 """People's verdicts on recorded answers beside the judges, worked out by hand."""
 
+import json
+
 import pytest
 
 from analysis.filters import Filters
@@ -45,6 +47,12 @@ def test_by_verdict() -> None:
         "4 final plans are recorded answers: of those that people called correct the judges find "
         "100.0 % valid, of those called wrong 0.0 %."
     )
+    (figure,) = made.figures
+    marks = [trace for trace in json.loads(figure.json)["data"] if trace["mode"] == "markers"]
+    assert [(trace["y"], trace["x"]) for trace in marks] == [
+        (["All called correct (3)", "All called wrong (1)"], [1, 0]),
+        (["Correct, efficient (3)\u200b", "Wrong, partly correct (1)\u200b"], [1, 0]),
+    ]
     (table,) = made.tables
     rows = {record[0]: dict(zip(table.header, record, strict=True)) for record in table.records()}
     assert list(rows) == [
