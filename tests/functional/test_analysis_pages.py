@@ -94,6 +94,19 @@ def test_figures_are_drawn_and_axe_is_content(at: str, page: Page) -> None:
         assert violations(page, serious=True) == [], where
 
 
+def test_a_figure_is_saved_under_the_name_of_what_it_shows(at: str, page: Page) -> None:
+    page.goto(f"{at}/leaderboard/?agents=ada&agents=nobody")
+    expect(page.locator("#report .messages")).to_contain_text("There is no agent “nobody” here")
+    figure = page.locator("[data-figure]").first
+    expect(figure).to_have_attribute("data-drawn", "")
+    with page.expect_download() as download:
+        figure.locator('[data-save="svg"][data-width="column"]').evaluate("(one) => one.click()")
+    name = download.value.suggested_filename
+    assert name.startswith("leaderboard-") and name.endswith("-ada-board-85mm.svg")
+    svg = download.value.path().read_text()
+    assert 'width="85mm"' in svg and float(svg.partition('height="')[2].partition("mm")[0]) < 150
+
+
 def test_filters_change_the_page_in_place_and_the_address(at: str, page: Page) -> None:
     page.goto(f"{at}/leaderboard/")
     expect(page.locator("#report tbody").first).to_contain_text("Ada")
