@@ -172,3 +172,11 @@ def test_each_system_names_its_own_faults(
     faults = get_system(system).faults
     assert set(find_faults([found.pk], faults)[found.pk].turns) == expected
     assert expected <= set(faults.all)
+
+
+def test_an_agent_whose_results_are_undefined_is_not_said_to_fail() -> None:
+    dataset = make_dataset()
+    make_trajectory(make_run(dataset, "unjudged"), 1, accurate=None)
+    assert report(dataset).sentence.startswith(
+        "Nobody knows whether Unjudged fails: accuracy is undefined for all of its trajectories "
+    )
