@@ -308,7 +308,7 @@ def test_csv_has_the_filters_of_the_page(reader: Client, dataset: Dataset) -> No
     rows = list(csv.reader(io.StringIO(response.content.decode())))
     assert [row[0] for row in rows[1:]] == ["Bob"]
     assert response["Content-Disposition"] == (
-        'attachment; filename="leaderboard-board-tests-1-mid-standard-bob.csv"'
+        'attachment; filename="leaderboard-tests-bob-board.csv"'
     )
 
 
