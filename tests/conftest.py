@@ -91,6 +91,15 @@ def _close_connections() -> Iterator[None]:
     close_connections()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _jobs_keep_their_leases() -> Iterator[None]:
+    """A job's lease is not renewed on a connection of its own, which does not see what a test has
+    not committed: a job that takes longer than the pause would take itself for cancelled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchmarks.jobs.services.BEAT_SECONDS", 3600.0)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _empty_cache() -> None:
     """No test sees what another one cached, or pays for how often another one signed in.
