@@ -202,7 +202,7 @@ def test_pdf_of_a_figure(
     for _ in range(2):
         response = reader.get(url)
         assert response.content == b"%PDF-1.4"
-        assert re.search(r"leaderboard-board-.*-178mm\.pdf", response["Content-Disposition"])
+        assert re.search(r"leaderboard-.*-board-178mm\.pdf", response["Content-Disposition"])
     # Kept: the browser is started once.
     assert len(asked) == 1
     assert "default-src &#x27;none&#x27;" in asked[0] and "alert(1)</script>" not in asked[0]
