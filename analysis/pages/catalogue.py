@@ -66,7 +66,8 @@ class AnalysisPage:
     conditions, experiments or judgings. ``every_condition``: it compares conditions.
     ``beside_people``: it shows what people said of the same trajectories. ``beside_published``:
     published figures are further rows or lines of those of runs. ``deferred``: a part of it
-    takes too long for a request; a job computes it.
+    takes too long for a request; a job computes it. ``waits``: its answer waits for that job, so
+    that it may not be kept.
     """
 
     key: str
@@ -83,6 +84,7 @@ class AnalysisPage:
     beside_people: bool = False
     beside_published: bool = False
     deferred: bool = False
+    waits: bool = False
 
     @property
     def of_study(self) -> bool:
@@ -143,7 +145,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "decline", "Decline", "Do plans get worse from turn to turn?",
-            ("align", "dimensions", "runs"), fits=is_judged, deferred=True,
+            ("align", "dimensions", "runs"), fits=is_judged, deferred=True, waits=True,
         ),
         AnalysisPage(
             "agreement", "Agreement", "How far are the judges from people?",
@@ -207,7 +209,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "turn-scores", "Turn scores", "Do people see plans get worse where judges do?",
-            ("align",), asks=asks_about_turns, deferred=True,
+            ("align",), asks=asks_about_turns, deferred=True, waits=True,
         ),
         AnalysisPage(
             "violation-check", "Violation check", "Do judges find the violations that people find?",

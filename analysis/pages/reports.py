@@ -63,7 +63,8 @@ def open_selection(
     given, first = select(page, filters, user, seen), None
     key = report_key(page, given)
     options = given.options.get(name, ())
-    if filters.study or filters.dataset or filters.runs or len(options) < 2:
+    named = filters.study or filters.dataset or filters.runs
+    if named or len(options) < 2 or page.waits:
         return given, key
     tried = (filters, *(_with(filters, name, option.value) for option in options[:MOST_TRIED]))
     for one in tried:

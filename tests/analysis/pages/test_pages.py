@@ -340,7 +340,7 @@ def test_new_answers_make_a_new_agreement(reader: Client, study: Study) -> None:
 
 @pytest.fixture
 def usual_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let pages that have nothing to draw stay on their usual choice: a budget is for one choice."""
+    """Let pages that have nothing to draw stay on their usual choice: a budget is for one."""
     monkeypatch.setattr(reports, "MOST_TRIED", 0)
 
 
