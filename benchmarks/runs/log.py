@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Field, Model
 from django.utils import timezone
 
 from benchmarks.core import types
@@ -40,7 +42,6 @@ from benchmarks.runs.calls import (
     reserve_cost,
     store_messages,
 )
-from benchmarks.runs.inserts import insert
 from benchmarks.runs.leases import LEASE
 
 # What playing back stored calls needs of them, and what their rows are known by.
@@ -106,7 +107,7 @@ class DatabaseLog:
             self._tell(sent)
             if lost:
                 self._give_up(lost)
-            insert(rows)
+            insert_rows(rows)
             # Last, because all workers of the run wait for its row, and after calls, as
             # ``record_verdict`` does, so that the two cannot deadlock.
             reserve_cost(self.run.pk, most)
@@ -217,7 +218,7 @@ class DatabaseLog:
                     payload=dict(turn.payload),
                     is_final=ends and turn is kept[-1],
                 )
-                insert([row])
+                insert_rows([row])
                 Violation.objects.bulk_create(self._violations(row, turn))
                 JudgeScore.objects.bulk_create(self._scores(row, turn))
             yield
@@ -414,3 +415,39 @@ def turns_with_scores(trajectory: int, *, scored: int, judging: int) -> dict[int
         )
         for row in Turn.objects.filter(trajectory=trajectory).order_by("index")
     }
+
+
+def insert_rows(rows: Sequence[Model]) -> None:
+    """Insert new rows of one model, and give each its id.
+
+    The statement for a single row, the usual case, is kept: to build it takes longer than to carry
+    it out, and on SQLite no other thread can write meanwhile. Like ``bulk_create``, this sends no
+    signals and calls no ``save``. Fields that make their own value (``auto_now``) are not
+    supported.
+    """
+    if not rows:
+        return
+    if len(rows) > 1:
+        type(rows[0])._default_manager.bulk_create(rows)
+        return
+    (row,) = rows
+    statement, fields = _insert_statement(type(row))
+    values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        (row.pk,) = cursor.fetchone()
+    row._state.adding = False
+
+
+@cache
+def _insert_statement(model: type[Model]) -> tuple[str, list[Any]]:
+    """Return the statement that inserts one row, and the fields that it takes values of."""
+    fields = [
+        field
+        for field in model._meta.get_fields()
+        if isinstance(field, Field) and field.concrete and not field.primary_key
+    ]
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    places = ", ".join(["%s"] * len(fields))
+    table = model._meta.db_table
+    return f'INSERT INTO "{table}" ({columns}) VALUES ({places}) RETURNING "id"', fields
