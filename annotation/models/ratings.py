@@ -44,7 +44,7 @@ class RatingEdit(PlacedAnswer, AppendOnly):
 
     ``client_id`` is made where the click happened, so that sending it twice stores it once. An
     undo names the edit that it takes back in ``undoes`` and holds the value that it leads back to,
-    null where there was none before. ``unblinded``: said after the annotator had been told who
+    null where there was none before. ``unblinded``: given after the annotator had been told who
     made what.
     """
 

@@ -103,7 +103,7 @@ def test_what_was_written_is_not_lost(researcher: Client, row: Trajectory, scrip
     data = {"text": "A long thought.", "turn": "1", "quote": "not in it", "where": "", "start": ""}
     answer = post(researcher, "note_add", row.pk, script=script, **data)
     text = answer.content.decode()
-    assert answer.status_code == 422 and "do not stand in turn 1" in text
+    assert answer.status_code == 422 and "are not in turn 1" in text
     assert ">A long thought.</textarea>" in text and ">not in it</textarea>" in text
     assert not Remark.objects.exists()
 

@@ -364,7 +364,7 @@ def test_files_are_named_after_what_they_show() -> None:
     assert named("rubric", turns="all") == "rubric-household-demo-1-mid-turns-all"
     assert named("leaderboard", published="show").endswith("mid-published-show")
     assert named("leaderboard", published="hide") == "leaderboard-household-demo-1-mid"
-    dataset.name = "../" + "long name " * 20 + "/etc"
+    dataset.name = "../" + "long name " * 10 + "/etc"
     dataset.save()
     name = named("leaderboard", "board")
     assert len(name) <= 86 and name.startswith("leaderboard-long-name") and "/" not in name

@@ -204,10 +204,10 @@ def test_settings_name_every_place_alike(tab: Client, ann: User) -> None:
     assert found is not None
     settings = json.loads(found[1])
     assert settings["places"] == {
-        "safety.turn-2": {"said": 4, "version": 1},
-        "safety.turn-2:comment": {"said": "Why <b>not</b>?", "version": 1},
-        "safety.turn-2:evidence": {"said": [span], "version": 1},
-        ":flag": {"said": "x", "version": 1},
+        "safety.turn-2": {"value": 4, "version": 1},
+        "safety.turn-2:comment": {"value": "Why <b>not</b>?", "version": 1},
+        "safety.turn-2:evidence": {"value": [span], "version": 1},
+        ":flag": {"value": "x", "version": 1},
     }
     assert [edit["slot"] for edit in settings["edits"]] == ["safety.turn-2"]
     assert "<q>Take</q>" in page

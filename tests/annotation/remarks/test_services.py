@@ -127,9 +127,7 @@ def test_where_a_quote_stands(
         pytest.param({"text": " "}, "write something", id="empty"),
         pytest.param({"text": "x" * 5001}, "at most 5000", id="too long"),
         pytest.param({"quote": "Take"}, "which turn", id="quote without turn"),
-        pytest.param(
-            {"quote": "No such words", "turn": 1}, "do not stand in turn 1", id="invented"
-        ),
+        pytest.param({"quote": "No such words", "turn": 1}, "are not in turn 1", id="invented"),
         pytest.param({"turn": 9}, "no turn 9", id="no such turn"),
     ],
 )

@@ -10,7 +10,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.limited_process import LimitReached, ProcessLimits, check_apart
 from benchmarks.core.problems import FileRefused, Problem
 
-HERE = "tests.benchmarks.core.test_apart"
+HERE = "tests.benchmarks.core.test_limited_process"
 LIMITS = ProcessLimits(seconds=1, megabytes=256)
 
 

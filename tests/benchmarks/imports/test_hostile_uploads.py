@@ -19,7 +19,7 @@ from tests.benchmarks.hostile_workbooks import HOSTILE, high_row, plain
 # renews the lease would miss the job, which the test has not committed.
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 
-TESTS = "tests.benchmarks.core.test_apart"
+TESTS = "tests.benchmarks.core.test_limited_process"
 
 
 def send(content: bytes, name: str = "evil.xlsx") -> Job:

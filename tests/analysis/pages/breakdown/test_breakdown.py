@@ -6,6 +6,7 @@ from django.test import Client
 
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
+from analysis.filters.forms import unknown_values
 from analysis.filters.page_filters import with_group
 from analysis.reports.content import Report, Table
 from benchmarks.datasets.files import save_task_file
@@ -72,8 +73,10 @@ def test_another_grouping_and_crossed_ones(questions: Dataset) -> None:
     assert sum(int(str(row["accurate n"])) for row in distances) == 12
     crossed = lines(report(questions, by="task+domain").table("breakdown"))
     assert all(" · " in str(row["group"]) for row in crossed)
-    unknown = report(questions, by="colour")
-    assert any("do not differ in colour" in notice.text for notice in unknown.notices)
+    wanted = Filters(dataset=str(questions.pk), by="colour")
+    shown = with_group(select_runs(wanted, every_condition=True))
+    (note,) = unknown_values(wanted, shown, ["by"])
+    assert note == "There is no grouping “colour” here; “Task” is shown."
 
 
 def test_agents_stand_beside_people_on_the_questions_of_both(questions: Dataset) -> None:

@@ -145,7 +145,8 @@ def test_metrics_follow_from_the_judging_that_counts(run: Run) -> None:
         "accurate" not in cell.url for table in made.tables for row in table.rows for cell in row
     )
     # Beside it now stands the primary one.
-    assert selection.filters.beside == "live" and choose(judging="again", beside="x").notes
+    assert selection.filters.beside == "live"
+    assert choose(judging="again", beside="x").filters.beside == "live"
     assert refinement_chains(selection.runs, 6).left_out
 
 

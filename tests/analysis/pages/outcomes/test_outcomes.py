@@ -55,7 +55,7 @@ def test_one_trial_each_has_wilsons_interval_and_no_pass_power() -> None:
     assert row["reward high"] == pytest.approx(0.6994, abs=1e-4)
     assert found.table("pass") is None
     assert [figure.name for figure in found.figures] == ["reward"]
-    assert "wilson" in " ".join(found.how)
+    assert "Wilson" in " ".join(found.how)
 
 
 def test_rewards_between_are_means_with_their_spread() -> None:
