@@ -104,7 +104,9 @@ _ANSWER_COLUMNS = (
     ExportColumn("evidence", "spans", "places in the trajectory: turn, where, start, end, quote"),
     ExportColumn("edits", "whole", "how many edits led to this row, undoing included"),
     ExportColumn("answered_at", "time", "when the answer was given; without one, the last remark"),
-    ExportColumn("after_unblinding", "truth", "whether it was given after the rater learnt who made what"),
+    ExportColumn(
+        "after_unblinding", "truth", "whether it was given after the rater learnt who made what"
+    ),
 )
 _ADJUDICATED = (
     ExportColumn("adjudicated", "truth", "whether an adjudicator decided this place", telling=True),
@@ -120,7 +122,9 @@ _EDIT = (
     ExportColumn("spans", "spans", "places in the trajectory, for evidence"),
     ExportColumn("text", "text", "words"),
     ExportColumn("undoes", "whole", "number of the edit that it takes back"),
-    ExportColumn("after_unblinding", "truth", "whether it was made after the rater learnt who made what"),
+    ExportColumn(
+        "after_unblinding", "truth", "whether it was made after the rater learnt who made what"
+    ),
     ExportColumn("client_id", "text", "id that the browser gave the edit", False, True),
     ExportColumn("client_time", "time", "when it was made, by the clock of the browser"),
     ExportColumn("edited_at", "time", "when it was stored"),
