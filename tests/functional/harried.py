@@ -177,7 +177,8 @@ class Trial:
         run = played["run"]
         billed = self._billed(played)
         assert run.status == Run.Status.PAUSED and "cost cap" in run.problem, run.status
-        assert billed <= run.committed <= cap, (billed, run.committed, cap)
+        # Sums of costs differ in their last digit with the order in which calls ended.
+        assert billed <= run.committed + 1e-9 and run.committed <= cap, (billed, run, cap)
         self.found["cap"] = {"cap": cap, "committed": run.committed, "billed_by_server": billed}
         self.say(f"the cap holds: {json.dumps(self.found['cap'])}")
 
