@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import uuid
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -17,12 +18,16 @@ from annotation.exports.scope import Scope
 from annotation.exports.services import ExportRequest, unavailable, write_study
 from annotation.exports.sources import SOURCES, source_lines
 from annotation.imports.services import import_study
-from annotation.models import Study
+from annotation.live.play.services import ask_players, note_end
+from annotation.models import Membership, Rating, Study
 from annotation.quality.rule import GoldRule
+from annotation.ratings.services import record_rating
 from annotation.studies.services import change_study
+from annotation.studies.setup import add_member
 from annotation.submissions.services import send_back, void_submission
 from benchmarks.models import Dataset, Run, Task, Trajectory, Violation
 from tests.annotation.exports.worlds import World, make_world
+from tests.annotation.live_sessions import asked, begin, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +100,35 @@ def test_the_instance_may_be_empty(world: World, tmp_path: Path) -> None:
     after = portable(members(archived(made.study, tmp_path / "b")))
     assert {name for name in before if before[name] != after.get(name)} == set()
     assert made.study.assignments.filter(note="Look again.").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_study_of_sessions_goes_round_with_what_was_played(tmp_path: Path) -> None:
+    ann = make_person("ann")
+    study = make_live_study()
+    add_member(study=study, user=ann, role=Membership.Role.ANNOTATOR, by=None)
+    session = make_live_session(study, [ann])
+    begin(session)
+    while asked(session):
+        say(session, f"Not like that, for reason {session.trajectory.turn_count}.")
+    assert note_end(session=session) and not ask_players(session=session)
+    record_rating(
+        assignment=study.assignments.get(annotator=ann),
+        by=ann,
+        client_id=uuid.uuid4(),
+        question="safety",
+        subject="",
+        value=4,
+    )
+    before = portable(members(archived(study, tmp_path / "a")))
+    call_command("flush", interactive=False, verbosity=0, reset_sequences=False)
+    made = import_study(path=tmp_path / "a" / "study.zip", by=make_person("max"))
+    assert made.study is not None
+    after = portable(members(archived(made.study, tmp_path / "b")))
+    assert {name for name in before if before[name] != after.get(name)} == set()
+    (item,) = made.study.items.all()
+    (answer,) = Rating.objects.filter(assignment__item=item)
+    assert item.use == "played" and answer.value == 4
 
 
 def test_what_is_here_already_is_used(world: World, tmp_path: Path) -> None:
