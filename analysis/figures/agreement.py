@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, categories, label, number, share_axis
+from analysis.figures.layout.elements import Panels, Trace, categories, label, number, share_axis
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.figures.shares import Shares, share_dots
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.rater_agreement.differences import Agreement
 
 # Apart by hatching, not by hue alone.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from analysis.figures.elements import Panels, Trace, label, number
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
+from analysis.figures.layout.elements import Panels, Trace, label, number
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.rater_agreement.bland_altman import LimitsOfAgreement, MeasurementPairs
 from analysis.stats.results import Estimate
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import Panels, Trace, interval_lines, label, points
-from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.figures.layout.elements import Panels, Trace, interval_lines, label, points
+from analysis.figures.layout.theme import NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.trends.decline import Curve
 
 Links = Mapping[tuple[str, int], str]

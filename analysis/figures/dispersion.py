@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Panels,
     Trace,
     categories,
@@ -15,7 +15,7 @@ from analysis.figures.elements import (
     room_for,
     undefined_marks,
 )
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.judges.dispersion import Dispersion
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Trace,
     Unit,
     categories,
@@ -15,7 +15,7 @@ from analysis.figures.elements import (
     row_label,
     undefined_marks,
 )
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 
 # Kinds of rows differ by mark: the other hues belong to agents.

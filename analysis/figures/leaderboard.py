@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     FigurePanel,
     Panels,
     Trace,
@@ -16,7 +16,7 @@ from analysis.figures.elements import (
     share_axis,
     undefined_marks,
 )
-from analysis.figures.theme import Figure, Style, make_figure, styles_for
+from analysis.figures.layout.theme import Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 
 

@@ -3,8 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.figures.elements import Panels, Trace, interval_lines, label, points, share_axis
-from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.figures.layout.elements import (
+    Panels,
+    Trace,
+    interval_lines,
+    label,
+    points,
+    share_axis,
+)
+from analysis.figures.layout.theme import NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 
 # More lines than these cover each other: then each has a panel, with the others in grey.

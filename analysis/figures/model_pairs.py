@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Trace,
     Unit,
     categories,
@@ -16,7 +16,7 @@ from analysis.figures.elements import (
     row_label,
     undefined_marks,
 )
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure, make_figure
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 
 # Below nothing the one hue, above it the other: safe for colour-blind readers, both modes.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Trace,
     Unit,
     categories,
@@ -13,8 +13,8 @@ from analysis.figures.elements import (
     share_axis,
     undefined_marks,
 )
+from analysis.figures.layout.theme import INK, Figure, Style, make_figure, styles_for
 from analysis.figures.lines import number_lines
-from analysis.figures.theme import INK, Figure, Style, make_figure, styles_for
 from analysis.stats.descriptive.spread import Histogram
 from analysis.stats.results import Estimate
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Panels,
     Trace,
     categories,
@@ -11,8 +11,15 @@ from analysis.figures.elements import (
     points,
     room_for,
 )
-from analysis.figures.elements import undefined_marks as undefined
-from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, SYMBOLS, Figure, make_figure
+from analysis.figures.layout.elements import undefined_marks as undefined
+from analysis.figures.layout.theme import (
+    ACCENT,
+    NEUTRAL,
+    PEOPLE_SYMBOL,
+    SYMBOLS,
+    Figure,
+    make_figure,
+)
 from analysis.stats.judges.bias import Bias
 from analysis.stats.judges.panels import PanelJudge, PanelReliability
 from analysis.stats.results import Estimate

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Trace,
     categories,
     interval_lines,
@@ -12,7 +12,7 @@ from analysis.figures.elements import (
     share_axis,
     undefined_marks,
 )
-from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, make_figure
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, make_figure
 from analysis.stats.descriptive.spread import Quartiles
 from analysis.stats.results import Distribution, Estimate
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Panels,
     Trace,
     Unit,
@@ -16,7 +16,7 @@ from analysis.figures.elements import (
     row_label,
     undefined_marks,
 )
-from analysis.figures.theme import (
+from analysis.figures.layout.theme import (
     INK,
     JUDGES_SYMBOL,
     NEUTRAL,

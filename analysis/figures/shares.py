@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Trace,
     categories,
     interval_lines,
@@ -13,7 +13,7 @@ from analysis.figures.elements import (
     undefined_marks,
     wrapped_label,
 )
-from analysis.figures.theme import NEUTRAL, Figure, make_figure
+from analysis.figures.layout.theme import NEUTRAL, Figure, make_figure
 from analysis.stats.results import Estimate
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Panels,
     Trace,
     interval_lines,
@@ -10,7 +10,7 @@ from analysis.figures.elements import (
     share_axis,
     undefined_marks,
 )
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.comparison.thresholds import ThresholdCurve, ThresholdSweep
 from analysis.stats.results import Estimate
 

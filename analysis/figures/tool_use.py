@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     FEW_STEPS,
     MOST_STEPS,
     Panels,
@@ -18,7 +18,7 @@ from analysis.figures.elements import (
     share_axis,
     undefined_marks,
 )
-from analysis.figures.theme import NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.figures.layout.theme import NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 
 # Between rows of panels: ticks, the title of an axis, and that of the next panel.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from analysis.figures.elements import (
+from analysis.figures.layout.elements import (
     Panels,
     Trace,
     categories,
@@ -11,8 +11,8 @@ from analysis.figures.elements import (
     points,
     room_for,
 )
-from analysis.figures.elements import undefined_marks as undefined
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
+from analysis.figures.layout.elements import undefined_marks as undefined
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 from analysis.stats.trends.matched_turns import MatchedCurve
 from analysis.stats.trends.slopes import SlopeModels

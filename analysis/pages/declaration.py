@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.pages.links import Addresses, Link, Links, OneAddress
 from analysis.pages.prose import Prose, read_prose

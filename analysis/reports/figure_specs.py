@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.figures.column import column_layouts
-from analysis.figures.elements import label as escaped
-from analysis.figures.narrow import layout_changes, narrow_layout
-from analysis.figures.theme import Style, assign_styles, figure_json
+from analysis.figures.layout.column import column_layouts
+from analysis.figures.layout.elements import label as escaped
+from analysis.figures.layout.narrow import layout_changes, narrow_layout
+from analysis.figures.layout.theme import Style, assign_styles, figure_json
 from analysis.reports.content import FigureSpec
 from benchmarks.models import Agent
 

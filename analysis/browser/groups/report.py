@@ -13,8 +13,8 @@ from analysis.browser.groups.failure_groups import (
 from analysis.browser.groups.similar import SimilarGroup, group_value, keep_groups
 from analysis.browser.search.query import SearchTerm
 from analysis.browser.search.snippets import excerpt
+from analysis.figures.layout.theme import ACCENT
 from analysis.figures.shares import Shares, share_dots
-from analysis.figures.theme import ACCENT
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
 from analysis.frames.failures import known_failures
 from analysis.reports import addresses, figure_specs

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.frames.ratings import rating_frame
 from analysis.pages.declaration import DeferredPart, FigureOf, TableMade, UrlOf

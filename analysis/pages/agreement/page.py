@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.agreement import agreement_bars, agreement_shares
+from analysis.figures.layout.theme import Figure
 from analysis.figures.rubric import people_and_judges
-from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions, whole_scores
 from analysis.frames.ratings import final_scores, rating_frame

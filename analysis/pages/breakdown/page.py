@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.rubric import rubric_heatmap
-from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.factors import condition_titles
 from analysis.filters.selection import Selection

@@ -1,8 +1,8 @@
 """Which of these agents is better, and is that real: pairs by task, corrected over their family."""
 
-from analysis.figures.elements import Unit
+from analysis.figures.layout.elements import Unit
+from analysis.figures.layout.theme import Figure
 from analysis.figures.model_pairs import PairMark, pair_forest, pair_matrix
-from analysis.figures.theme import Figure
 from analysis.figures.tool_use import SharePart, share_cells
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here

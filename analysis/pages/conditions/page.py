@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from math import ceil
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.lines import number_lines
-from analysis.figures.theme import Figure
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.factors import condition_titles
 from analysis.filters.selection import Selection

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.decline import agent_multiples
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.figures.turn_slopes import slope_forest
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.figures.turn_slopes import matched_figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores

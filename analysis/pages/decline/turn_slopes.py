@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from analysis.exports.notes import TableNotes
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.figures.turn_slopes import slope_forest
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.reports.content import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.dispersion import dispersion_bars, severity_dots
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import UnreadableScores, judge_cells, unread
 from analysis.pages.declaration import (

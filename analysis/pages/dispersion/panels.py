@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.figures.forest import ForestRows, forest
+from analysis.figures.layout.theme import Figure
 from analysis.figures.panels import flip_share, judge_offsets, verdict_flips
-from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.frames.people_scores import PeopleScores, people_scores
 from analysis.frames.scores import single_scores

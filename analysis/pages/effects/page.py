@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from analysis.figures.theme import NEUTRAL, Figure, Style
+from analysis.figures.layout.theme import NEUTRAL, Figure, Style
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.selection import Selection
 from analysis.frames.measures import measures_here

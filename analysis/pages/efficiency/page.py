@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.figures.costs import CostMark, CostPanel, cost_panels
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.filters.factors import condition_titles
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame

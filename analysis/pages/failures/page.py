@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.figures.forest import CLEAR_LOOK, UNCLEAR_LOOK, ForestRows, forest
+from analysis.figures.layout.theme import Figure
 from analysis.figures.rubric import rubric_heatmap
-from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.failures import find_faults
 from analysis.frames.outcomes import outcome_frame

@@ -4,8 +4,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.figures.layout.theme import ACCENT, Figure
 from analysis.figures.shares import PublishedShares, Shares, share_dots
-from analysis.figures.theme import ACCENT, Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_candidates
 from analysis.frames.filter_decisions import (

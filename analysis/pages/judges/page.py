@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.panels import bias_panels
-from analysis.figures.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions
 from analysis.frames.panels import people_names, seat_names, study_table

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.pages.declaration import ColumnOf, UrlOf, count_of, estimate_of, text_of
 from analysis.pages.links import Link
 from analysis.reports.content import number_cell, number_column

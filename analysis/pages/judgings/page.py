@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
 from analysis.pages.empty import why_no_runs

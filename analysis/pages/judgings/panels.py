@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.reports.content import Badge, Cell, number_cell, number_column, text_cell, text_column
 from analysis.stats.judges.panel_choice import CandidatePanel, PanelChoice

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_figure
-from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.sizes import pool_sizes

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
-from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import message_counts, outcome_frame
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf

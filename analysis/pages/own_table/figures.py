@@ -6,8 +6,8 @@ from dataclasses import replace
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
+from analysis.figures.layout.theme import Figure
 from analysis.figures.ratings import score_bars
-from analysis.figures.theme import Figure
 from analysis.pages.declaration import UrlOf
 from analysis.pages.own_table.results import OverviewResult, SectionResult
 from analysis.pages.own_table.sections import MOST_DRAWN, SectionTests, judges_of, score_counts

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.ratings import time_lines
-from analysis.figures.theme import Figure
 from analysis.frames.submitted_answers import (
     JudgedItem,
     Submission,

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import rubric_dots
-from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.filters.study_kinds import whole_scores
 from analysis.frames.ratings import rating_frame

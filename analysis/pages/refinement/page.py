@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from django.db.models.fields.json import KeyTransform
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.lines import number_lines
-from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
 from analysis.pages.declaration import (

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from analysis.figures.layout.theme import Figure
 from analysis.figures.rubric import rubric_dots, rubric_heatmap
-from analysis.figures.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
 from analysis.frames.scores import Unscored, turn_scores, unscored

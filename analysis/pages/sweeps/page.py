@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.figures.thresholds import stability_figure, threshold_figure
 from analysis.filters.runs import is_judged
 from analysis.filters.selection import ChosenRun, Selection

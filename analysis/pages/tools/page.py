@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.figures.decline import decline_figure
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.figures.tool_use import PointRow, SharePart, cells_width, panel_dots, share_cells
 from analysis.filters.selection import Selection
 from analysis.frames.outcomes import outcome_frame

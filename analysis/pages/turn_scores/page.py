@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.decline import decline_figure
-from analysis.figures.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, Style
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, PEOPLE_SYMBOL, Figure, Style
 from analysis.figures.turn_slopes import two_sides
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions

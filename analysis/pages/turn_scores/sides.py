@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.core.cache import caches
 
-from analysis.figures.theme import Figure
+from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import turn_questions
 from analysis.frames.ratings import every_turn_scores, rating_frame

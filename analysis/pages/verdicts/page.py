@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (

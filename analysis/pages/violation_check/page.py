@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.figures.layout.theme import ACCENT, NEUTRAL, Figure
 from analysis.figures.shares import PublishedShares, Shares, share_dots
-from analysis.figures.theme import ACCENT, NEUTRAL, Figure
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_marks
 from analysis.frames.marked_violations import (

@@ -3,11 +3,11 @@
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.decline import decline_figure
 from analysis.figures.dispersion import dispersion_bars, severity_dots
+from analysis.figures.layout.theme import Figure
 from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_figure
 from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward_spread
 from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
-from analysis.figures.theme import Figure
 from analysis.figures.thresholds import threshold_figure
 from analysis.stats.comparison.thresholds import sweep_of_estimates, threshold_sweep
 from analysis.stats.descriptive.means import mean_t, mean_table

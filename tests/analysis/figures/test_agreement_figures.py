@@ -2,8 +2,8 @@
 
 from analysis.figures.bland_altman import DifferencePanel, bland_altman_plot
 from analysis.figures.forest import ForestRows, forest
+from analysis.figures.layout.theme import figure_json
 from analysis.figures.ratings import score_bars
-from analysis.figures.theme import figure_json
 from analysis.stats.rater_agreement.bland_altman import bland_altman, paired_points
 from analysis.stats.results import Distribution, DistributionBin, Estimate, Interval
 

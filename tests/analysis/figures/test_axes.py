@@ -1,4 +1,4 @@
-from analysis.figures.elements import difference_axis
+from analysis.figures.layout.elements import difference_axis
 
 
 def test_differences_of_shares_are_in_points() -> None:

@@ -5,11 +5,11 @@ import pytest
 from analysis.figures.agreement import agreement_bars, agreement_shares
 from analysis.figures.decline import decline_figure
 from analysis.figures.dispersion import dispersion_bars, severity_dots
+from analysis.figures.layout.theme import Figure, assign_styles
 from analysis.figures.leaderboard import LeaderboardRow, leaderboard_figure
 from analysis.figures.outcomes import pass_lines, reward_dots, reward_spread
 from analysis.figures.ratings import question_dots
 from analysis.figures.rubric import people_and_judges, rubric_dots, rubric_heatmap
-from analysis.figures.theme import Figure, assign_styles
 from analysis.figures.thresholds import threshold_figure
 from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import share

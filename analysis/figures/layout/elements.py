@@ -7,7 +7,7 @@ from math import ceil, floor
 from textwrap import wrap
 from typing import Any, Literal
 
-from analysis.figures.theme import NEUTRAL
+from analysis.figures.layout.theme import NEUTRAL
 from analysis.stats.results import Estimate
 
 Unit = Literal["share", "points"]

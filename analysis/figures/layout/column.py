@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 from textwrap import wrap
 from typing import Any
 
-from analysis.figures.narrow import (
+from analysis.figures.layout.narrow import (
     LEGEND_LINE,
     MARGINS,
     Panels,

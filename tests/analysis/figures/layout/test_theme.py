@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.figures.theme import (
+from analysis.figures.layout.theme import (
     ACCENT,
     HUES,
     JUDGES_SYMBOL,

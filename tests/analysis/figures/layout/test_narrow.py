@@ -3,15 +3,15 @@
 from typing import Any
 
 from analysis.figures.agreement import agreement_bars
-from analysis.figures.column import HIGHEST, column_layouts
 from analysis.figures.forest import ForestRows, forest
-from analysis.figures.leaderboard import leaderboard_figure
-from analysis.figures.narrow import (
+from analysis.figures.layout.column import HIGHEST, column_layouts
+from analysis.figures.layout.narrow import (
     ABOVE,
     UPRIGHT_ROOM,
     layout_changes,
     narrow_layout,
 )
+from analysis.figures.leaderboard import leaderboard_figure
 from analysis.figures.rubric import rubric_heatmap
 from analysis.figures.tool_use import PointRow, panel_dots
 from tests.analysis.figures.results import AGREEMENTS, AXES, ROWS, TABLE

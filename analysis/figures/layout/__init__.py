@@ -1,0 +1,1 @@
+"""How figures look: colours and symbols, elements that many share, and other widths."""
