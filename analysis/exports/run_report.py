@@ -21,6 +21,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import plural
+from benchmarks.mappers import run_condition
 from benchmarks.models import Run, Trajectory
 from benchmarks.roles.selectors import run_roles
 from benchmarks.runs import selectors as runs
@@ -46,7 +47,7 @@ def _sentence(run: Run, metrics: Mapping[str, Any] | None) -> str:
     at = f"{run.dataset.name} {run.dataset.version}{f', level {run.level}' if run.level else ''}"
     ended = metrics["trajectories"] if metrics else 0
     return (
-        f"Run {run.pk} of {run.agent.title} on {at}, condition {run.condition}: "
+        f"Run {run.pk} of {run.agent.title} on {at}, condition {run_condition(run)}: "
         f"{run.get_status_display().lower()}, {plural(ended, 'trajectory', 'trajectories')} ended."
     )
 

@@ -28,6 +28,7 @@ from analysis.reports.stored_reports import kept_report
 from annotation.access import fetch_overseen_study, person
 from annotation.studies.selectors import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility
+from benchmarks.mappers import run_condition
 from benchmarks.models import Run
 from benchmarks.runs.cautions import run_caution
 
@@ -109,7 +110,7 @@ def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
         if section.report is None or section.report.empty is None:
             sections.append(section)
     title = f"Run {run.pk}: {run.agent.title}"
-    lead = f"{run.dataset}{f', level {run.level}' if run.level else ''}, {run.condition}"
+    lead = f"{run.dataset}{f', level {run.level}' if run.level else ''}, {run_condition(run)}"
     made = ReportFile(title, lead, url, maker_name(person(request)), tuple(sections), marks)
     return _file(made, [f"run-{run.pk}", run.agent.name, str(run.dataset), run.level])
 

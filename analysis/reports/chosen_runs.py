@@ -8,7 +8,8 @@ from analysis.filters.selection import ChosenRun, Selection
 from analysis.reports.content import Notice
 from analysis.reports.formatting import listed
 from analysis.reports.system_facts import judge_roles
-from benchmarks.core.registry import SYSTEMS, get_system
+from benchmarks.core.conditions import condition_title
+from benchmarks.core.registry import SYSTEMS, find_system, get_system
 
 REPLACED = "; shown is "
 
@@ -63,8 +64,8 @@ def how_runs(selection: Selection) -> list[str]:
         for label, pks in by_label.items()
     )
     levels = sorted({run.level or "none" for run in runs})
-    # A setting that is itself called condition need not be named twice.
-    conditions = sorted({run.condition.removeprefix("condition=") for run in runs})
+    system = find_system(selection.system)
+    conditions = sorted({condition_title(system, run.condition) for run in runs})
     if all(run.imported for run in runs):
         return [
             f"Dataset {dataset_name(selection)}, made elsewhere and imported. Runs: {numbers}.",

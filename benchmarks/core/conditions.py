@@ -8,10 +8,10 @@ STANDARD = "standard"
 
 
 def condition_title(system: System, condition: str) -> str:
-    """Return a condition by its system's titles; a part without a title keeps its name.
+    """Return a condition in words; a part that the system does not know keeps its name.
 
-    Examples: ``Planner: Tree Planner`` for ``planner=tree``, ``User simulator: a person`` for
-    ``simulator=person``.
+    Examples: ``Planner: Tree Planner`` for ``planner=tree``, ``Extra turns: 6`` for
+    ``refinement=6``, ``User simulator: a person`` for ``simulator=person``.
     """
     contrasts = system.comparisons.contrasts
     if contrasts is not None and condition in contrasts.conditions:
@@ -37,4 +37,15 @@ def _part_title(system: System, part: str) -> str:
     title = value_title(factor, value) if factor is not None else ""
     if value == "person":
         title = next((f"{role.title}: a person" for role in system.roles if role.name == name), "")
-    return title or part
+    return title or _setting_title(system, name, value) or part
+
+
+def _setting_title(system: System, name: str, value: str) -> str:
+    """Return a setting with its value in words; empty for a setting that the system lacks."""
+    every = (
+        system.settings
+        if system.rejudging is None
+        else (*system.settings, *system.rejudging.settings)
+    )
+    setting = next((one for one in every if one.name == name), None)
+    return f"{setting.label}: {setting.words(value)}" if setting is not None else ""

@@ -18,7 +18,7 @@ from benchmarks.core.ports.demo import DemoDataset
 from benchmarks.core.ports.display import View
 from benchmarks.core.ports.faults import Faults
 from benchmarks.core.ports.importer import Importer
-from benchmarks.core.ports.labels import Labels
+from benchmarks.core.ports.labels import Labels, plain
 from benchmarks.core.ports.making import Making
 from benchmarks.core.ports.people import Mode, People, Place
 from benchmarks.core.ports.prompts import Prompts
@@ -54,7 +54,10 @@ class Role:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of a condition, enough to validate it and to draw its form field."""
+    """One setting of a condition, enough to validate it and to draw its form field.
+
+    ``title`` is what pages call it, where that is not its name in words.
+    """
 
     name: str
     kind: Literal["choice", "int", "float", "bool"]
@@ -63,6 +66,18 @@ class Setting:
     choices: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
+    title: str = ""
+
+    @property
+    def label(self) -> str:
+        """What pages call the setting."""
+        return self.title or plain(self.name)
+
+    def words(self, value: str) -> str:
+        """Return a stored value in words: ``on`` for a switch, ``world only`` for a choice."""
+        if self.kind == "bool":
+            return {"True": "on", "False": "off"}.get(value, value)
+        return plain(value).lower() if self.kind == "choice" else value
 
     def read(self, raw: Any) -> Any:
         """Read ``raw`` (a string from a form or a terminal, or a JSON

@@ -22,7 +22,7 @@ class SettingField(forms.CharField):
     def __init__(self, setting: Setting, meanings: Mapping[str, str]) -> None:
         self.setting = setting
         super().__init__(
-            label=plain(setting.name),
+            label=setting.label,
             help_text=setting.help,
             initial=_as_text(setting.default),
             required=False,

@@ -169,17 +169,14 @@ def _unread(found: Run) -> list[str]:
     return misfit_words(unread_judges(system, roles_behind(found))) if system is not None else []
 
 
-def _settings(found: Run) -> list[tuple[str, Any, bool, str]]:
-    """Return (name, value, is default, help) of every setting of a run."""
+def _settings(found: Run) -> list[tuple[str, str, Any, bool, str]]:
+    """Return (name, title, value, is default, help) of every setting of a run."""
     system = playing_system(found)
     known = {setting.name: setting for setting in system.settings} if system else {}
     return [
-        (
-            name,
-            value,
-            name in known and known[name].default == value,
-            known[name].help if name in known else "",
-        )
+        (name, one.label, one.words(str(value)), one.default == value, one.help)
+        if (one := known.get(name)) is not None
+        else (name, name, value, False, "")
         for name, value in found.settings.items()
     ]
 

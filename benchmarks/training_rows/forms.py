@@ -52,12 +52,11 @@ class TrainingRowFilter(AddressForm):
 
 def _field(setting: Setting, usual: Any) -> forms.Field:
     """Return the field of a threshold; left empty it is the run's own."""
-    label = setting.name.replace("tau_u", "Utility above").replace("tau_d", "Difference below")
     if setting.kind == "choice":
         choices = [("", f"{usual} (this run)"), *((c, c) for c in setting.choices if c != usual)]
-        return forms.ChoiceField(label=label.capitalize(), required=False, choices=choices)
+        return forms.ChoiceField(label=setting.label, required=False, choices=choices)
     return forms.FloatField(
-        label=label,
+        label=setting.label,
         required=False,
         min_value=setting.minimum,
         max_value=setting.maximum,

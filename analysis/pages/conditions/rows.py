@@ -269,10 +269,8 @@ def compute(data: ConditionsData) -> ConditionsResult:
 
 
 def _title(condition: str, titles: Mapping[str, str]) -> str:
-    """Name a condition; a setting that the system does not name, such as tau=3, is “Tau: 3”."""
-    if titles.get(condition, condition) != condition:
-        return titles[condition]
-    words = condition.removeprefix("condition=").replace("=", ": ").replace("_", " ")
+    """Name a condition by its title, which begins a sentence or a head of a table."""
+    words = titles.get(condition, condition)
     return words[:1].upper() + words[1:]
 
 

@@ -10,12 +10,14 @@ MOST_SHOTS = 2
 
 SETTINGS = (
     Setting("context", "choice", NL,
-            "How the question's domain and state are described to the agent.", CONTEXTS),
+            "How the question's domain and state are described to the agent.", CONTEXTS,
+            title="Form of the context"),
     Setting("shots", "int", MOST_SHOTS, "Worked examples before the question.",
-            minimum=0, maximum=MOST_SHOTS),
+            minimum=0, maximum=MOST_SHOTS, title="Worked examples"),
     Setting("counts", "choice", REFERENCE,
-            "Which score is the accuracy. Both are computed and shown for every answer.", SCORES),
+            "Which score is the accuracy. Both are computed and shown for every answer.", SCORES,
+            title="Score that counts"),
     Setting("nodes", "int", 200_000,
             "States that one search may visit before it gives up without a verdict.",
-            minimum=100, maximum=5_000_000),
+            minimum=100, maximum=5_000_000, title="States per search"),
 )  # fmt: skip

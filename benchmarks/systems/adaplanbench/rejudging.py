@@ -37,21 +37,23 @@ _KEPT = {setting.name: setting for setting in SETTINGS}
 _DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
 SCORING = (
-    Setting("turns", "choice", ALL, "Which turns are looked at.", (ALL, LAST)),
+    Setting("turns", "choice", ALL, "Which turns are looked at.", (ALL, LAST),
+            title="Turns judged"),
     Setting("calls", "choice", TOGETHER,
             "Whether a judge scores all dimensions in one reply, or each in a reply of its own.",
-            (TOGETHER, EACH)),
+            (TOGETHER, EACH), title="Dimensions in a reply"),
     Setting("anchors", "choice", "ascending",
             "The order in which the prompt gives the anchors of a dimension.",
-            ("ascending", "descending")),
+            ("ascending", "descending"), title="Order of anchors"),
     Setting("replicates", "int", 1,
             "How often each judge is asked the same, every time under another seed.",
-            minimum=1, maximum=5),
+            minimum=1, maximum=5, title="Replicates"),
     _KEPT["rubric_judges"],
     _KEPT["reply_attempts"],
 )  # fmt: skip
 WHAT = Setting(
-    "what", "choice", RUBRIC, "What judges decide anew.", (RUBRIC, CONSTRAINTS, BOTH)
+    "what", "choice", RUBRIC, "What judges decide anew.", (RUBRIC, CONSTRAINTS, BOTH),
+    title="What is judged",
 )  # fmt: skip
 
 

@@ -18,12 +18,12 @@ SETTINGS = (
     Setting("rounds", "int", 3, "Rounds of construction; 1, 2 and 3 make low, mid and high.",
             minimum=1, maximum=len(LEVELS)),
     Setting("plans_per_ask", "int", 3, "Plans that a planner samples in one reply.",
-            minimum=1, maximum=8),
+            minimum=1, maximum=8, title="Plans per reply"),
     Setting("planners", "int", 3, "Planners; the agent is the first of them.",
             minimum=1, maximum=3),
     Setting("reply_attempts", "int", 3,
             "How often an unreadable reply is asked for before it is given up.",
-            minimum=1, maximum=10),
+            minimum=1, maximum=10, title="Attempts at a reply"),
 )  # fmt: skip
 
 # What a request must be to be kept (paper, appendix E.2).

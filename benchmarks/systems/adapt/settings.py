@@ -33,21 +33,22 @@ SETTINGS = (
     Setting("fold", "choice", NO_FOLD,
             "The fold of personas that the agent was not trained on; the others are seen. With "
             "none, the agent was trained on nobody, and all personas are unseen.",
-            (NO_FOLD, *map(str, range(FOLDS)))),
+            (NO_FOLD, *map(str, range(FOLDS))), title="Fold left out"),
     Setting("reply_format", "choice", "text",
             "How the agent replies: a line of text, or a JSON object, to which endpoints can be "
             "held so that every name in it exists.", ("text", "json")),
     Setting("max_actions", "int", 100, "Actions that end the episode, questions included.",
-            minimum=1, maximum=500),
+            minimum=1, maximum=500, title="Action limit"),
     Setting("max_questions", "int", 40, "Questions that the agent may ask; one more ends the "
-            "episode.", minimum=0, maximum=500),
+            "episode.", minimum=0, maximum=500, title="Question limit"),
     Setting("max_unreadable", "int", 5, "Replies in a row that are no action and end the episode.",
-            minimum=1, maximum=50),
+            minimum=1, maximum=50, title="Unreadable replies in a row"),
     Setting("ensure_feasible", "bool", True,
-            "Add an object of each kind that a task cannot do without, where the scene has none."),
+            "Add an object of each kind that a task cannot do without, where the scene has none.",
+            title="Add missing objects"),
     Setting("require_seen", "bool", False,
             "Refuse actions on objects that the agent has not come across; otherwise it may guess "
-            "their names."),
+            "their names.", title="Seen objects only"),
 )  # fmt: skip
 
 

@@ -20,14 +20,14 @@ _LIMITS = ("max_actions", "max_questions", "max_unreadable", "ensure_feasible", 
 
 SETTINGS = (
     Setting("tau_u", "float", TAU_U, "A question is chosen if it makes the teacher's action more "
-            "probable by more than this.", minimum=-1, maximum=1),
+            "probable by more than this.", minimum=-1, maximum=1, title="Utility above"),
     Setting("tau_d", "float", TAU_D, "The teacher's action is chosen if it is less probable than "
-            "the student's by less than this.", minimum=0, maximum=1),
+            "the student's by less than this.", minimum=0, maximum=1, title="Difference below"),
     Setting("mean", "choice", ARITHMETIC, "The mean by which probabilities of tokens become that "
-            "of an action.", (ARITHMETIC, GEOMETRIC)),
+            "of an action.", (ARITHMETIC, GEOMETRIC), title="Mean of probabilities"),
     Setting("prompt_form", "choice", "transcript", "How messages become the prompt of which an "
             "endpoint scores the continuation: completions apply no chat template.",
-            tuple(PROMPT_FORMS)),
+            tuple(PROMPT_FORMS), title="Form of the prompt"),
     *(setting for setting in ADAPT_SETTINGS if setting.name in _LIMITS),
 )  # fmt: skip
 

@@ -101,6 +101,14 @@ def test_a_condition_is_called_by_the_titles_of_its_system() -> None:
         ("sda_planner", "planner=tree"): "Planner: Tree Planner",
         ("adaplanbench", "simulator=person"): "User simulator: a person",
         ("adaplanbench", "standard"): "standard",
+        ("adaplanbench", "refinement=6, tau=4.0"): "Extra turns: 6, Pass mark τ: 4.0",
+        ("adaplanbench", "turns=last, anchors=descending, replicates=2"): (
+            "Turns judged: last, Order of anchors: descending, Replicates: 2"
+        ),
+        ("planbench_xl", "condition=blocker"): "Blocked",
+        ("planbench_xl", "errors_reset=any_action, noise=False"): (
+            "What resets errors: any action, Noisy siblings: off"
+        ),
         ("adaplanbench", "gone=1, simulator=person"): "gone=1, User simulator: a person",
     }
     for (system, condition), title in titles.items():

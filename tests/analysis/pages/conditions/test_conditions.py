@@ -141,10 +141,10 @@ def test_a_condition_that_an_agent_lacks_is_a_dash_and_said() -> None:
     world = make_world()
     run_with(world, "ada", "standard", "11")
     run_with(world, "bob", "standard", "11")
-    run_with(world, "bob", "condition=max_steps=9", "10")
+    run_with(world, "bob", "max_steps=9", "10")
     found = report()
     second = lines(found.table("accuracy"))[1]
-    assert (second["condition"], second["setting"]) == ("Max steps: 9", "condition=max_steps=9")
+    assert (second["condition"], second["setting"]) == ("Reply limit: 9", "max_steps=9")
     assert second["Ada"] is None and second["Ada note"] == "no run under this condition"
     assert any("missing: Ada (1)" in notice.text for notice in found.notices)
 
@@ -157,7 +157,7 @@ def test_systems_that_declare_nothing_are_compared_with_the_standard() -> None:
             make_trajectory(run, task, accurate=right)
     found = report()
     (change,) = lines(found.table("change"))
-    assert (change["condition"], change["Ada"]) == ("Tau: 3", -1.0)
+    assert (change["condition"], change["Ada"]) == ("Pass mark τ: 3", -1.0)
     assert found.table("drop") is None and found.table("published") is None
 
 

@@ -82,4 +82,4 @@ def test_filters_name_conditions_as_their_system_does() -> None:
     assert offered["standard"] == "Planner: SDA-Planner"
     assert offered["planner=tree"] == "Planner: Tree Planner"
     # A setting without a title keeps its name.
-    assert offered["planner=tree, max_steps=9"].startswith("Planner: Tree Planner, max_steps=9")
+    assert offered["planner=tree, max_steps=9"].startswith("Planner: Tree Planner, Step limit: 9")
