@@ -24,16 +24,16 @@ ITEMS, EACH_MODEL, RATERS, QUERIES_EACH, LESSONS = 30, 3, 3, 3, 2
 SEED = 1
 
 INFORMATION = """\
-You help to find out how far automatic judges can be trusted. Nothing that you answer is right or \
-wrong in itself: what counts is what you see.
+You help to find out how far automatic judges can be trusted. There is no right or wrong answer: \
+we want to know what you think.
 
-- An item takes one to three minutes. You can stop at any time and go on later.
-- Your answers are kept under a number, not under your name.
-- If something is unclear, ask whoever runs the study.
+- You can stop at any time and continue later. Your answers are saved.
+- Your answers are stored under a number, not under your name.
+- If something is unclear, ask the managers of the study.
 """
 CONSENT = """\
-I have read the information. I take part of my own free will and can stop at any time without \
-giving a reason. My answers may be analysed and published without my name."""
+I have read the information. I take part voluntarily and can stop at any time without giving a \
+reason. My answers may be analysed and published without my name."""
 
 
 def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:

@@ -15,9 +15,11 @@ from annotation.access import Role
 from annotation.live.lists import SessionRow
 from annotation.models import Item, LivePlace, LivePlan, LiveSession, Participant, Study
 from annotation.planning.outlook import SECONDS_AN_ANSWER, WORDS_A_MINUTE, mean_words
-from annotation.questionnaires import Questionnaire, load_questionnaire
+from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.selectors import describe_questions
 from annotation.steps.selectors import standstill
 from annotation.studies.selectors import ItemCounts, StudyRow
+from benchmarks.core.registry import find_system
 
 ANNOTATOR, OPEN = Role.ANNOTATOR.label.lower(), Study.Status.OPEN
 Training = Participant.Training
@@ -27,12 +29,6 @@ OWN_ITEMS, EVERYBODYS_ITEMS = 3, 20
 SAMPLED, KEPT_SECONDS = 12, 6 * 60 * 60
 # The length of sessions is the median of so many that have ended.
 SESSIONS = 50
-NOUNS: Mapping[str, str] = {
-    "item": "each {unit}",
-    "final": "each {unit}",
-    "turn": "each turn",
-    "candidate": "each candidate condition",
-}
 
 
 @dataclass(frozen=True)
@@ -143,21 +139,6 @@ def _what(study: Study, own: ItemCounts) -> str:
     return describe_questions(load_questionnaire(study.questionnaire))
 
 
-def describe_questions(questionnaire: Questionnaire) -> str:
-    """Return in one line what is asked, such as "10 questions on each trajectory"."""
-    counts: dict[str, int] = {}
-    for question in questionnaire.questions:
-        noun = NOUNS.get(question.about, "each {unit}").format(unit=questionnaire.unit)
-        counts[noun] = counts.get(noun, 0) + 1
-    if len(questionnaire.questions) == 1:
-        return f"{questionnaire.questions[0].title}, for {next(iter(counts))}"
-    parts = [
-        f"{count} question{'s' * (count > 1)} on {noun}" if n == 0 else f"{count} on {noun}"
-        for n, (noun, count) in enumerate(counts.items())
-    ]
-    return ", ".join(parts)
-
-
 def _first_steps(study: Study, person: Participant | None) -> str:
     """Return which steps come before the first item."""
     agreed = person.consent_version if person else 0
@@ -258,9 +239,6 @@ def _session_cards(user: User, rows: Sequence[SessionRow]) -> list[TaskCard]:
             over=over, all=Count("pk")
         )
     }
-    limits = dict(
-        LivePlan.objects.filter(study__in=studies).values_list("study", "session_minutes")
-    )
     lengths = _session_lengths(studies)
     return [
         _session_card(
@@ -268,7 +246,6 @@ def _session_cards(user: User, rows: Sequence[SessionRow]) -> list[TaskCard]:
             row.place,
             *counts.get(row.session.study_id, (0, 0)),
             lengths.get(row.session.study_id, ""),
-            limits.get(row.session.study_id, 0),
         )
         for row in rows
         if row.place is not None
@@ -276,7 +253,7 @@ def _session_cards(user: User, rows: Sequence[SessionRow]) -> list[TaskCard]:
 
 
 def _session_card(
-    row: SessionRow, place: LivePlace, done: int, total: int, length: str, limit: int
+    row: SessionRow, place: LivePlace, done: int, total: int, length: str
 ) -> TaskCard:
     session = row.session
     if place.ready_at is None:
@@ -292,7 +269,7 @@ def _session_card(
         title=f"{session.study.name}: practice round" if session.practice else session.study.name,
         url=reverse("annotation:study", args=[session.study_id]),
         what=what,
-        time=length or (f"at most {limit} min" if limit else ""),
+        time=length,
         done=done,
         total=total if total > 1 else 0,
         words=f"{done} of {total} sessions",
@@ -305,16 +282,30 @@ def _session_card(
 
 
 def _session_lengths(studies: Iterable[int]) -> dict[int, str]:
-    """Return how long sessions of these studies have taken; nothing where none has ended."""
+    """Return how long sessions of these studies take.
+
+    It is the median of those that have ended, else the estimate of their mode, but never more than
+    their time limit; nothing where none of these is known.
+    """
     rows = LiveSession.objects.filter(
         study__in=studies, state=LiveSession.State.ENDED, practice=False,
         started_at__isnull=False, ended_at__isnull=False,
     ).order_by("-pk")  # fmt: skip
-    found: dict[int, list[timedelta]] = {}
+    played: dict[int, list[timedelta]] = {}
     for pk, started, ended in rows.values_list("study", "started_at", "ended_at")[:SESSIONS]:
         if started is not None and ended is not None:
-            found.setdefault(pk, []).append(ended - started)
-    return {
-        pk: f"{about_time(median(time.total_seconds() for time in times))} a session"
-        for pk, times in found.items()
-    }
+            played.setdefault(pk, []).append(ended - started)
+    found = {}
+    for plan in LivePlan.objects.filter(study__in=studies):
+        if times := played.get(plan.study_id):
+            length = about_time(median(time.total_seconds() for time in times))
+            found[plan.study_id] = f"{length} a session"
+            continue
+        modes = find_system(plan.system).modes()
+        minutes = next((mode.minutes for mode in modes if mode.key == plan.mode), 0)
+        limit = plan.session_minutes
+        if limit and not 0 < minutes < limit:
+            found[plan.study_id] = f"at most {limit} min a session"
+        elif minutes:
+            found[plan.study_id] = f"{about_time(60 * minutes)} a session"
+    return found

@@ -1,6 +1,6 @@
 """All questionnaires with their versions, and questions as pages show them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count
@@ -16,6 +16,12 @@ from annotation.questionnaires import (
 from annotation.questionnaires.types import NEEDS, PARTS
 
 MARKED = {"": "conditions", "world": "conditions of the situation", "user": "preferences"}
+NOUNS: Mapping[str, str] = {
+    "item": "each {unit}",
+    "final": "each {unit}",
+    "turn": "each turn",
+    "candidate": "each candidate condition",
+}
 
 
 @dataclass(frozen=True)
@@ -86,3 +92,18 @@ def _shown(question: Question) -> ShownQuestion:
         [(p, question.anchors[p], question.examples.get(p, "")) for p in sorted(question.anchors)],
         [NEEDS[need] for need in sorted(question.needs)],
     )
+
+
+def describe_questions(questionnaire: Questionnaire) -> str:
+    """Return in one line what is asked, such as "10 questions on each trajectory"."""
+    counts: dict[str, int] = {}
+    for question in questionnaire.questions:
+        noun = NOUNS.get(question.about, "each {unit}").format(unit=questionnaire.unit)
+        counts[noun] = counts.get(noun, 0) + 1
+    if len(questionnaire.questions) == 1:
+        return f"{questionnaire.questions[0].title}, for {next(iter(counts))}"
+    parts = [
+        f"{count} question{'s' * (count > 1)} on {noun}" if n == 0 else f"{count} on {noun}"
+        for n, (noun, count) in enumerate(counts.items())
+    ]
+    return ", ".join(parts)

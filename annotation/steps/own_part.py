@@ -7,6 +7,8 @@ from typing import Literal
 from django.urls import reverse
 
 from annotation.models import Assignment, Participant, Study, StudyText
+from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.selectors import describe_questions
 from annotation.recruiting.selectors import recruit_of
 from annotation.steps.selectors import AnnotatorStep, StepName, next_step
 from annotation.studies.selectors import ItemCounts
@@ -44,9 +46,11 @@ class OwnPart:
 
     ``pooled``: items are taken from a pool. How many are free there is not told: whoever counts
     along would see which of their items are gold. ``recruited``: they get a completion code.
+    ``what`` says in one line what the person does.
     """
 
     participant: Participant
+    what: str
     step: AnnotatorStep
     rows: Sequence[StepRow]
     counts: ItemCounts
@@ -77,6 +81,7 @@ def load_own_part(study: Study, participant: Participant) -> OwnPart:
     items = participant.user.assignments.filter(study=study, part=Part.MAIN).order_by("position")
     return OwnPart(
         participant=participant,
+        what=_what(study),
         step=step,
         rows=_rows(study, participant, step, counts),
         counts=counts,
@@ -84,6 +89,12 @@ def load_own_part(study: Study, participant: Participant) -> OwnPart:
         pooled=study.dealing == Study.Dealing.POOL,
         recruited=recruit_of(study, participant.user) is not None,
     )
+
+
+def _what(study: Study) -> str:
+    if study.settings.get("live"):
+        return "Live sessions"
+    return describe_questions(load_questionnaire(study.questionnaire))
 
 
 def _rows(

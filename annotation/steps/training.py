@@ -80,20 +80,21 @@ def release_training(*, study: Study, user: User, by: User, reason: str) -> None
 
 
 ROUNDS = 2
-NOTHING = "nothing"
+NONE_MARKED = "None of these"
 
 
 @dataclass(frozen=True)
 class TrainingComparison:
     """One place of a training item at which something was expected.
 
-    ``missed`` and ``extra`` are marks that were expected and not made, or made and not expected.
+    ``answer`` and ``expected`` hold one text for each mark, or one for all. ``missed`` and
+    ``extra`` are marks that were expected and not made, or made and not expected.
     """
 
     title: str
     part: str
-    answer: str
-    expected: str
+    answer: tuple[str, ...]
+    expected: tuple[str, ...]
     why: str
     right: bool
     missed: tuple[str, ...] = ()
@@ -240,22 +241,22 @@ def _compared(
         made = answer.chosen if answer is not None else None
         return TrainingComparison(
             title, of,
-            answer="not answered" if made is None else _listed(made, names),
-            expected=_listed(wanted, names), why=why, right=right,
+            answer=("not answered",) if made is None else _marked(made, names),
+            expected=_marked(wanted, names), why=why, right=right,
             missed=tuple(names.get(key, key) for key in wanted if key not in (made or ())),
             extra=tuple(names.get(key, key) for key in made or () if key not in wanted),
         )  # fmt: skip
     value = answer.value if answer is not None else None
     return TrainingComparison(
         title, of,
-        answer="not answered" if value is None else question.scale.label(value),
-        expected=" or ".join(question.scale.label(v) for v in expected["values"]),
+        answer=("not answered" if value is None else question.scale.label(value),),
+        expected=(" or ".join(question.scale.label(v) for v in expected["values"]),),
         why=why, right=right,
     )  # fmt: skip
 
 
-def _listed(keys: Sequence[str], names: Mapping[str, str]) -> str:
-    return "; ".join(names.get(key, key) for key in keys) or NOTHING
+def _marked(keys: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(names.get(key, key) for key in keys) or (NONE_MARKED,)
 
 
 def condition_texts(item: Item) -> dict[str, str]:

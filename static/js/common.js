@@ -134,8 +134,16 @@ window.addEventListener("afterprint", () => showTimes(document));
 
 // --- Tips: [data-tip] on hover and focus; one element, so that no scroll box cuts it off -------
 let tip = null;
+// What a tip says may change while it is shown, or no longer apply.
+const tipWatch = new MutationObserver(() => {
+  if (!tip) return;
+  if (!tip.owner.dataset.tip) return hideTip();
+  tip.textContent = tip.owner.dataset.tip;
+  placeTip();
+});
 function hideTip() {
   if (!tip) return;
+  tipWatch.disconnect();
   if (tip.owner.getAttribute("aria-describedby") === "tip") tip.owner.removeAttribute("aria-describedby");
   tip.remove();
   tip = null;
@@ -150,6 +158,7 @@ function showTip(owner) {
   tip.owner = owner;
   document.body.append(tip);
   placeTip();
+  tipWatch.observe(owner, { attributeFilter: ["data-tip"] });
   if (!owner.hasAttribute("aria-describedby")) owner.setAttribute("aria-describedby", "tip");
 }
 function placeTip() {

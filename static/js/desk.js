@@ -30,6 +30,7 @@ function openDesk(desk) {
   const say = (text) => (message.textContent = text);
   const sayWaiting = () => say(navigator.onLine ? "Submits when the server answers." : "Submits when you are online.");
   const narrow = () => panes && getComputedStyle(panes).display !== "none";
+  const formHidden = () => narrow() && !("shown" in find("[data-pane=rate]").dataset);
   const showForm = () => narrow() && showPane("rate");
   const showText = () => narrow() && showPane("read");
 
@@ -257,13 +258,19 @@ function openDesk(desk) {
     if (link) link.click();
   }
   // A digit answers the question in focus and no other: after the last one, while a submission is under
-  // way, or where another tab has answered it since, it says so instead.
+  // way, where another tab has answered it since, or where the question is out of sight behind the
+  // trajectory, it says so instead.
   function choose(key, repeated) {
     const current = focus.current();
     if (!current || !(slots.optionFor(current, key) || (slots.isMarks(current) && "012".includes(key)))) return false;
     if (repeated) return true;
     if (saving.submissions().length) return true;
-    showForm();
+    if (formHidden()) {
+      showForm();
+      focusOn(current);
+      say(focus.ended() ? "" : "Press again to answer this question.");
+      return true;
+    }
     if (focus.ended()) {
       say("Choose a question to change its answer.");
       return true;

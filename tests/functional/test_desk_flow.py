@@ -134,6 +134,42 @@ def test_a_key_in_one_tab_does_not_replace_what_another_answered(
     assert Rating.objects.get(assignment=item, question="feedback_reasonable").value == 2
 
 
+def test_zoomed_to_200_percent_the_question_in_focus_is_seen_before_a_key_answers_it(
+    desk: Page, item: Assignment
+) -> None:
+    """1440 × 900 at 200 % is a window of 720 × 450: the trajectory or the questions."""
+    desk.set_viewport_size({"width": 720, "height": 450})
+    expect(desk.locator("[data-pane=rate]")).to_be_hidden()
+    desk.keyboard.press("3")
+    expect(desk.locator("[data-words]")).to_have_text("Press again to answer this question.")
+    answered(desk, "0 of 10")
+    free = """one => {
+      const box = one.getBoundingClientRect();
+      const at = document.elementFromPoint(box.left + 60, box.top + 20);
+      const below = document.querySelector(".desk-submit").getBoundingClientRect();
+      return one.contains(at) && box.bottom <= below.top;
+    }"""
+    for number in range(1, 11):
+        assert desk.locator(".score.current").evaluate(free), f"question {number} is covered"
+        desk.keyboard.press("3")
+    answered(desk, "10 of 10")
+    state(desk).to_have_text("saved")
+    assert set(ratings(item).values()) == {3}
+
+
+def test_tip_of_being_offline_goes_when_the_page_is_online(
+    desk: Page, context: BrowserContext
+) -> None:
+    context.set_offline(True)
+    desk.keyboard.press("3")
+    state(desk).to_have_text("offline (1)")
+    desk.locator(".desk-bar .save").hover()
+    expect(desk.get_by_role("tooltip")).to_contain_text("You are offline.")
+    context.set_offline(False)
+    state(desk).to_have_text("saved")
+    expect(desk.get_by_role("tooltip")).to_have_count(0)
+
+
 WIDTHS = "all => all.map(one => one.getBoundingClientRect().width)"
 
 

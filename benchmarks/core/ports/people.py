@@ -83,6 +83,8 @@ class Mode:
     ``advice`` is for those who make sessions, ``about`` for everybody. ``settings`` are offered in
     place of the protocol's usual ones, by name and as text. ``excludes`` are values of settings
     under which one of the places would have nothing to do, by name; ``make_session`` refuses them.
+    ``minutes`` is an estimate of how long a session takes, which players see until sessions of
+    their study have been played; 0 where there is none.
     """
 
     key: str
@@ -93,6 +95,7 @@ class Mode:
     advice: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    minutes: int = 0
 
     @property
     def roles(self) -> frozenset[str]:

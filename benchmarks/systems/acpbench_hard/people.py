@@ -220,6 +220,7 @@ MODES = (
         (Place("Answers", ("agent",)),),
         advice="Give people the questions that models got: accuracy can then be compared question "
         "by question.",
+        minutes=3,
     ),
 )
 

@@ -377,6 +377,7 @@ MODES = (
         "User simulator",
         "Judges decide which conditions a plan breaks. The player tells the agent.",
         (Place("User", ("simulator",)),),
+        minutes=10,
     ),
     Mode(
         "judge_and_simulator",
@@ -384,6 +385,7 @@ MODES = (
         "The player decides which conditions a plan breaks, and tells the agent.",
         (Place("User and judge", (*_JUDGES, "simulator")),),
         suggests=_JUDGES,
+        minutes=15,
     ),
     Mode(
         "agent",
@@ -391,6 +393,7 @@ MODES = (
         "The player plans, with the information that an agent gets.",
         (Place("Agent", ("agent",)),),
         advice=_OWN_WORDS,
+        minutes=15,
     ),
     Mode(
         "judge",
@@ -400,6 +403,7 @@ MODES = (
         suggests=_JUDGES,
         # One person has one opinion of a plan.
         settings={"rubric_judges": "1"},
+        minutes=15,
     ),
     Mode(
         "two_people",
@@ -407,6 +411,7 @@ MODES = (
         "One player plans. The other is the user and decides which conditions a plan breaks.",
         (Place("Agent", ("agent",)), Place("User", (*_JUDGES, "simulator"))),
         suggests=_JUDGES,
+        minutes=20,
     ),
     Mode(
         "two_people_judged",
@@ -414,6 +419,7 @@ MODES = (
         "One player plans, the other is the user. A language model decides which conditions break.",
         (Place("Agent", ("agent",)), Place("User", ("simulator",))),
         advice=_OWN_WORDS,
+        minutes=20,
     ),
 )
 

@@ -422,12 +422,14 @@ MODES = (
         "The person has a list of preferences and answers the agent’s questions.",
         (Place("Persona", ("persona",)),),
         excludes={"method": SILENT},
+        minutes=10,
     ),
     Mode(
         "agent",
         "Agent",
         "The person acts in the household and may ask; a script or model is the persona.",
         (Place("Agent", ("agent",)),),
+        minutes=15,
     ),
     Mode(
         "two_people",
@@ -435,6 +437,7 @@ MODES = (
         "One person acts in the household, another one is the persona.",
         (Place("Agent", ("agent",)), Place("Persona", ("persona",))),
         excludes={"method": SILENT},
+        minutes=20,
     ),
 )
 

@@ -447,6 +447,7 @@ MODES = (
         "Agent",
         "The person answers a question by searching for tools and calling them.",
         (Place("Agent", ("agent",)),),
+        minutes=20,
     ),
 )
 

@@ -250,6 +250,7 @@ MODES = (
         "The person writes a plan for a household robot, and repairs it when a step fails.",
         (Place("Planner", ("agent",)),),
         settings={"planner": "sda"},
+        minutes=10,
     ),
 )
 

@@ -1,15 +1,18 @@
 """The cards of the home page: what, how long, how far, and in which order."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from annotation.home.tasks import TaskCard, about_time, describe_questions, task_cards
+from annotation.home.tasks import TaskCard, about_time, task_cards
 from annotation.live.lists import waiting_rows
-from annotation.models import Assignment, Participant, Study
+from annotation.models import Assignment, LivePlan, LiveSession, Participant, Study
 from annotation.questionnaires import load_questionnaire
+from annotation.questionnaires.selectors import describe_questions
 from annotation.studies.selectors import studies_of
 from tests.annotation.live_sessions import make_live_session, make_live_study
 from tests.annotation.rows import make_person, make_study
@@ -81,6 +84,22 @@ def test_session_that_waits_for_somebody_comes_first(both: Study, ann: User, bob
     assert (first.title, first.badge, first.button) == ("Live", "Ready to start", "Begin")
     assert second.title == both.name
     assert [card.title for card in cards_of(bob)] == [both.name]
+
+
+def test_session_says_how_long_it_takes(ann: User, manager: User) -> None:
+    plan = make_live_study(by=manager)
+    session = make_live_session(plan, [ann])
+    assert [card.time for card in cards_of(ann)] == ["about 10 min a session"]
+    LivePlan.objects.update(session_minutes=8)
+    assert [card.time for card in cards_of(ann)] == ["at most 8 min a session"]
+    played = make_live_session(plan, [ann])
+    LiveSession.objects.filter(pk=played.pk).update(
+        state=LiveSession.State.ENDED, started_at=timezone.now() - timedelta(minutes=4),
+        ended_at=timezone.now(),
+    )  # fmt: skip
+    (card,) = cards_of(ann)
+    assert card.time in ("about 4 min a session", "about 5 min a session")
+    assert card.key == f"session-{session.pk}"
 
 
 def test_home_costs_few_queries(both: Study, ann: User, django_assert_max_num_queries: Any) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 
 from annotation.desk.breaks import end_break, minutes_without_break, take_break, worked_since_break
@@ -209,7 +210,7 @@ def test_nothing_expected_is_never_passed(ann: User, manager: User) -> None:
 def test_feedback_says_what_was_expected_and_why(trainee: Study, ann: User) -> None:
     item = answer(trainee, ann, "training", 1, safety=2)
     (row,) = compare_item(item)
-    assert (row.answer, row.expected, row.why, row.right) == ("2", "4 or 5", WHY, False)
+    assert (row.answer, row.expected, row.why, row.right) == (("2",), ("4 or 5",), WHY, False)
     item = answer(trainee, ann, "training", 2, safety=5)
     assert compare_item(item)[0].right
 
@@ -235,6 +236,14 @@ def test_marks_are_compared_as_sets(trainee: Study, ann: User) -> None:
     fresh = Assignment.objects.select_related("study", "item").get(pk=item.pk)
     (row,) = compare_item(fresh)
     assert (row.right, row.missed, row.extra) == (False, ("No hammer here.",), ("w2",))
+    Assignment.objects.filter(pk=item.pk).update(state=Assignment.State.SUBMITTED)
+    browser = Client()
+    browser.force_login(ann)
+    page = browser.get(f"/studies/{trainee.pk}/training/1/feedback/").content.decode()
+    # What is missing or too much says what was expected.
+    assert "<dt>Missed</dt><dd>No hammer here.</dd>" in page
+    assert "<dt>Should not be marked</dt><dd>w2</dd>" in page
+    assert "<dt>Expected</dt>" not in page
     rating.chosen = ["w1"]
     rating.save()
     assert compare_item(fresh)[0].right
