@@ -63,7 +63,7 @@ def submitted_answers(assignment: Assignment) -> list[SubmittedAnswer]:
         found.append(
             SubmittedAnswer(
                 title, of, answer, _remarks(ratings, place),
-                expected=expected.expected if expected else "",
+                expected="; ".join(expected.expected) if expected else "",
                 right=expected.right if expected else None,
             )
         )  # fmt: skip

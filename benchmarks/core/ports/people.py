@@ -84,7 +84,8 @@ class Mode:
     place of the protocol's usual ones, by name and as text. ``excludes`` are values of settings
     under which one of the places would have nothing to do, by name; ``make_session`` refuses them.
     ``minutes`` is an estimate of how long a session takes, which players see until sessions of
-    their study have been played; 0 where there is none.
+    their study have been played; 0 where there is none. ``alone``: nobody else replies in the
+    session, neither a person nor a script or model.
     """
 
     key: str
@@ -96,6 +97,7 @@ class Mode:
     settings: Mapping[str, str] = field(default_factory=dict)
     excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     minutes: int = 0
+    alone: bool = False
 
     @property
     def roles(self) -> frozenset[str]:

@@ -217,10 +217,11 @@ MODES = (
         "agent",
         "Answer questions",
         "The person answers one question about a planning problem, as a model would.",
-        (Place("Answers", ("agent",)),),
+        (Place("Agent", ("agent",)),),
         advice="Give people the questions that models got: accuracy can then be compared question "
         "by question.",
         minutes=3,
+        alone=True,
     ),
 )
 

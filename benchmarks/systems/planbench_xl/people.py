@@ -448,6 +448,7 @@ MODES = (
         "The person answers a question by searching for tools and calling them.",
         (Place("Agent", ("agent",)),),
         minutes=20,
+        alone=True,
     ),
 )
 

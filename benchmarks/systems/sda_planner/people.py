@@ -251,6 +251,7 @@ MODES = (
         (Place("Planner", ("agent",)),),
         settings={"planner": "sda"},
         minutes=10,
+        alone=True,
     ),
 )
 
