@@ -209,7 +209,7 @@ def dialogue(context: Json) -> list[Utterance]:
     return [*lines, Utterance("The question", context["question"])]
 
 
-_STORED = "Your answer is stored. Whether it is right, you are not told here."
+_STORED = "Your answer is stored. This page does not say whether it is right."
 END_MESSAGES: Mapping[str, str] = dict.fromkeys(ENDINGS, _STORED)
 
 MODES = (

@@ -431,11 +431,11 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
     ),
 }
 
-# What an agent can tell of the end by itself; whether the answer is right it is never told.
+# What an agent can know of the end by itself; it never learns whether the answer is right.
 END_MESSAGES: Mapping[str, str] = {
-    "answered": "You gave the final answer. Whether it is right, agents are not told.",
+    "answered": "You gave the final answer. This page does not say whether it is right.",
     "max_steps": "All replies are used up.",
-    "label_errors": "Too many replies held no action that could be told apart.",
+    "label_errors": "Too many replies could not be read.",
     "retrieval_errors": "Too many searches were refused.",
     "call_errors": "Too many calls were refused.",
 }
