@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Case, Count, Exists, OuterRef, QuerySet, When, Window
+from django.db.models.functions import RowNumber
 
 from annotation.blinding import blind_studies
 from annotation.live.turns import SessionTurn, places_of, whose_turns
@@ -16,6 +17,8 @@ State = LiveSession.State
 OVERSEERS = (Membership.Role.MANAGER, Membership.Role.RESEARCHER, Membership.Role.OBSERVER)
 # In a list: all that wait, and so many of those that are over.
 MOST_OPEN, MOST_OVER = 200, 20
+# Of each study that somebody runs.
+MOST_OF_STUDY = 20
 
 
 @dataclass(frozen=True)
@@ -137,18 +140,34 @@ def study_rows(study: Study, reader: User, *, named: bool) -> list[SessionRow]:
     )
 
 
-def overseen_rows(user: User) -> list[tuple[Study, list[SessionRow]]]:
-    """Return the sessions under way of the studies that somebody runs or looks on,
-    study by study.
+@dataclass
+class OverseenStudy:
+    """A study with the first of its sessions that are not over, and the number of all of those."""
+
+    study: Study
+    rows: list[SessionRow]
+    open: int
+
+
+def overseen_rows(user: User) -> list[OverseenStudy]:
+    """Return the sessions that are not over of the studies that somebody runs or looks on.
+
+    The newest study comes first, and of each the sessions that are in progress.
     """
     rows = LiveSession.objects.filter(practice=False, study__in=overseen_studies(user))
     rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
-    blind = blind_studies(user)
-    sessions = list(rows.prefetch_related("study").order_by("-study_id", "number")[:MOST_OPEN])
-    named = {session.study_id for session in sessions} - blind
-    found: dict[int, tuple[Study, list[SessionRow]]] = {}
+    counts = dict(rows.order_by().values_list("study").annotate(count=Count("pk")))
+    begun = Case(When(state=State.GATHERING, then=1), default=0)
+    place = Window(RowNumber(), partition_by="study", order_by=[begun, "number"])
+    firsts = rows.annotate(place=place).filter(place__lte=MOST_OF_STUDY)
+    firsts = firsts.prefetch_related("study").order_by("-study_id", "place")
+    sessions = list(firsts[:MOST_OPEN])
+    named = {session.study_id for session in sessions} - blind_studies(user)
+    found: dict[int, OverseenStudy] = {}
     for row in session_rows(sessions, reader=user, named=named):
-        found.setdefault(row.session.study_id, (row.session.study, []))[1].append(row)
+        study = row.session.study
+        known = found.setdefault(study.pk, OverseenStudy(study, [], counts[study.pk]))
+        known.rows.append(row)
     return list(found.values())
 
 

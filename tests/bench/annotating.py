@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.annotators import Annotator, Page, Reply
-from tests.bench.storing import processor, set_up, tell
+from tests.bench.storing import processor, set_up, tell, wait_for_jobs
 from tests.servers import Server, serving, wait_until_answered
 
 SIZES = (300, 10_000, 100_000)
@@ -192,6 +192,7 @@ def run(sizes: Sequence[int]) -> dict[str, Any]:
         bench = Bench(server, people[:CLIENTS])
         for size in sizes:
             study = make_pool(items=size, people=users)
+            wait_for_jobs()  # the texts of new trajectories are indexed
             connection.close()
             ok([batch(person, study.pk) for person in people[:2]])  # templates are loaded
             found["sizes"][size] = bench.measure(study.pk)

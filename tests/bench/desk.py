@@ -30,7 +30,7 @@ from typing import Any, Literal
 
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from tests.bench.storing import machine, set_up, tell
+from tests.bench.storing import machine, set_up, tell, wait_for_jobs
 from tests.servers import serving, wait_until_answered
 
 Way = Literal["seed", "equal", "keys"]
@@ -200,6 +200,7 @@ def own_server(items: int) -> Iterator[tuple[str, str, str, int]]:
         connection.close()
         with serving() as server:
             wait_until_answered(server)
+            wait_for_jobs()
             yield f"http://127.0.0.1:{server.port}", "annotator", PASSWORD, study.pk
 
 

@@ -25,7 +25,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.calling import ROOT, fake_endpoint
-from tests.bench.storing import TURNS, machine, make_system, register, save_rooms, set_up
+from tests.bench.storing import (
+    TURNS,
+    machine,
+    make_system,
+    register,
+    save_rooms,
+    set_up,
+    wait_for_jobs,
+)
 from tests.servers import children, cpu_of
 
 WORKERS, LATENCIES, AT_ONCE, SECONDS = (1, 2, 4), (2.0, 0.2), 16, 30.0
@@ -148,6 +156,7 @@ def carry(workers: int, latency: float, url: str, environment: dict[str, str]) -
     with ExitStack() as stack:
         parents = [stack.enter_context(worker(environment)) for _ in range(workers)]
         time.sleep(5)  # the first sweep and the first look at the queue are over
+        wait_for_jobs()
         pids = [pid for parent in parents for pid in children(parent)]
         cpu, (busy, every) = cpu_by_program(pids), cpu_jiffies()
         began = time.perf_counter()

@@ -49,6 +49,16 @@ def set_up(folder: str) -> None:
     call_command("migrate", verbosity=0)
 
 
+def wait_for_jobs(seconds: float = 600.0) -> None:
+    """Wait until a worker has done what was queued before, which would compete with the work."""
+    from benchmarks.models import Job
+
+    until = time.monotonic() + seconds
+    while Job.objects.filter(status__in=(Job.Status.QUEUED, Job.Status.RUNNING)).exists():
+        assert time.monotonic() < until, "jobs are left that no worker does"
+        time.sleep(0.2)
+
+
 def make_system(judged: bool) -> Any:
     """A system of one agent call a turn and, where ``judged``, one judge call with its score."""
     from benchmarks.core.answerers import Answer, Answerer, Scripted

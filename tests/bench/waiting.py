@@ -25,7 +25,15 @@ from pathlib import Path
 
 from tests.bench.annotating import batch, ok
 from tests.bench.calling import ROOT, fake_endpoint
-from tests.bench.storing import machine, make_system, register, save_rooms, set_up, tell
+from tests.bench.storing import (
+    machine,
+    make_system,
+    register,
+    save_rooms,
+    set_up,
+    tell,
+    wait_for_jobs,
+)
 from tests.servers import Server, children, serving
 
 EPISODES, LATENCIES, SHARE = 300, (0.2, 2.0), 0.85
@@ -124,6 +132,7 @@ def by_worker(agent: str, server: Server) -> Rate:
     from benchmarks.models import Agent, Dataset, Run
     from benchmarks.runs.services import start_runs
 
+    wait_for_jobs()  # of the runs before: their slopes are fitted, their texts are indexed
     (worker,) = (pid for pid in children(server.process.pid) if pid not in server.web)
     with CpuMeter(worker) as meter:
         (run,) = start_runs(

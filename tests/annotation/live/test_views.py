@@ -7,6 +7,7 @@ from django.forms import ChoiceField
 from django.test import Client
 from django.urls import reverse
 
+from annotation.live import lists
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
 from benchmarks.core.registry import find_system
 from benchmarks.models import Run
@@ -105,6 +106,26 @@ def test_a_manager_adds_a_session(researcher: Client) -> None:
     added = LiveSession.objects.get(number=2)
     assert added.trajectory.task == task and added.trajectory.run.level == "high"
     assert added.trajectory.run.agent.name == "explorer"
+
+
+def test_the_list_begins_with_sessions_in_progress(
+    researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(researcher)
+    study = Study.objects.get()
+    url = reverse("annotation:study_sessions", args=[study.pk])
+    for _ in range(2):
+        researcher.post(url, {"agent": "explorer", "task": sample_dataset().tasks.all()[0].pk})
+    study.sessions.filter(number=3).update(state=LiveSession.State.RUNNING)
+    monkeypatch.setattr(lists, "MOST_OF_STUDY", 2)
+    page = researcher.get(reverse("annotation:session_list"))
+    (found,) = page.context["overseen"]
+    assert [row.session.number for row in found.rows] == [3, 1]
+    assert "2 of 3 sessions that are not over" in page.content.decode()
+    monkeypatch.undo()
+    page = researcher.get(reverse("annotation:session_list"))
+    assert len(page.context["overseen"][0].rows) == 3
+    assert "sessions that are not over" not in page.content.decode()
 
 
 def test_who_makes_it_may_play(researcher: Client) -> None:
