@@ -18,8 +18,8 @@ DEMO = (
         "Nursery demo",
         _nursery,
         runs=tuple(
-            DemoRuns(f"four scripted agents, {name}", AGENTS, settings={"condition": name})
-            for name in ("default", "blocker")
+            DemoRuns(f"four scripted agents, {title}", AGENTS, settings={"condition": name})
+            for name, title in (("default", "block-free"), ("blocker", "blocked"))
         ),
     ),
 )

@@ -2,9 +2,15 @@
 
 from benchmarks.core.ports.demo import DemoDataset, DemoRuns
 from benchmarks.systems.sda_planner.dataset.sample_house import sample_file
-from benchmarks.systems.sda_planner.settings import PLANNERS
+from benchmarks.systems.sda_planner.settings import GLOBAL, LOCAL, SDA, TREE
 
 NAME = "Small house"
+PLANNERS = {
+    SDA: "SDA-Planner",
+    LOCAL: "local planner",
+    GLOBAL: "global planner",
+    TREE: "Tree Planner",
+}
 AGENTS = ("errors-60", "errors-100")
 
 DEMO = (
@@ -12,8 +18,8 @@ DEMO = (
         NAME,
         sample_file,
         runs=tuple(
-            DemoRuns(f"scripted agents, planner {name}", AGENTS, settings={"planner": name})
-            for name in PLANNERS
+            DemoRuns(f"scripted agents, {title}", AGENTS, settings={"planner": name})
+            for name, title in PLANNERS.items()
         ),
     ),
 )
