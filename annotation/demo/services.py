@@ -127,7 +127,8 @@ def load_demo(job: Job, progress: Progress) -> None:
         _finish_runs(job, runs, "Scripted judges look at some plans again", progress)
     for kind in (TURN_SCORES, SHARED_ITEMS):
         _make_study(kind, dataset, progress)
-    for system, demo in others:
+    # Pages of analysis open on what was made last: on the dataset with the most agents.
+    for system, demo in reversed(others):
         _load_dataset(job, system, demo, progress)
     ensure_demo_sessions(dataset, progress)
     _tell(progress, "The demo is complete")

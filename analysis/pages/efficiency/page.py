@@ -159,7 +159,7 @@ def compute(data: EfficiencyData) -> EfficiencyResult:
         condition = data.conditions.get(run.condition, run.condition)
         rows.append(
             EfficiencyRow(
-                f"{run.label}, {condition}" if several else run.label,
+                f"{run.label} ({condition})" if several else run.label,
                 run,
                 condition,
                 estimate_measure(mine, data.metric, data.main),

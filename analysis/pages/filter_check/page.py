@@ -57,7 +57,6 @@ from analysis.reports.rates import (
 from analysis.stats.rater_agreement.decisions import compare_decisions
 from analysis.stats.rater_agreement.majority import majority_vote
 from analysis.stats.rater_agreement.reliability import category_agreement
-from analysis.stats.results import Estimate
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.voting import VoteOutcome
 from benchmarks.core.ports.published import PaperStatements
@@ -121,18 +120,6 @@ def rate_columns(_: FilterCheck) -> Sequence[ColumnOf[Row]]:
             _published_mean,
         ),
         *(_rate(measure, label, help) for measure, (label, help) in MEASURES.items()),
-        _beside(
-            estimate_column("F1", help="Harmonic mean of precision and recall"),
-            lambda row: estimate_cell(row.decisions.f1, "share"),
-            _no_estimate,
-        ),
-        _beside(
-            estimate_column(
-                "MCC", help="Matthews’ correlation: 0 is chance, 1 the same everywhere"
-            ),
-            lambda row: estimate_cell(row.decisions.mcc, "points"),
-            _no_estimate,
-        ),
         _beside(text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
     )
 
@@ -175,12 +162,8 @@ def _published_mean(paper: PaperStatements) -> Cell:
     return Cell(f"{100 * removed.share:.2f} %", data)
 
 
-def _no_estimate(_: PaperStatements) -> Cell:
-    return estimate_cell(Estimate.without_value(NOT_PUBLISHED), "share")
-
-
 def count_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
-    """Give the counts behind the rates."""
+    """Give the counts behind the rates, and what sums them up in one number."""
     return (
         text_of("Candidates", lambda row: row.name),
         count_of("Both remove", lambda row: row.decisions.confusion.true_positive),
@@ -195,6 +178,18 @@ def count_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
             help="False positives",
         ),
         count_of("Both keep", lambda row: row.decisions.confusion.true_negative),
+        estimate_of(
+            "F1",
+            lambda row: row.decisions.f1,
+            "share",
+            help="Harmonic mean of precision and recall",
+        ),
+        estimate_of(
+            "MCC",
+            lambda row: row.decisions.mcc,
+            "points",
+            help="Matthews’ correlation: 0 is chance, 1 the same everywhere",
+        ),
     )
 
 
@@ -395,7 +390,7 @@ CONTENT = DeclaredPage(
     folded=(
         TableOf(
             "counts",
-            "Counts of decisions",
+            "Counts of decisions, F1 and MCC",
             rows=lambda result: result.checks,
             columns=count_columns,
         ),

@@ -6,10 +6,10 @@ from benchmarks.systems.sda_planner.settings import GLOBAL, LOCAL, SDA, TREE
 
 NAME = "Small house"
 PLANNERS = {
-    SDA: "SDA-Planner",
-    LOCAL: "local planner",
-    GLOBAL: "global planner",
     TREE: "Tree Planner",
+    GLOBAL: "global planner",
+    LOCAL: "local planner",
+    SDA: "SDA-Planner",
 }
 AGENTS = ("errors-60", "errors-100")
 

@@ -79,10 +79,12 @@ def test_shares_and_bias(root: User, study: Study) -> None:
 def test_sentence_beside_the_papers_statements(root: User, study: Study) -> None:
     said = report(root).sentence
     assert said.startswith(
-        "The judges' mean lies within one point of the score of 1 person on 87.5 % of 8 answers "
-        "(paper: more than 80 %) and equals it on 25.0 %"
+        "The judges' mean is within one point of 1 person on 87.5 % of 8 answers and equal on "
+        "25.0 %"
     )
-    assert "on at least 60 % in 0 of 2 dimensions (paper: six of eight)" in said
+    assert said.endswith(
+        "On 0 of 2 dimensions at least 60 % of answers are equal; in the paper on six of eight."
+    )
 
 
 def test_questions_on_the_feedback(root: User, study: Study) -> None:

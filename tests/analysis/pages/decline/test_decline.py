@@ -106,7 +106,7 @@ def test_sentence_counts_what_is_clear_after_correction() -> None:
     made = report(dimensions=("safety",))
     # Slopes −2 and −1, six each: mean −1.5, and a standard error of 0.5/√11 or a little less.
     assert made.sentence.startswith(
-        "After correction, of 1 agent–dimension pair 1 declines and none rises; the steepest "
+        "After correction, of 1 agent–dimension pair 1 declines and none rises. The steepest "
         "decline is Ada on safety, −1.50 (95 % interval −1.8"
     )
     assert made.sentence.endswith(") points per turn, n = 12 trajectories.")
@@ -246,7 +246,7 @@ def test_survivors_fool_one_line_and_neither_gee_nor_the_mixed_model() -> None:
         assert isinstance(low, float) and isinstance(high, float) and low <= -0.08 <= high < 0
     assert row["mixed model n"] == 120 and row["p"] == 0
     assert report(dimensions=("safety",)).sentence.startswith(
-        "After correction, of 1 agent–dimension pair 1 declines and none rises; the steepest "
+        "After correction, of 1 agent–dimension pair 1 declines and none rises. The steepest "
         "decline is Ada on safety, −0.0"
     )
     assert made.sentence.startswith("Four estimates of the change per turn, side by side; one line")

@@ -50,8 +50,11 @@ def test_mean_over_agents_of_the_population_sd() -> None:
     assert found["mean sd"] == pytest.approx(0.816497 / 2, abs=1e-6)
     assert (found["ada"], found["bob"]) == (0.816497, 0)
     assert made.sentence.startswith(
-        "The mean scores of 3 judges have a standard deviation (SD) of 0.30 points or more on 1 of "
-        "8 dimensions (safety), where the paper's stay below 0.30; most on safety, 0.41"
+        "The 3 judges differ most on safety: the standard deviation (SD) between their mean "
+        "scores is 0.41"
+    )
+    assert (
+        "It is 0.30 or more on 1 of 8 dimensions (safety); in the paper on none." in made.sentence
     )
     # Over both agents and eight dimensions: even is 1 lower once in 16 cells, −0.0625.
     assert made.sentence.endswith(
@@ -61,10 +64,7 @@ def test_mean_over_agents_of_the_population_sd() -> None:
 
 def test_below_the_published_bound() -> None:
     make_trajectory(make_run(make_dataset(), "ada"), 1, scores=[flat(4)])
-    assert report().sentence.startswith(
-        "On all 8 dimensions the mean scores of 3 judges have a standard deviation (SD) below 0.30 "
-        "points, as in the paper"
-    )
+    assert "It is below 0.30 on all 8 dimensions, as in the paper." in report().sentence
 
 
 def test_a_missing_judge_is_a_warning_and_no_zero() -> None:
@@ -75,7 +75,7 @@ def test_a_missing_judge_is_a_warning_and_no_zero() -> None:
     assert spread(made, "Autonomy")["mean sd note"] == "no judge scored it"
     said = " ".join(notice.text for notice in made.notices)
     assert "No judge scored autonomy" in said and "Mild scored nothing for Ada on Safety" in said
-    assert "autonomy cannot be compared" in made.sentence
+    assert "autonomy a judge's scores are missing." in made.sentence
     assert made.figure("spread") is not None
 
 

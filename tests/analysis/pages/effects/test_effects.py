@@ -80,11 +80,11 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
     assert [row["range"] for row in lines(made.table("ranges"))] == pytest.approx([0.8, 0.1])
     # Bob loses one of ten tasks: the tasks' means are −0.5 once and 0, ± 2.262 · 0.05.
     assert made.sentence.startswith(
-        "1 of 4 changes in Acc is clear (Bonferroni over 4 changes); the largest is that of Ada"
+        "1 of 4 changes in Acc is clear after correction. The largest is that of Ada"
     )
     # That from low to mid is not clear and left to the details.
     assert (
-        " On average over 2 agents, it falls from “Mid” to “High” by 40.0 points" in made.sentence
+        " On average over 2 agents, Acc falls from “Mid” to “High” by 40.0 points" in made.sentence
     )
     assert made.sentence.endswith("; 1 more average is in the details.")
     assert (
@@ -153,10 +153,10 @@ def test_averages_are_over_those_who_can_be_compared(dataset: Dataset) -> None:
     make_setting(dataset, "bob", 9, constraints="user_only")
     made = report(factor="constraints")
     # Cyd, who was not run otherwise, counts nowhere: Ada 5/9, Bob 5/10.
-    assert "On average over 2 agents, it rises from “Both kinds” to " in made.sentence
+    assert "On average over 2 agents, Acc rises from “Both kinds” to " in made.sentence
     assert "by 52.8 points" in made.sentence
     assert {row["agent"] for row in lines(made.table("values"))} == {"Ada", "Bob"}
-    assert made.sentence.count("Bonferroni over 2 changes") == 1
+    assert made.sentence.count("after correction") == 1
     said = " ".join(notice.text for notice in made.notices)
     assert "1 agent with one value alone is not shown" in said and "compare: Cyd." in said
     assert "different numbers of tasks (9 to 10)" in said

@@ -35,8 +35,8 @@ def test_a_result_stands_against_each_cost() -> None:
         )
     made = report()
     assert made.sentence == (
-        "Ada, Planner: SDA-Planner has the highest success rate, 66.7 % (95 % interval 20.8 to "
-        "93.9 %) over 3 trajectories, at Corrections 4.00 on average; there is no other to compare "
+        "Ada (Planner: SDA-Planner) has the highest success rate, 66.7 % (95 % interval 20.8 to "
+        "93.9 %) over 3 trajectories, with 4.00 corrections on average; there is no other to compare "
         "it with."
     )
     table = made.table("efficiency")
@@ -66,8 +66,8 @@ def test_the_cheapest_is_named_beside_the_best() -> None:
             make_trajectory(run, task, accurate=accurate, turns=turns)
     assert report().sentence == (
         "Ada has the highest accuracy, 100.0 % (95 % interval 34.2 to 100.0 %) over 2 "
-        "trajectories, at Turns 6.00 on average; Bob has the lowest mean of Turns, 2.00, and "
-        "accuracy 0.0 % (95 % interval 0.0 to 65.8 %)."
+        "trajectories, with 6.00 turns on average. Bob has the fewest, 2.00, and accuracy "
+        "0.0 % (95 % interval 0.0 to 65.8 %)."
     )
     assert any("Each interval is for one number alone" in one.text for one in report().notices)
     assert [one.text for one in report().onward] == ["Is the difference between two agents real?"]

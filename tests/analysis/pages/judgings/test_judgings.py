@@ -119,7 +119,7 @@ def test_verdicts_that_turn_lead_to_their_trajectories(run: Run) -> None:
     assert table.rows[0][5].url == f"/trajectories/?ids={second}"
     assert [row[0].url for row in turned.rows] == [f"/trajectories/{pk}/" for pk in (first, second)]
     assert [row[2].text for row in turned.rows] == ["fails now", "passes now"]
-    assert "the verdict turns on 2 of 2 trajectories" in made.sentence
+    assert "The verdict changes on 2 of 2 trajectories" in made.sentence
 
 
 def test_metrics_follow_from_the_judging_that_counts(run: Run) -> None:

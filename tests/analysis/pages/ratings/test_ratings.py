@@ -65,8 +65,8 @@ def test_means_and_agreement(reader: User, study: Study) -> None:
     # All answers are equal: nothing by which chance could be told.
     assert people["9 No needless effort"]["alpha"] is None
     assert people["9 No needless effort"]["equal"] == 1
-    assert "2 people answered in 8 assignments" in found.sentence
-    assert f"agree with ordinal alpha = {alpha:.2f}" in found.sentence
+    assert found.sentence.startswith("2 people gave the highest scores on ")
+    assert f"0 for chance, is {alpha:.2f}." in found.sentence
     assert {figure.name for figure in found.figures} == {"questions", "agents"}
     agents = lines(found.table("agents"))
     # elsewhere: 3, 2, 3, 3; otherwise: 4, 4, 2, 2.
@@ -97,7 +97,7 @@ def test_simulated_annotators_are_left_out_unless_asked_for(reader: User, study:
     robot = make_person("robot")
     item = study.assignments.order_by("pk")[0].trajectory
     make_ratings(study, robot, item, {"task_completed": 5}, simulated=True)
-    assert "2 people answered" in report(reader).sentence
+    assert "2 people gave" in report(reader).sentence
     found = report(reader, simulated="include")
     assert "2 people and 1 simulated annotator" in found.sentence
     assert found.banners

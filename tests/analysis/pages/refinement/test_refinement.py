@@ -75,9 +75,9 @@ def test_by_hand(dataset: Dataset) -> None:
         5, 3, 0.2, 0.6,
     )  # fmt: skip
     assert made.sentence.startswith(
-        "After 2 extra turns accuracy rises by 40.0 points (95 % interval"
+        "After 2 extra turns accuracy rises by 40.0 points (not clear; 95 % interval"
     )
-    assert "the valid plan rate falls by 20.0 points (95 % interval " in made.sentence
+    assert "the valid plan rate falls by 20.0 points (not clear; 95 % interval " in made.sentence
     assert made.sentence.endswith(
         "In total, 2 trajectories became accurate and 1 lost a valid plan."
     )

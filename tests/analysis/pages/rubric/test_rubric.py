@@ -60,8 +60,8 @@ def test_sentence() -> None:
         make_trajectory(make_run(dataset, name), 1, scores=[scores])
     # Safety is (5 + 2) / 2 = 3.5 over agents, autonomy 5, all others 4.
     assert report().sentence == (
-        "Over 2 agents, final plans score best on autonomy (5.00) and worst on safety (3.50); "
-        "agents differ most on safety, from 2.00 (Bob) to 5.00 (Ada)."
+        "Over 2 agents, final plans score best on autonomy (5.00) and worst on safety (3.50). "
+        "Agents differ most on safety, from 2.00 (Bob) to 5.00 (Ada)."
     )
 
 
@@ -78,7 +78,7 @@ def test_what_judges_leave_unscored_is_a_dash_with_their_reason() -> None:
     said = " ".join(notice.text for notice in made.notices)
     assert "Judges gave no score on physical plausibility, 3 of 3 (no word about it); " in said
     assert "safety, 1 of 3 (no word about it)." in said
-    assert made.sentence.endswith("judges left physical plausibility and safety unscored.")
+    assert made.sentence.endswith("Judges left physical plausibility and safety unscored.")
 
 
 def test_published_rows_beside() -> None:

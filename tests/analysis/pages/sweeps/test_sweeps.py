@@ -64,7 +64,7 @@ def test_accuracy_and_order_by_hand(two: Dataset) -> None:
     assert [row["kendall"] for row in orders] == [-1, 1, 1, None, 1, -1, -1]
     assert made.sentence == (
         "At τ = 2 the order changes most: 1 of 1 pair of agents stands the other way round than at "
-        "τ = 3.5 (Kendall’s tau-b −1.00, by all dimensions); Bob, first at τ = 3.5, is first at 4 "
+        "τ = 3.5 (Kendall’s tau-b −1.00, by all dimensions). Bob, first at τ = 3.5, is first at 4 "
         "of 7 thresholds."
     )
 
