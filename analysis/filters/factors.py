@@ -106,15 +106,15 @@ def weights_of(
 def condition_titles(system: System, conditions: Iterable[str]) -> dict[str, str]:
     """Return the words for each of the conditions that stand together.
 
-    The standard condition is called by what the others vary: beside ``planner=tree`` it is
-    "Planner: SDA-Planner".
+    The standard condition is called by what the others vary, where that is one thing: beside
+    ``planner=tree`` it is "Planner: SDA-Planner".
     """
     found = dict.fromkeys(conditions)
     words = {name: condition_title(system, name) for name in found}
     if words.get(STANDARD) == STANDARD:
         parts = {part.partition("=")[0] for name in found for part in name.split(", ")}
-        varied = [one for name, one in setting_factors(system).items() if name in parts]
-        defaults = {setting.name: setting.default for setting in system.settings}
-        titles = [value_title(factor, str(defaults.get(factor.name))) for factor in varied]
-        words[STANDARD] = ", ".join(filter(None, titles)) or STANDARD
+        varied = [setting for setting in system.settings if setting.name in parts]
+        factor = setting_factors(system).get(varied[0].name) if len(varied) == 1 else None
+        if factor is not None:
+            words[STANDARD] = value_title(factor, str(varied[0].default)) or STANDARD
     return words

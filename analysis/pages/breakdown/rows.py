@@ -211,7 +211,10 @@ def compute(data: BreakdownData) -> BreakdownResult:
 
 
 def _title(value: Value, grouping: Grouping) -> str:
-    return " · ".join(grouping.values.get(part, part) for part in value)
+    """Return a value by its titles; a code without a title, such as all_both, as words."""
+    return " · ".join(
+        grouping.values.get(part) or (plain(part) if "_" in part else part) for part in value
+    )
 
 
 def _order(value: Value, grouping: Grouping) -> list[tuple[int, Any]]:

@@ -7,7 +7,7 @@ from benchmarks.core.types import Json, Task
 from benchmarks.systems.planbench_xl.environment.catalogue import world_of
 from benchmarks.systems.planbench_xl.environment.evaluation import Tally
 from benchmarks.systems.planbench_xl.environment.tools import TRUSTED
-from benchmarks.systems.planbench_xl.labels import CATEGORIES, GROUPS
+from benchmarks.systems.planbench_xl.labels import CATEGORIES, GROUPS, INPUT_TYPES
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, WORDS
 
 _TITLES = {
@@ -78,5 +78,8 @@ TOOL_USE = ToolUse(
 COMPARISONS = Comparisons(
     contrasts=CONTRASTS,
     tool_use=TOOL_USE,
-    groups={name: Grouping(title) for name, title in GROUPS.items()},
+    groups={
+        name: Grouping(title, INPUT_TYPES if name == "input_type" else {})
+        for name, title in GROUPS.items()
+    },
 )

@@ -17,6 +17,7 @@ from benchmarks.systems.planbench_xl.labels import (
     ENDINGS,
     FAILURES,
     GROUPS,
+    INPUT_TYPES,
 )
 from benchmarks.systems.planbench_xl.settings import CONDITIONS, resolve
 from benchmarks.systems.planbench_xl.walk import ToolWalk, WalkStep, read_walk
@@ -165,10 +166,13 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, An
     return [
         (
             GROUPS.get(name, plain(name)),
-            sorted(
-                values.items(),
-                key=lambda pair: (int(pair[0]) if pair[0].isdecimal() else 0, pair[0]),
-            ),
+            [
+                (INPUT_TYPES.get(value) or (plain(value) if "_" in value else value), mean)
+                for value, mean in sorted(
+                    values.items(),
+                    key=lambda pair: (int(pair[0]) if pair[0].isdecimal() else 0, pair[0]),
+                )
+            ],
         )
         for name, values in groups.items()
     ]

@@ -150,6 +150,7 @@ GROUPS = {
     "paths": "Catalogued paths",
     "shortest_path": "Tools on the shortest path",
 }
+INPUT_TYPES = {"single_input": "One value", "two_inputs": "Two values"}
 CONDITION_WORDS: Mapping[str, str] = {
     "default": "nothing is blocked; noisy siblings beside every tool",
     "blocker": "blocks so that about one path remains, with all three types of blocking tools",

@@ -73,7 +73,9 @@ def test_all_pairs_by_hand(three: Dataset) -> None:
     # Of nine scored tasks Cy has 1/9 right, Bob 1/10: Cy is second.
     assert "Ada beats Cy by 88.9 points (95 % simultaneous interval " in made.sentence
     assert (
-        made.sentence.startswith("2 of 3 pairs differ clearly; Ada beats Cy by 88.9 points (")
+        made.sentence.startswith(
+            "2 of 3 pairs of agents differ clearly. Ada beats Cy by 88.9 points ("
+        )
         and "n = 9 tasks; p = 0.014, Bonferroni over 3 pairs)." in made.sentence
     )
     assert any(
@@ -89,7 +91,7 @@ def test_against_one_the_family_stays(three: Dataset) -> None:
     assert (ada["first"], ada["second"], cy["first"]) == ("Ada", "Bob", "Cy")
     assert ada["p adjusted"] == pytest.approx(0.014033, abs=1e-6) and cy["p adjusted"] == 1
     assert made.sentence.startswith(
-        "Of 2 other agents, 1 is clearly better than Bob and 0 clearly worse; Ada beats Bob by "
+        "Of 2 other agents, 1 is clearly better than Bob and 0 clearly worse. Ada beats Bob by "
         "80.0 points (95 % simultaneous interval "
     )
     assert made.sentence.endswith(", n = 10 tasks; p = 0.014, Bonferroni over 3 pairs).")

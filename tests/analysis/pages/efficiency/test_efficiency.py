@@ -36,8 +36,8 @@ def test_a_result_stands_against_each_cost() -> None:
     made = report()
     assert made.sentence == (
         "Ada (Planner: SDA-Planner) has the highest success rate, 66.7 % (95 % interval 20.8 to "
-        "93.9 %) over 3 trajectories, with 4.00 corrections on average; there is no other to compare "
-        "it with."
+        "93.9 %) over 3 trajectories, with 4.00 corrections on average; there is no other to "
+        "compare it with."
     )
     table = made.table("efficiency")
     assert table is not None
@@ -76,10 +76,16 @@ def test_the_cheapest_is_named_beside_the_best() -> None:
 def test_filters_name_conditions_as_their_system_does() -> None:
     dataset = make_dataset()
     Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
-    for condition in ("standard", "planner=tree", "planner=tree, max_steps=9"):
-        make_trajectory(make_run(dataset, "ada", condition=condition), 1)
-    offered = {one.value: one.label for one in select_runs(Filters()).options["condition"]}
-    assert offered["standard"] == "Planner: SDA-Planner"
-    assert offered["planner=tree"] == "Planner: Tree Planner"
-    # A setting without a title keeps its name.
-    assert offered["planner=tree, max_steps=9"].startswith("Planner: Tree Planner, Step limit: 9")
+
+    def offered(*conditions: str) -> dict[str, str]:
+        for condition in conditions:
+            make_trajectory(make_run(dataset, "ada", condition=condition), 1)
+        return {one.value: one.label for one in select_runs(Filters()).options["condition"]}
+
+    first = offered("standard", "planner=tree")
+    assert first["standard"] == "Planner: SDA-Planner"
+    assert first["planner=tree"] == "Planner: Tree Planner"
+    # A setting that no page compares has a title, too. Where two are varied, standard is short.
+    more = offered("planner=tree, max_steps=9")
+    assert more["planner=tree, max_steps=9"].startswith("Planner: Tree Planner, Step limit: 9")
+    assert more["standard"].startswith("standard")

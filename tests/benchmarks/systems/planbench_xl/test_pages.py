@@ -200,7 +200,7 @@ class TestRun:
         for words in (
             "Acc", "Noisy calls", "Right answers and failures", "Failure categories",
             "Noisy response adopted", "What the query gives", "Catalogued paths",
-            "Tools on the shortest path", "single_input", ">Correct</a></th>",
+            "Tools on the shortest path", "One value", ">Correct</a></th>",
             "Searches</abbr>",
         ):  # fmt: skip
             assert words in shown, words
