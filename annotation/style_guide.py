@@ -219,8 +219,8 @@ def _form(
 
 
 def _forms() -> dict[str, DeskForm]:
-    """Return scores with one that is missing, marks for two turns, and a
-    decision about each candidate.
+    """Return scores with one that is missing, marks for two turns, and a decision about each
+    candidate.
     """
     asked = load_questionnaire("ten_questions@2").questions
     scores = zip(asked, (4, 5, None, 3), strict=False)

@@ -166,8 +166,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def outage_response(request: HttpRequest, outage: Outage) -> HttpResponse:
-    """Return a 503 in the form that was asked for: JSON for scripts, a
-    line for htmx, else a page.
+    """Return a 503 in the form that was asked for: JSON for scripts, a line for htmx, else a
+    page.
     """
     response: HttpResponse
     reason = outage.reason[:1].upper() + outage.reason[1:]

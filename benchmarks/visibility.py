@@ -106,8 +106,8 @@ def closed_runs(user: User) -> frozenset[int]:
 
 
 class Visibility:
-    """The rows that one person may see now: everything except ``closed``
-    runs and what reveals them.
+    """The rows that one person may see now: everything except ``closed`` runs and what reveals
+    them.
 
     ``tasks`` are hidden by a rule of their own, with everything that shows their constraints.
 

@@ -80,8 +80,8 @@ def name_key(credentials: Mapping[str, Any]) -> str:
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """Show the page of allauth's limits on how often pages of accounts may
-    be asked (``handler429``).
+    """Show the page of allauth's limits on how often pages of accounts may be asked
+    (``handler429``).
     """
     match = request.resolver_match
     action = ACTIONS.get(match.url_name or "", "") if match else ""

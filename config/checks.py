@@ -113,8 +113,8 @@ def broker_has_its_package(app_configs: Sequence[Any] | None, **kwargs: Any) -> 
 
 @register
 def database_and_broker_fit(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Check that workers elsewhere reach the database: they would find the
-    message, but not its row.
+    """Check that workers elsewhere reach the database: they would find the message, but not its
+    row.
 
     Redis beside SQLite on one machine does no harm, nor does the embedded broker beside PostgreSQL:
     then all workers are on this machine.

@@ -183,8 +183,8 @@ def _progress(request: HttpRequest) -> HttpResponse:
 
 
 def in_list(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
-    """Return the neighbours in the list that the reader comes from;
-    its choice is in the address.
+    """Return the neighbours in the list that the reader comes from; its choice is in the
+    address.
     """
     query, seen = list_query(request.GET), visibility(request)
     if not query:

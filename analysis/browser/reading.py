@@ -39,8 +39,8 @@ class TurnRange:
 
     @property
     def parts(self) -> list["TurnRange"]:
-        """The parts that can be asked for first: the beginning, and the end
-        where that is another part.
+        """The parts that can be asked for first: the beginning, and the end where that is
+        another part.
         """
         begin = part_of(self.first).within(self)
         end = part_of(self.last).within(self)
@@ -247,8 +247,8 @@ class Multiples:
 
 
 def multiples_of(timeline: Timeline, ratings: Sequence[StudyRatings]) -> Multiples | None:
-    """Return the drawings of a trajectory's scores;
-    none with a single turn or without any score.
+    """Return the drawings of a trajectory's scores; none with a single turn or without any
+    score.
     """
     if len(timeline.lines) < 2 or not timeline.dimensions:
         return None

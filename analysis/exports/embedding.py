@@ -72,8 +72,8 @@ def plotly_style_tag() -> SafeString:
 
 
 def json_tag(text: str, name: str) -> SafeString:
-    """Return JSON as data of the page, under an id: whatever it holds, it
-    does not end the element.
+    """Return JSON as data of the page, under an id: whatever it holds, it does not end the
+    element.
     """
     for one, escape in ESCAPES.items():
         text = text.replace(one, escape)

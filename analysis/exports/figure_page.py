@@ -42,16 +42,16 @@ class FigureFiles:
 
 
 def figure_page(spec: FigureSpec, width: str) -> str:
-    """Return the page: the figure as data, the drawing library,
-    and a policy that allows no more.
+    """Return the page: the figure as data, the drawing library, and a policy that allows no
+    more.
     """
     check_width(width)
     return _page(spec.title, {"spec": json.loads(spec.json), "width": width})
 
 
 def figures_page(specs: Mapping[str, FigureSpec], width: str, notes: Mapping[str, str]) -> str:
-    """Return the page of all figures by name; once its scripts have run,
-    `drawn_in` finds them in it.
+    """Return the page of all figures by name; once its scripts have run, `drawn_in` finds them
+    in it.
 
     ``notes`` are written under those that must not be taken for the real thing, by name.
     """
@@ -85,8 +85,8 @@ def check_width(width: str) -> None:
 
 
 def drawn_in(page: str) -> dict[str, FigureFiles]:
-    """Return the files that a page of figures has made of them;
-    raises ``ValueError`` without any.
+    """Return the files that a page of figures has made of them; raises ``ValueError`` without
+    any.
     """
     found = _FILES.search(page)
     if found is None:

@@ -160,8 +160,8 @@ def _character(one: str) -> float:
 
 
 def lay_out(headings: Sequence[Heading], entries: Sequence[Entry]) -> Layout:
-    """Return the largest type that fits, with headings in one line where they can be;
-    else blocks.
+    """Return the largest type that fits, with headings in one line where they can be; else
+    blocks.
     """
     cells = [[line[i] for entry in entries for line in entry] for i in range(len(headings))]
     for size in TYPES:

@@ -141,8 +141,8 @@ def latex_text(text: str) -> str:
 
 
 def _joins(before: str, after: str) -> bool:
-    """Return whether LaTeX would make one sign of two neighbours: a dash, a quotation
-    mark, ¡ or ¿.
+    """Return whether LaTeX would make one sign of two neighbours: a dash, a quotation mark, ¡ or
+    ¿.
     """
     return (before == after and before in "-,'`") or (before in "!?" and after == "`")
 

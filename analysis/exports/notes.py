@@ -32,8 +32,8 @@ class TableNotes:
 
 
 def counts_note(table: Table) -> str:
-    """Return the n of a table that shows none: one for all values,
-    or from the least to the most.
+    """Return the n of a table that shows none: one for all values, or from the least to the
+    most.
     """
     shown = any(column.label.lower() == "n" for column in table.columns) or any(
         "n = " in cell.sub for row in table.rows for cell in row

@@ -98,8 +98,8 @@ def _results(run: Run, metrics: Mapping[str, Any] | None) -> list[Table]:
 
 
 def _failures(run: Run) -> list[Table]:
-    """Return the trajectories that stopped for want of an answer or wait for
-    somebody's decision.
+    """Return the trajectories that stopped for want of an answer or wait for somebody's
+    decision.
     """
     kinds = [Trajectory.Status.FAILED, Trajectory.Status.DECISION]
     found = trajectories.with_row_relations(run.trajectories.filter(status__in=kinds)).order_by(

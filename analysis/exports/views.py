@@ -118,8 +118,8 @@ def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Show the results of a study as one file; the quality of answers for
-    those who may read them.
+    """Show the results of a study as one file; the quality of answers for those who may read
+    them.
     """
     access = fetch_overseen_study(request, pk)
     if access.blind:
@@ -148,8 +148,8 @@ def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 def _section(
     page: AnalysisPage, selection: Selection, url: str, *, until: float | None
 ) -> FileSection:
-    """Return a page as a section: its report, kept or written now unless the
-    time for that is over.
+    """Return a page as a section: its report, kept or written now unless the time for that is
+    over.
     """
     key = report_key(page, selection)
     report = kept_report(key)

@@ -84,8 +84,8 @@ def dispersion_bars(
 
 
 def severity_dots(result: Dispersion) -> Figure:
-    """Draw one panel per judge: how much higher it scores than all judges together,
-    per dimension.
+    """Draw one panel per judge: how much higher it scores than all judges together, per
+    dimension.
     """
     dimensions = list(dict.fromkeys(row.dimension for row in result.severity))
     names = [label(dimension) for dimension in dimensions]

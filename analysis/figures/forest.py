@@ -119,8 +119,8 @@ def forest(
 
 
 def _axis(names: Sequence[str], together: int) -> dict[str, Any]:
-    """Draw rows in their order, or with as many of each group,
-    those of one name beside each other.
+    """Draw rows in their order, or with as many of each group, those of one name beside each
+    other.
     """
     if not together:
         return categories(names, downwards=True)

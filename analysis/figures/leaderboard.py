@@ -41,8 +41,8 @@ class LeaderboardRow:
 
 @dataclass(frozen=True)
 class BoardAxis:
-    """A measure: the title of its panel, its unit, its largest value if it has one,
-    and what it is a share of.
+    """A measure: the title of its panel, its unit, its largest value if it has one, and what it
+    is a share of.
     """
 
     title: str

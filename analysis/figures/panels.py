@@ -200,8 +200,8 @@ def verdict_flips(
 
 
 def flip_share(one: PanelJudge) -> Estimate | None:
-    """Return the share of verdicts that turn; where none does all drawings agree,
-    so Wilson's then.
+    """Return the share of verdicts that turn; where none does all drawings agree, so Wilson's
+    then.
     """
     if one.flips is None:
         return None

@@ -20,8 +20,8 @@ from analysis.stats.results import Distribution, Estimate
 def question_dots(
     questions: Sequence[str], means: Sequence[Estimate], scale: tuple[float, float] = (1, 5)
 ) -> Figure:
-    """Draw the mean answer to each question with its interval,
-    in the order of the questionnaire.
+    """Draw the mean answer to each question with its interval, in the order of the
+    questionnaire.
     """
     names = [label(question) for question in questions]
     traces = [

@@ -212,8 +212,8 @@ def with_dimensions(selection: Selection, system: str) -> Selection:
 
 
 def _all_or_one(selection: Selection) -> Selection:
-    """Return the selection with its experiment named,
-    and a notice where runs of several are mixed.
+    """Return the selection with its experiment named, and a notice where runs of several are
+    mixed.
     """
     if selection.filters.experiment not in ("", ALL_RUNS):
         return selection

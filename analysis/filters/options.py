@@ -89,8 +89,8 @@ def choose_judging(
     judgings: Mapping[int, Sequence[RunJudging]],
     wanted: str,
 ) -> tuple[str, tuple[FilterOption, ...]]:
-    """Return the name of the judging that counts, empty for each run's primary one,
-    with all names.
+    """Return the name of the judging that counts, empty for each run's primary one, with all
+    names.
     """
     counts = Counter(judged.name for run in rows for judged in judgings[run.pk])
     options = tuple(FilterOption(name, name, count) for name, count in counts.items())

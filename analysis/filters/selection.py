@@ -270,8 +270,8 @@ def _varies(rows: Sequence[Run], every_condition: bool, factor: Factor | None) -
 def _compared(
     rows: Sequence[Run], who: Mapping[int, tuple[str, str]], factor: Factor | None
 ) -> int:
-    """Return how many agents are compared: all,
-    or with a factor those that have two of its values.
+    """Return how many agents are compared: all, or with a factor those that have two of its
+    values.
     """
     if factor is None:
         return len({who[run.pk][0] for run in rows})

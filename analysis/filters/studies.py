@@ -78,8 +78,8 @@ def selection_of_study(
     notes: list[str],
     seen: Visibility,
 ) -> Selection:
-    """Return what people judged in one study, of the given runs;
-    ``study`` counts who was ``told``.
+    """Return what people judged in one study, of the given runs; ``study`` counts who was
+    ``told``.
     """
     dataset = rows[0].dataset if rows else _dataset_of_tasks(study, seen)
     unblinded = UNBLINDED if number_of(study, "unblinded") else ()
@@ -138,8 +138,8 @@ def counted_studies() -> QuerySet[Study]:
 
 
 def newest_study_of(runs: Sequence[Run], fits: Fits | None) -> Study | None:
-    """Return the newest study with answers on trajectories of these runs
-    whose questions ``fits``.
+    """Return the newest study with answers on trajectories of these runs whose questions
+    ``fits``.
     """
     asked = {"items__trajectory__run__in": runs, "items__use": Item.Use.MAIN}
     found = counted_studies().filter(

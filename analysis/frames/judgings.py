@@ -136,8 +136,8 @@ def _called(name: str, one: JudgeSeat, other: JudgeSeat) -> str:
 
 
 def first_replies(frame: "DataFrame") -> "DataFrame":
-    """Return one reply for each judge and item:
-    what can be held against single replies elsewhere.
+    """Return one reply for each judge and item: what can be held against single replies
+    elsewhere.
     """
     return frame[frame["replicate"] == 1]
 

@@ -149,8 +149,8 @@ class ReplicateColumns:
 def played(
     groups: Mapping[int, int], metrics: Sequence[str], number: int
 ) -> list[ReplicateColumns]:
-    """Return the trajectories of runs by group;
-    ``groups`` names for each run which of ``number``.
+    """Return the trajectories of runs by group; ``groups`` names for each run which of
+    ``number``.
     """
     found = [
         ReplicateColumns(values={name: [] for name in metrics}, why={name: {} for name in metrics})

@@ -250,8 +250,8 @@ class UnreadableScores:
 def unread(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> dict[str, UnreadableScores]:
-    """Count by label of the run the turns that lack a score of some judge;
-    runs without any are absent.
+    """Count by label of the run the turns that lack a score of some judge; runs without any are
+    absent.
     """
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
     missing = _scores(runs, dimensions, final=final).filter(value__isnull=True)

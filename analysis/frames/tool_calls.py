@@ -22,16 +22,16 @@ def _done(runs: Sequence[ChosenRun]) -> Any:
 
 
 def failure_categories(runs: Sequence[ChosenRun]) -> dict[int, str]:
-    """Return in which way each trajectory failed, by its id; empty
-    where it did not, or is left out.
+    """Return in which way each trajectory failed, by its id; empty where it did not, or is left
+    out.
     """
     rows = _done(runs).values_list("pk", "payload__failure_category")
     return {pk: str(category or "") for pk, category in rows}
 
 
 def remaining_parts(runs: Sequence[ChosenRun], contrasts: Contrasts) -> dict[int, float | None]:
-    """Return how much was left to do in each trajectory, by its id;
-    None where that is not known.
+    """Return how much was left to do in each trajectory, by its id; None where that is not
+    known.
     """
     if contrasts.remaining is None:
         return {}

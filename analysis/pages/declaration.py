@@ -55,8 +55,8 @@ class Content(Protocol):
 
 @dataclass(frozen=True)
 class NothingToShow:
-    """The reason why a page has nothing to show; ``empty.html`` says it, by
-    ``reason``, from ``facts``.
+    """The reason why a page has nothing to show; ``empty.html`` says it, by ``reason``, from
+    ``facts``.
     """
 
     reason: str

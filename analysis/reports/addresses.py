@@ -62,8 +62,8 @@ def new_run_url(
     *,
     level: str = "",
 ) -> str:
-    """Return the form for runs of these agents with some settings changed and
-    all else as it was.
+    """Return the form for runs of these agents with some settings changed and all else as it
+    was.
     """
     if not like:
         return address("benchmarks:run_new", {"dataset": selection.filters.dataset})

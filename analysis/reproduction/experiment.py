@@ -38,8 +38,8 @@ class NotReady(CoreError):
 
 
 def design_of_preset(preset: PaperPreset, changes: Mapping[str, Any]) -> Design:
-    """Return the design of a preset with fields changed;
-    those that are empty are left as they are.
+    """Return the design of a preset with fields changed; those that are empty are left as they
+    are.
     """
     given = {name: value for name, value in changes.items() if value not in (None, (), [])}
     return replace(preset_design(preset), **given)

@@ -401,8 +401,8 @@ def _context(table: RatingTable, found: TablePage) -> dict[str, object]:
 @require_safe
 @signed_in
 def table_check(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    """Redirect to the table once it is stored; where it was refused, show
-    the form without the file.
+    """Redirect to the table once it is stored; where it was refused, show the form without the
+    file.
     """
     view = _find(request, job_id)
     if view.result:
@@ -422,8 +422,8 @@ def table_check(request: HttpRequest, job_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def table_check_progress(request: HttpRequest, job_id: int) -> HttpResponse:
-    """Show the fragment, asked for every second: 204 while nothing moved;
-    the page anew at the end.
+    """Show the fragment, asked for every second: 204 while nothing moved; the page anew at the
+    end.
     """
     view = _find(request, job_id)
     if view.moving and request.GET.get("v") == view.mark:

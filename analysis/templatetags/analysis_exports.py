@@ -15,8 +15,8 @@ register = template.Library()
 
 @register.filter
 def tex_url(csv_url: str) -> str:
-    """Return the address of a table as LaTeX, beside that of its CSV;
-    nothing where there is none.
+    """Return the address of a table as LaTeX, beside that of its CSV; nothing where there is
+    none.
     """
     return _beside(csv_url, ".csv", ".tex")
 

@@ -148,7 +148,7 @@ def _cell(judges: ScoreSpread | None, people: PeopleSpread | None) -> tuple[str,
 
 @register.filter
 def list_choice(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the choice of the list that the reader comes from, as (name,
-    value) for hidden fields.
+    """Return the choice of the list that the reader comes from, as (name, value) for hidden
+    fields.
     """
     return parse_qsl(list_query(request.GET))

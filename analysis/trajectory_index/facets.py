@@ -91,8 +91,8 @@ class IndexFacet:
 
 @dataclass(frozen=True)
 class AnnotationColumns:
-    """The index of people's answers, flags and labels on trajectories, as far as
-    one reader may know them.
+    """The index of people's answers, flags and labels on trajectories, as far as one reader may
+    know them.
 
     By row: ``gap`` is people's mean score less the judges', ``flagged`` whether an annotator
     flagged it, ``adjudicated`` whether it was adjudicated. ``labels`` and ``studies`` are pairs of

@@ -81,8 +81,8 @@ def compared_assignments(study: Study) -> QuerySet[Assignment]:
 
 
 def _gone(study: Study) -> QuerySet[Participant, Any]:
-    """Return who left, without a query for each row where several studies are
-    read: the people are the same.
+    """Return who left, without a query for each row where several studies are read: the people
+    are the same.
     """
     gone = Participant.objects.filter(study=study, state__in=Participant.GONE)
     return gone.order_by().values("user")

@@ -238,8 +238,8 @@ def _of_values(
 
 
 def _apart(question: Question, slot: int, answers: Any) -> Any:
-    """Compute `disagreement_at` for every item at once, from rows of (rank,
-    value, id of the rating).
+    """Compute `disagreement_at` for every item at once, from rows of (rank, value, id of the
+    rating).
     """
     import numpy as np
 

@@ -40,8 +40,8 @@ _TYPES: dict[Kind, Any] = {
 
 
 def _row(name: str, columns: Sequence[ExportColumn]) -> Any:
-    """Return the schema of a table's row; columns that a reader does not
-    get are left out of rows.
+    """Return the schema of a table's row; columns that a reader does not get are left out of
+    rows.
     """
     fields: Any = {
         column.name: (_TYPES[column.kind], Field(None, description=column.says))
@@ -74,8 +74,8 @@ router = Router(tags=["Ratings"])
     exclude_unset=True,
 )
 def list_ratings(request: HttpRequest, study_id: int, query: Query[RatingQuery]) -> dict[str, Any]:
-    """List the current ratings, assignment by assignment; the rules of
-    `ratings.csv` say who may read them.
+    """List the current ratings, assignment by assignment; the rules of `ratings.csv` say who may
+    read them.
     """
     return _page(request, study_id, query, edits=False)
 
@@ -88,8 +88,8 @@ def list_ratings(request: HttpRequest, study_id: int, query: Query[RatingQuery])
 def list_rating_edits(
     request: HttpRequest, study_id: int, query: Query[RatingQuery]
 ) -> dict[str, Any]:
-    """List every edit of every answer, in the order in which they were
-    made, under the same rules.
+    """List every edit of every answer, in the order in which they were made, under the same
+    rules.
     """
     return _page(request, study_id, query, edits=True)
 

@@ -146,8 +146,8 @@ def create_study_of_sessions(request: HttpRequest, wanted: NewSessions) -> Statu
 def list_sessions(
     request: HttpRequest, study_id: int, query: Query[SessionQuery]
 ) -> dict[str, Any]:
-    """List the sessions of a study, for those who run it or look on;
-    practice rounds are left out.
+    """List the sessions of a study, for those who run it or look on; practice rounds are left
+    out.
     """
     access = fetch_overseen_study(request, study_id)
     if live_plan(access.study) is None:

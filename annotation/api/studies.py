@@ -248,8 +248,8 @@ def _plan_row(planned: PlannedStudy) -> dict[str, Any]:
 
 @router.get("/{int:study_id}/progress", response={200: StudyProgressOut, **refusals(404)})
 def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
-    """Return how far a study and its annotators are; for its managers,
-    researchers and observers.
+    """Return how far a study and its annotators are; for its managers, researchers and
+    observers.
     """
     access = fetch_overseen_study(request, study_id)
     found = study_progress(access.study, blind=blind_reader(access))
@@ -354,8 +354,8 @@ def list_rating_edits_as_csv(
 def export_study(
     request: HttpRequest, study_id: int, wish: Query[DocumentOptions]
 ) -> StreamingHttpResponse:
-    """Send the whole study, under the same rules: design, questionnaires,
-    items, people, edits, rows.
+    """Send the whole study, under the same rules: design, questionnaires, items, people, edits,
+    rows.
 
     Another installation with the same trajectories can import it.
     """

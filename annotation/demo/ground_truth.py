@@ -48,8 +48,8 @@ def true_decisions(task: int) -> dict[str, int]:
 
 
 def true_levels(trajectory: Trajectory) -> Mapping[str, float]:
-    """Return the true quality of the final plan by dimension,
-    where it is one of the known plans.
+    """Return the true quality of the final plan by dimension, where it is one of the known
+    plans.
     """
     final = Turn.objects.filter(trajectory=trajectory, is_final=True).first()
     plan = known_plan(trajectory.task, final.text) if final is not None else None

@@ -37,8 +37,8 @@ reason. My answers may be analysed and published without my name."""
 
 
 def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Plan for eight annotators, three queries each with all agents’
-    trajectories, one rater for each.
+    """Plan for eight annotators, three queries each with all agents’ trajectories, one rater for
+    each.
     """
     return StudyPlan(
         name=name,

@@ -42,8 +42,8 @@ MISSES, INVENTS, DIFFERS = 0.06, 0.006, 0.06
 
 @dataclass(frozen=True)
 class SimulatedCharacter:
-    """The deviation of a simulated annotator from the truth: a shift, a
-    scatter, and one soft spot.
+    """The deviation of a simulated annotator from the truth: a shift, a scatter, and one soft
+    spot.
     """
 
     bias: float
@@ -54,8 +54,8 @@ class SimulatedCharacter:
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """The right answers about one item, as far as they are known: by
-    question, turn, and candidate.
+    """The right answers about one item, as far as they are known: by question, turn, and
+    candidate.
     """
 
     levels: Mapping[str, float] = field(default_factory=dict)
@@ -250,8 +250,8 @@ def _marks(
     character: SimulatedCharacter,
     rng: random.Random,
 ) -> list[str]:
-    """Return the violated conditions, some overlooked,
-    and now and then one that is not violated.
+    """Return the violated conditions, some overlooked, and now and then one that is not
+    violated.
     """
     haste = 1 / character.hurry
     return [

@@ -66,8 +66,8 @@ SHARED_ITEMS = DemoStudy(
 
 
 def simulated_names(count: int) -> list[str]:
-    """Return the usernames of the first simulated annotators,
-    who are made where they are missing.
+    """Return the usernames of the first simulated annotators, who are made where they are
+    missing.
     """
     return [ensure_simulated_annotator(number=n).get_username() for n in range(1, count + 1)]
 
@@ -109,8 +109,8 @@ MEETINGS = (
 
 
 def ensure_demo_sessions(dataset: Dataset, progress: Progress | None = None) -> Study | None:
-    """Return the study of sessions, made if it is missing;
-    None where the demo's accounts are gone.
+    """Return the study of sessions, made if it is missing; None where the demo's accounts are
+    gone.
     """
     stored = Study.objects.filter(is_demo=True, settings__demo=KEY).first()
     if stored is not None:

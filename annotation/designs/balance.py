@@ -111,8 +111,8 @@ def count_pairs(
     off_diagonal: bool = False,
     note: str = "",
 ) -> Balance:
-    """Return the cross table of ``pairs``, with ``rows`` and ``columns`` also
-    where nothing fell.
+    """Return the cross table of ``pairs``, with ``rows`` and ``columns`` also where nothing
+    fell.
     """
     counts = Counter(pairs)
     of_rows, of_columns = Counter(dict.fromkeys(rows, 0)), Counter(dict.fromkeys(columns, 0))

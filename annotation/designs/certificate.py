@@ -158,8 +158,8 @@ def certify_design(
 
 
 def digest_design(design: Allocation | ItemLists) -> str:
-    """Return the SHA-256 of the canonical JSON of version, method, seed, and
-    everybody's list in order.
+    """Return the SHA-256 of the canonical JSON of version, method, seed, and everybody's list in
+    order.
 
     {"method": …, "seats": {annotator: [[option, part], …]}, "seed": …, "version": …}: sorted keys,
     no spaces, UTF-8.

@@ -112,8 +112,8 @@ class _Graph:
             self.at[part][colour] = edge
 
     def _path(self, start: int, first: int, second: int) -> list[int]:
-        """Return the edges from ``start`` (which has no edge of ``second``), in
-        the two colours by turns.
+        """Return the edges from ``start`` (which has no edge of ``second``), in the two colours
+        by turns.
         """
         path: list[int] = []
         here, colour, other = start, first, second

@@ -156,8 +156,8 @@ class LoadTable:
         neighbours: Callable[[int, set[int]], Iterable[int]],
         is_end: Callable[[int], bool],
     ) -> tuple[set[int], list[int]]:
-        """Return a shortest path from ``start`` to an end,
-        or everybody who can be reached and [].
+        """Return a shortest path from ``start`` to an end, or everybody who can be reached and
+        [].
         """
         came: dict[int, int] = {start: start}
         waiting, unseen = deque([start]), set(range(len(self.load))) - {start}

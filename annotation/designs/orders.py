@@ -52,8 +52,8 @@ def order_options(*, dealt: Allocation, method: Method) -> Allocation:
 
 
 def order_pool(*, options: Iterable[DesignOption], method: Method, seed: int) -> Allocation:
-    """Return the rank of every option in a pool from which people take the next item,
-    as one list.
+    """Return the rank of every option in a pool from which people take the next item, as one
+    list.
     """
     known = index_options(options)
     pool = Allocation({POOL: tuple(known)}, tuple(known.values()), "pool", seed)
@@ -172,8 +172,8 @@ def _next_but(waiting: deque[str], ahead: Counter[str], last: str | None) -> str
 def _order_latin(
     people: Mapping[str, Sequence[DesignOption]], seed: int, warnings: list[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Order items task by task; rows of the square are given to (person, task)
-    by an equitable colouring.
+    """Order items task by task; rows of the square are given to (person, task) by an equitable
+    colouring.
 
     So every row is used equally often, up to one, for each task, for each person, and in all; and
     of as many tasks in succession of one person as there are rows, each has another row.

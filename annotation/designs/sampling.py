@@ -19,8 +19,8 @@ Stratum = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The units to take. ``count`` is of units: in all (total, stratified),
-    or of each model or task.
+    """The units to take. ``count`` is of units: in all (total, stratified), or of each model or
+    task.
 
     A unit is an option, or with ``whole_tasks`` a task with all its options. ``strata`` are keys
     of ``DesignOption.strata``, or ``task`` or ``model``. With ``take_fewer`` a stratum that is too

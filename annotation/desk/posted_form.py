@@ -89,8 +89,8 @@ def _same(answer: DeskAnswer, aspect: str, shown: Any) -> bool:
 
 
 def _answer(slot: Slot, fields: Sequence[str]) -> DeskAnswer:
-    """Read an answer; a number that cannot be read becomes one that no question
-    takes, to be refused by name.
+    """Read an answer; a number that cannot be read becomes one that no question takes, to be
+    refused by name.
     """
     match slot.question.scale.kind:
         case "marks":

@@ -96,8 +96,8 @@ _STEP_WORD = re.compile(r"^\s*step(?=\s*\d)", re.IGNORECASE | re.MULTILINE)
 
 
 def is_all(text: str, steps: Sequence[str]) -> bool:
-    """Return whether the steps are the whole text, numbers aside; else
-    the text is shown as it is.
+    """Return whether the steps are the whole text, numbers aside; else the text is shown as it
+    is.
     """
     bare, listed = _STEP_WORD.sub("", text), "".join(steps)
     # Nearly always they are the same in all that is in words, which is found sooner.

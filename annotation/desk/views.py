@@ -56,8 +56,8 @@ SKIP_REASONS = (
 @signed_in
 @redirect_to_next_step
 def desk(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) -> HttpResponseBase:
-    """Show one item with its questions; a POST carries the whole form,
-    for browsers without script.
+    """Show one item with its questions; a POST carries the whole form, for browsers without
+    script.
     """
     access, item = fetch_assignment(request, pk, position, part)
     if request.method == "POST":
@@ -250,8 +250,8 @@ def answers(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN)
 
 
 def _message(request: HttpRequest) -> tuple[list[dict[str, Any]], int]:
-    """Return the edits of a message as they were sent,
-    and the milliseconds at work that it tells.
+    """Return the edits of a message as they were sent, and the milliseconds at work that it
+    tells.
     """
     data = read_json_body(request.body)
     rows = data.get("edits") if isinstance(data, dict) else None
@@ -353,8 +353,8 @@ PREFIX = {Part.MAIN: "", Part.TRAINING: "training_", Part.BACKGROUND: "backgroun
 
 
 def desk_url(item: Assignment, position: int | None = None, *, name: str = "desk") -> str:
-    """Return the desk of an item, or of another position of its part;
-    ``name`` says which address.
+    """Return the desk of an item, or of another position of its part; ``name`` says which
+    address.
     """
     place = {"pk": item.study_id, "position": position or item.position}
     return reverse(f"annotation:{PREFIX[Part(item.part)]}{name}", kwargs=place)

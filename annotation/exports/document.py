@@ -198,8 +198,8 @@ def _adjudications(scope: Scope) -> Iterator[Json]:
 
 
 def _events(scope: Scope) -> Iterator[Json]:
-    """Yield the record of the study; names of accounts become pseudonyms
-    wherever they stand alone.
+    """Yield the record of the study; names of accounts become pseudonyms wherever they stand
+    alone.
     """
     seen = {person.user_id for person in scope.people}
     everybody = scope.study.participants.values_list("user", flat=True)

@@ -9,8 +9,8 @@ from benchmarks.models import Candidate, Task, Turn
 
 
 def fingerprints(items: Iterable[Mapping[str, Any]]) -> dict[int, str]:
-    """Return what each item (rows with pk, task, trajectory) is about by its contents,
-    by its id.
+    """Return what each item (rows with pk, task, trajectory) is about by its contents, by its
+    id.
     """
     talks = trajectory_fingerprints([i["trajectory"] for i in items if i["trajectory"]])
     tasks = task_fingerprints([i["task"] for i in items if i["task"] and not i["trajectory"]])

@@ -14,8 +14,8 @@ from benchmarks.models import Run
 
 @rating_source
 def submitted_ratings(run: Run) -> Iterator[PersonRating]:
-    """Yield what annotators answered about a run's trajectories,
-    item by item and place by place.
+    """Yield what annotators answered about a run's trajectories, item by item and place by
+    place.
     """
     rows = Rating.objects.filter(
         assignment__trajectory__run=run,

@@ -48,8 +48,8 @@ class Pseudonyms:
 
 
 def study_key(study: Study) -> str:
-    """Return the name of a study in files: the same in every export of it,
-    here and where it goes.
+    """Return the name of a study in files: the same in every export of it, here and where it
+    goes.
     """
     kept: str | None = study.settings.get(IMPORTED, {}).get("key")
     stamp = f"{study.pk}:{study.created_at.isoformat()}"

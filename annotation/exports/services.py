@@ -164,8 +164,8 @@ def _dataset(wish: ExportRequest) -> Iterator[bytes]:
 
 
 def archive_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield (name, text piece by piece) of the files of the archive,
-    which needs nothing beside it.
+    """Yield (name, text piece by piece) of the files of the archive, which needs nothing beside
+    it.
     """
     scope = wish.scope
     yield (

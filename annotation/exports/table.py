@@ -49,8 +49,8 @@ def history_columns(scope: Scope) -> tuple[ExportColumn, ...]:
 
 
 def rating_rows(scope: Scope) -> Iterator[Row]:
-    """Yield what stands now, row by row; the keys are those of
-    ``rating_columns`` in their order.
+    """Yield what stands now, row by row; the keys are those of ``rating_columns`` in their
+    order.
     """
     return (front | asked | answer for front, asked, answer in rating_parts(scope))
 
@@ -225,8 +225,8 @@ def design_name(study: Study) -> str:
 
 
 def question_rows(study: Study) -> Iterator[Sequence[str | int]]:
-    """Yield a heading, then one row per question: how many items were asked it,
-    and why others not.
+    """Yield a heading, then one row per question: how many items were asked it, and why others
+    not.
     """
     yield ["study", "questionnaire", "number", "question", "title", "dimension", "about", "scale",
            "needs", "items_asked", "items_not_asked", "not_asked_because"]  # fmt: skip

@@ -134,8 +134,8 @@ def json_written() -> RowWriter:
 
 
 def arrow_tables(rows: Iterator[Parts], schema: Any, size: int) -> Iterator[Any]:
-    """Yield tables of so many rows; what rows have in common is put into
-    columns once and repeated.
+    """Yield tables of so many rows; what rows have in common is put into columns once and
+    repeated.
     """
     arrow = pyarrow()
     while group := list(islice(rows, size)):

@@ -27,8 +27,8 @@ Questionnaires = dict[str, Questionnaire]
 
 
 def read_questionnaires(document: StudyDocument) -> Questionnaires:
-    """Return the questionnaires of a document by id;
-    refused where one means something else here.
+    """Return the questionnaires of a document by id; refused where one means something else
+    here.
     """
     found: Questionnaires = {}
     for given in document.questionnaires:

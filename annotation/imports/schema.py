@@ -81,8 +81,8 @@ class StudyIn(StrictDocument):
 
 
 class QuestionnaireIn(BaseModel):
-    """A questionnaire of the file: what stands beside ``text`` is compared with
-    what the text comes to here.
+    """A questionnaire of the file: what stands beside ``text`` is compared with what the text
+    comes to here.
     """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -290,8 +290,8 @@ def _place(parts: tuple[int | str, ...]) -> str:
 
 
 def digest_of(data: dict[str, Any]) -> str:
-    """Return the same for every export of the same study at the same moment,
-    wherever it was made.
+    """Return the same for every export of the same study at the same moment, wherever it was
+    made.
     """
     kept = {name: part for name, part in data.items() if name not in NOT_OF_THE_STUDY}
     text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

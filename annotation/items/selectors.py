@@ -78,8 +78,8 @@ class ItemPage:
 
 
 def item_page(access: StudyAccess, params: QueryDict, seen: Visibility) -> ItemPage:
-    """Return one page of a study's items by their numbers,
-    in five queries however many there are.
+    """Return one page of a study's items by their numbers, in five queries however many there
+    are.
     """
     items = counted_items(access.study)
     chosen = params.get("show", ALL)

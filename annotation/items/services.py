@@ -27,8 +27,8 @@ Use, Kind = Item.Use, StudyEvent.Kind
 
 @dataclass(frozen=True)
 class DealResult:
-    """The number of free assignments given to each person (by id), and
-    how many nobody could take.
+    """The number of free assignments given to each person (by id), and how many nobody could
+    take.
     """
 
     given: Mapping[int, int]

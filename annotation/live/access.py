@@ -63,8 +63,8 @@ class SessionAccess:
 
 
 def fetch_session(request: HttpRequest, pk: int, *, played: bool = False) -> SessionAccess:
-    """Return a session for whoever plays in it or oversees its study;
-    for others it does not exist.
+    """Return a session for whoever plays in it or oversees its study; for others it does not
+    exist.
 
     ``played``: only what polls and replies need is read at once.
     """

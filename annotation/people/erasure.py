@@ -163,8 +163,8 @@ class _Redaction:
 
 
 def _roles(user: User) -> Mapping[int, list[str]]:
-    """Return the roles that go with the account, by study;
-    that of an annotator goes by withdrawal.
+    """Return the roles that go with the account, by study; that of an annotator goes by
+    withdrawal.
     """
     rows = Membership.objects.filter(user=user).exclude(role=Membership.Role.ANNOTATOR)
     found: dict[int, list[str]] = {}
@@ -182,8 +182,8 @@ def _leave(person: Participant, user: User, by: User) -> None:
 
 
 def _blank_answers(user: User) -> None:
-    """Erase words and quotes, and what people said of themselves;
-    scores where the study asks so.
+    """Erase words and quotes, and what people said of themselves; scores where the study asks
+    so.
     """
     assignments = Assignment.objects.filter(annotator=user)
     assignments.exclude(skip_reason="").update(skip_reason=ERASED)
@@ -283,8 +283,8 @@ def _end_sessions(user: User) -> None:
 
 
 def _blank_log(user: User, words: _Redaction) -> None:
-    """Erase from the administration's log what it says about this account, and
-    names in its other lines.
+    """Erase from the administration's log what it says about this account, and names in its
+    other lines.
     """
     of_users = ContentType.objects.get_for_model(User)
     about = LogEntry.objects.filter(content_type=of_users, object_id=str(user.pk))

@@ -48,8 +48,8 @@ def join_link(request: HttpRequest, token: str) -> HttpResponseBase:
 @sensitive_post_parameters("password1", "password2")
 @rate_limit(action="join", limit_get=True)  # type: ignore[untyped-decorator]  # has no types
 def join(request: HttpRequest) -> HttpResponseBase:
-    """Show which study and role a link leads to; a POST accepts,
-    with a new account for a stranger.
+    """Show which study and role a link leads to; a POST accepts, with a new account for a
+    stranger.
     """
     user = request.user if isinstance(request.user, User) else None
     digest = str(request.session.get(KEPT, ""))

@@ -116,8 +116,8 @@ def _changed(value: Any, usual: Any) -> dict[str, Any]:
 def _mapping(
     data: Any, path: str, known: Mapping[str, Check], problems: Problems
 ) -> dict[str, Any]:
-    """Return the known fields that are given and right;
-    what is strange or wrong becomes a problem.
+    """Return the known fields that are given and right; what is strange or wrong becomes a
+    problem.
     """
     if not isinstance(data, Mapping):
         problems.append(PlanProblem(path, f"expected fields such as {', '.join(list(known)[:3])}"))

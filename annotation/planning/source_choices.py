@@ -247,8 +247,8 @@ def choice_of(study: Study) -> SourceChoice:
 
 
 def agents_of(source: ItemSource, seen: Visibility) -> list[tuple[str, str]]:
-    """Return the agents of a source's runs by name, with their titles;
-    those that are not closed.
+    """Return the agents of a source's runs by name, with their titles; those that are not
+    closed.
     """
     rows = seen.of(Run.objects.filter(pk__in=source.runs))
     rows = rows.order_by("agent__title", "agent__name")

@@ -41,8 +41,8 @@ class ResolvedSpecial:
 def find_specials(
     plan: StudyPlan, questionnaire: Questionnaire, found: SourceItems, seen: Visibility
 ) -> tuple[list[ResolvedSpecial], list[ResolvedSpecial]]:
-    """Return the plan's training and its gold items;
-    PlanError names every one that does not fit.
+    """Return the plan's training and its gold items; PlanError names every one that does not
+    fit.
     """
     named = [(f"training[{n}]", item) for n, item in enumerate(plan.training, 1)]
     lessons = len(named)

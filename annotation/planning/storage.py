@@ -134,8 +134,8 @@ def _pause() -> None:
 
 @contextmanager
 def _portion(study: Study) -> Iterator[Study]:
-    """Store one portion in one transaction, with the study locked; refused where it is
-    not being stored any more.
+    """Store one portion in one transaction, with the study locked; refused where it is not being
+    stored any more.
     """
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).filter(pk=study.pk).first()
@@ -184,8 +184,8 @@ def is_stored(study: Study) -> bool:
 
 @dataclass(frozen=True)
 class Storing:
-    """The progress of storing a study, in items and assignments.
-    ``job`` does it, where one does.
+    """The progress of storing a study, in items and assignments. ``job`` does it, where one
+    does.
     """
 
     done: int

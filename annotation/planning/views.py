@@ -130,8 +130,8 @@ def _preset(request: HttpRequest, planner: Planner, key: str) -> HttpResponseBas
 @require_safe
 @signed_in
 def filter_check(request: HttpRequest, dataset_id: int) -> HttpResponseBase:
-    """Show a filter check over a dataset, drawn and shown;
-    nothing is stored before it is created.
+    """Show a filter check over a dataset, drawn and shown; nothing is stored before it is
+    created.
     """
     found = fetch(request, Dataset.objects.all(), MAKE_STUDIES, pk=dataset_id)
     seen = visibility(request)

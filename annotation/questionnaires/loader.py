@@ -46,8 +46,8 @@ def questionnaires_for(system: str) -> list[Questionnaire]:
 
 @lru_cache(maxsize=256)
 def load_questionnaire(id: str) -> Questionnaire:
-    """Return the questionnaire ``NAME@VERSION``, checked. A version never changes,
-    so it is kept.
+    """Return the questionnaire ``NAME@VERSION``, checked. A version never changes, so it is
+    kept.
     """
     return read_questionnaire(questionnaire_text(id), source=f"questionnaire {id}", id=id)
 

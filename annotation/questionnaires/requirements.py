@@ -69,8 +69,8 @@ def _of_talks(ids: Sequence[int]) -> dict[int, frozenset[str]]:
 def trajectory_parts(
     trajectories: Iterable[int], wants: frozenset[str]
 ) -> dict[int, dict[str, list[str]]]:
-    """Return for each trajectory the parts that questions may be asked of,
-    as far as they are wanted.
+    """Return for each trajectory the parts that questions may be asked of, as far as they are
+    wanted.
 
     ``turn``: the numbers of its turns. ``world`` and ``user``: the keys of its hidden conditions.
     """

@@ -139,8 +139,8 @@ def payment_rows(people: Sequence[RecruitRow]) -> Iterator[Sequence[Any]]:
 
 @dataclass(frozen=True)
 class PaymentLists:
-    """The lines to paste at a platform: ids to approve, lines
-    ``id,amount`` and lines ``id,code``.
+    """The lines to paste at a platform: ids to approve, lines ``id,amount`` and lines
+    ``id,code``.
     """
 
     platform: str

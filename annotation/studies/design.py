@@ -169,8 +169,8 @@ class BalanceTable:
 
 
 def balance_tables(certificate: Certificate, *, hide_models: bool) -> list[BalanceTable]:
-    """Return the tables that say something, without those that name models
-    where these are hidden.
+    """Return the tables that say something, without those that name models where these are
+    hidden.
     """
     return [
         _table(table)
@@ -180,8 +180,8 @@ def balance_tables(certificate: Certificate, *, hide_models: bool) -> list[Balan
 
 
 def _is_informative(table: Balance) -> bool:
-    """Return whether there is anything to compare: items without models have no tables
-    of models.
+    """Return whether there is anything to compare: items without models have no tables of
+    models.
     """
     if not table.total:
         return False

@@ -63,10 +63,10 @@ TONES = {
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """Where one annotator stands. ``stage`` is one of `STAGES`. ``counts`` are of judgements, with
-    gold items apart. ``seconds`` is the median active time of their latest items,
-    ``pace`` items per hour of active time; None where nothing was submitted from the desk.
-    ``warnings`` say what hinders them, ``signs`` what is striking about their work.
+    """Where one annotator stands. ``stage`` is one of `STAGES`. ``counts`` are of judgements,
+    with gold items apart. ``seconds`` is the median active time of their latest items, ``pace``
+    items per hour of active time; None where nothing was submitted from the desk. ``warnings``
+    say what hinders them, ``signs`` what is striking about their work.
     """
 
     number: int
@@ -96,11 +96,11 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's hands,
-    ``free`` in nobody's. ``gone`` were submitted by people who have left since; they count no more
-    and are in none of the other numbers. ``recent`` were
-    submitted in the last ``recent_days``, `PACE_DAYS` at most. Gold items are counted apart:
-    ``gold_items`` there are, ``gold`` were submitted.
+    """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's
+    hands, ``free`` in nobody's. ``gone`` were submitted by people who have left since; they
+    count no more and are in none of the other numbers. ``recent`` were submitted in the last
+    ``recent_days``, `PACE_DAYS` at most. Gold items are counted apart: ``gold_items`` there are,
+    ``gold`` were submitted.
     """
 
     people: Sequence[AnnotatorProgress]
@@ -127,8 +127,8 @@ class StudyProgress:
 
     @property
     def days_left(self) -> int | None:
-        """The number of days until all is submitted at the recent pace; None
-        without one, or at the end.
+        """The number of days until all is submitted at the recent pace; None without one, or at
+        the end.
         """
         left = self.open + self.free
         return ceil(left * self.recent_days / self.recent) if left and self.recent else None

@@ -209,8 +209,8 @@ def _deal(
 
 
 def last_position(study: Study, user: int, part: str) -> int:
-    """Return the position of somebody's last assignment in a part, 0 where they have none;
-    by an index.
+    """Return the position of somebody's last assignment in a part, 0 where they have none; by an
+    index.
     """
     rows = Assignment.objects.filter(study=study, annotator=user, part=part)
     return rows.aggregate(last=Max("position"))["last"] or 0

@@ -129,8 +129,8 @@ def attempt(request: HttpRequest, do: Callable[[], str]) -> bool:
 def live(
     request: HttpRequest, access: StudyAccess, template: str, context: dict[str, Any], mark: str
 ) -> HttpResponse:
-    """Show a fragment that is asked for again and again: 204 while nothing changed,
-    286 at the end.
+    """Show a fragment that is asked for again and again: 204 while nothing changed, 286 at the
+    end.
     """
     if access.study.status in OVER:
         return stop_polling()
@@ -140,8 +140,8 @@ def live(
 
 
 def stop_polling() -> HttpResponse:
-    """Show the last answer to a page that asks again and again:
-    the rest of it is out of date too.
+    """Show the last answer to a page that asks again and again: the rest of it is out of date
+    too.
     """
     response = HttpResponse(status=STOP_POLLING)
     response["HX-Refresh"] = "true"

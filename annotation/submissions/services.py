@@ -52,8 +52,8 @@ def send_back(*, assignment: Assignment, by: User, note: str) -> None:
 
 
 def void_submission(*, assignment: Assignment, by: User, reason: str) -> None:
-    """Let a submission count no more and free its assignment for somebody else; its answers
-    are kept.
+    """Let a submission count no more and free its assignment for somebody else; its answers are
+    kept.
     """
     reason = checked_reason(reason, why="this submission is voided")
     _change_state(assignment, State.SUBMITTED, State.VOIDED, by, reason)

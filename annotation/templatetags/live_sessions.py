@@ -57,7 +57,7 @@ def _place(place: LivePlace) -> str:
 @register.simple_tag
 @lru_cache(maxsize=2000)
 def talk_line(line: DialogueLine) -> str:
-    """Return a line as HTML. Each look shows all lines again,
-    so that those shown before are kept.
+    """Return a line as HTML. Each look shows all lines again, so that those shown before are
+    kept.
     """
     return get_template("annotation/partials/_session_line.html").render({"line": line})

@@ -36,8 +36,8 @@ class Api(NinjaAPI):
     _described: OpenAPISchema | None = None
 
     def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
-        """Return the description of the API, made once: it takes half a
-        second, and anybody may ask.
+        """Return the description of the API, made once: it takes half a second, and anybody may
+        ask.
         """
         if any(given.values()):
             return super().get_openapi_schema(**given)

@@ -136,8 +136,8 @@ def _suspicious(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _not_found(request: HttpRequest, error: Any) -> HttpResponse:
-    """Answer in the same words for what is not there and for what is
-    closed: that it exists may tell.
+    """Answer in the same words for what is not there and for what is closed: that it exists may
+    tell.
     """
     seen = visibility(request)
     closed = seen.closed or seen.tasks

@@ -36,8 +36,8 @@ class ExportQuery(Schema):
 def export_run(
     request: HttpRequest, run_id: int, query: Query[ExportQuery]
 ) -> StreamingHttpResponse:
-    """Send what is done of a run: chat messages, ATIF, a log for Inspect,
-    or a Hugging Face folder.
+    """Send what is done of a run: chat messages, ATIF, a log for Inspect, or a Hugging Face
+    folder.
     """
     run = fetch_run(request, run_id)
     check_exportable(run)

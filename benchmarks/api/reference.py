@@ -201,8 +201,8 @@ def _schema_view(title: str, schema: Mapping[str, Any], models: Mapping[str, Any
 def _nested(
     schema: Mapping[str, Any], models: Mapping[str, Any], before: str = "", depth: int = 1
 ) -> Iterator[FieldView]:
-    """Yield the fields of an object; of objects inside it ``outer.inner``,
-    of lists ``outer[].inner``.
+    """Yield the fields of an object; of objects inside it ``outer.inner``, of lists
+    ``outer[].inner``.
     """
     found = _resolved(schema, models)
     required = found.get("required", ())
@@ -218,8 +218,8 @@ def _nested(
 def _inside(
     schema: Mapping[str, Any], models: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any] | None, bool]:
-    """Return the object that a field holds, or that the members of its
-    list are; None for others.
+    """Return the object that a field holds, or that the members of its list are; None for
+    others.
     """
     found = _resolved(schema, models)
     if "anyOf" in found:

@@ -258,8 +258,8 @@ def _dataset(request: HttpRequest, pk: int) -> Dataset:
 
 
 def _agents(request: HttpRequest, dataset: Dataset, names: list[str]) -> list[Agent]:
-    """Return the agents by name, as the form offers them. The error lists
-    none: names may be closed.
+    """Return the agents by name, as the form offers them. The error lists none: names may be
+    closed.
     """
     ensure_scripted_agents()
     known = {agent.name: agent for agent in agents_for(dataset.system, visibility(request))}

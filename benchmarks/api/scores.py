@@ -119,8 +119,8 @@ def score_rows(
     final: bool = False,
     every_judging: bool = False,
 ) -> QuerySet[JudgeScore]:
-    """Return the scores of runs or of a trajectory, by default of the judging
-    that a run calls its own.
+    """Return the scores of runs or of a trajectory, by default of the judging that a run calls
+    its own.
 
     Runs are found by their judgings, because that is what the scores' index begins with.
     """

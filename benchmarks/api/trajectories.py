@@ -139,8 +139,8 @@ class TurnOut(Schema):
 
 
 class AnsweredOut(Schema):
-    """The answerer of a role (at a `seat`), from turn `first` to turn
-    `last`; people are numbered.
+    """The answerer of a role (at a `seat`), from turn `first` to turn `last`; people are
+    numbered.
     """
 
     role: str
@@ -283,8 +283,8 @@ def get_trajectory(request: HttpRequest, trajectory_id: int) -> dict[str, Any]:
 def list_exchanges(
     request: HttpRequest, trajectory_id: int, query: Query[ExchangeQuery]
 ) -> dict[str, Any]:
-    """List the exchanges of the log: each prompt and the reply to it.
-    Imported trajectories have none.
+    """List the exchanges of the log: each prompt and the reply to it. Imported trajectories have
+    none.
     """
     found = fetch(request, Trajectory.objects.select_related("run__dataset"), pk=trajectory_id)
     rows = exchange_rows(found)

@@ -201,8 +201,8 @@ def core_candidate(row: Candidate) -> types.Candidate:
 
 @dataclass(frozen=True)
 class DecisionCounts:
-    """The number of candidates by decision. ``removed_share`` is undefined
-    where nothing was decided.
+    """The number of candidates by decision. ``removed_share`` is undefined where nothing was
+    decided.
     """
 
     tasks: int

@@ -119,8 +119,8 @@ def _start(request: HttpRequest, form: ConstructionForm) -> Run | None:
 
 
 def _size(form: ConstructionForm) -> dict[str, Any] | None:
-    """Return how many calls the form would start, and their likely cost;
-    None while nothing is known.
+    """Return how many calls the form would start, and their likely cost; None while nothing is
+    known.
     """
     sound = form.is_valid()  # which fills what can be read of the fields
     settings = {s.name: s.default for s in form.system.settings}
@@ -145,8 +145,8 @@ def _size(form: ConstructionForm) -> dict[str, Any] | None:
 
 
 def _paid_calls(calls: Any, form: ConstructionForm) -> float:
-    """Count the calls of one problem to endpoints; a role's calls go to its
-    answerers in equal parts.
+    """Count the calls of one problem to endpoints; a role's calls go to its answerers in equal
+    parts.
     """
     total = 0.0
     for role, _ in form.paid_seats():

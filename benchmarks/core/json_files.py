@@ -90,8 +90,8 @@ class JsonFile:
         return self._guard.sha.hexdigest()
 
     def items_of(self, key: str) -> Iterator[tuple[int, Any]]:
-        """Yield (index, value) for each member of the list under
-        ``key`` of the object in the file.
+        """Yield (index, value) for each member of the list under ``key`` of the object in the
+        file.
         """
         found = False
         for name, events in self._members():
@@ -197,8 +197,8 @@ class JsonFile:
         events: Iterator[Event],
         without: Collection[str] = (),
     ) -> Any:
-        """Return the value that starts with ``event``;
-        fields named in ``without`` are read past.
+        """Return the value that starts with ``event``; fields named in ``without`` are read
+        past.
         """
         if event not in ("start_map", "start_array"):
             return value
@@ -335,8 +335,8 @@ class ItemFile:
         self.place: tuple[str, int] = ("", 0)
 
     def entries(self, skip: Collection[str] = (), without: Collection[str] = ()) -> Iterator[Entry]:
-        """Yield what ``JsonFile.entries`` does; only items too large for this
-        reader come ``without`` fields.
+        """Yield what ``JsonFile.entries`` does; only items too large for this reader come
+        ``without`` fields.
         """
         try:
             yield from self._entries(skip)

@@ -78,8 +78,8 @@ class Log(Protocol):
         """Return everything stored, ordered by (step, slot, attempt)."""
 
     def record_sent(self, calls: Sequence[Call], settled: Sequence[Settled] = ()) -> None:
-        """Store rows in state *sent*, before any call leaves, and those of
-        calls that need not leave.
+        """Store rows in state *sent*, before any call leaves, and those of calls that need not
+        leave.
 
         The most that the calls can cost is put aside with them; ``CapReached``, and nothing
         written, where a cap does not allow it. ``settled`` was answered within this process.

@@ -10,8 +10,8 @@ from benchmarks.core.types import Outcome
 
 
 def mean_of(outcomes: Sequence[Outcome], name: str) -> dict[str, Any]:
-    """Return the mean of a metric over the outcomes that define it, with n and
-    what is left out, by reason.
+    """Return the mean of a metric over the outcomes that define it, with n and what is left out,
+    by reason.
     """
     values = [value for o in outcomes if (value := o.metrics.get(name)) is not None]
     excluded = Counter(
@@ -43,8 +43,8 @@ class ReplicateSummary:
 
 
 def across_replicates(values: Sequence[float | None]) -> ReplicateSummary:
-    """Return mean and spread of a figure over runs, each run counting once,
-    as papers give three runs.
+    """Return mean and spread of a figure over runs, each run counting once, as papers give three
+    runs.
 
     Runs in which the figure is undefined (None) are left out. The mean of one run has no spread.
     """

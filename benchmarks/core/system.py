@@ -80,8 +80,8 @@ class Setting:
         return plain(value).lower() if self.kind == "choice" else value
 
     def read(self, raw: Any) -> Any:
-        """Read ``raw`` (a string from a form or a terminal, or a JSON
-        value) as a value of this kind.
+        """Read ``raw`` (a string from a form or a terminal, or a JSON value) as a value of this
+        kind.
         """
         value = self._cast(raw)
         if self.choices and value not in self.choices:

@@ -19,8 +19,8 @@ from benchmarks.visibility import EVERYTHING, Visibility
 
 
 def counted(rows: QuerySet[Model], key: str) -> Coalesce:
-    """Return the number of ``rows`` whose ``key`` is the outer row, as a subquery
-    (joins multiply).
+    """Return the number of ``rows`` whose ``key`` is the outer row, as a subquery (joins
+    multiply).
     """
     grouped = rows.filter(**{key: OuterRef("pk")}).order_by().values(key)
     found = grouped.annotate(n=Count("pk")).values("n")
@@ -110,8 +110,8 @@ class LevelSizes:
 
 
 def level_sizes(dataset: Dataset) -> LevelSizes:
-    """Return constraints per profile by level and kind, as Table 2 of
-    AdaPlanBench gives their means.
+    """Return constraints per profile by level and kind, as Table 2 of AdaPlanBench gives their
+    means.
     """
     profiles = Profile.objects.filter(task__dataset=dataset).order_by("rank", "level")
     levels = Counter(profiles.values_list("level", flat=True))
@@ -138,8 +138,8 @@ def level_sizes(dataset: Dataset) -> LevelSizes:
 
 
 def _kind_size(counts: Sequence[int], profiles: int, published: Published | None) -> KindSize:
-    """Return the size of a kind; ``counts`` leaves out the profiles
-    without any constraint of it.
+    """Return the size of a kind; ``counts`` leaves out the profiles without any constraint of
+    it.
     """
     mean = sum(counts) / profiles
     squares = sum((n - mean) ** 2 for n in counts) + (profiles - len(counts)) * mean**2

@@ -40,8 +40,8 @@ class PresetRow:
 
 @dataclass(frozen=True)
 class FirstSteps:
-    """The progress of a newcomer: the endpoint, whether a trial of it
-    worked, its run and its results.
+    """The progress of a newcomer: the endpoint, whether a trial of it worked, its run and its
+    results.
     """
 
     endpoint: Endpoint | None = None

@@ -47,8 +47,8 @@ def _stream_folder(run: Run) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Stream:
-    """The form in which a format is sent: media type, file ending, and
-    the function that writes it.
+    """The form in which a format is sent: media type, file ending, and the function that writes
+    it.
     """
 
     content_type: str

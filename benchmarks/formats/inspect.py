@@ -247,8 +247,8 @@ def _resolved(value: Any, attached: Mapping[str, Any]) -> Any:
 
 
 def _scores(spot: Spot, given: Any) -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return every score that is a number or one of Inspect's letters;
-    the first is the reward too.
+    """Return every score that is a number or one of Inspect's letters; the first is the reward
+    too.
     """
     scores: dict[str, float | None] = {"reward": None}
     undefined = {"reward": "the log holds no score of this sample"}

@@ -541,8 +541,8 @@ def _scores(
     places: Sequence[int],
     messages: tuple[ImportedMessage, ...],
 ) -> tuple[dict[str, float | None], dict[str, str], tuple[RubricScore, ...], list[dict[str, Any]]]:
-    """Return evaluation results: of the calls in the chain by turn, all
-    others of the trajectory.
+    """Return evaluation results: of the calls in the chain by turn, all others of the
+    trajectory.
     """
     turns = _turns(messages)
     at = {call.span: turns.get(places[i], 1) for i, call in chain.calls if i < len(places)}

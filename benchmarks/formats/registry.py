@@ -42,9 +42,7 @@ class Format(Protocol):
     def read(
         self, source: FileSource, problems: Problems, header: dict[str, Any]
     ) -> Iterator[ImportedTrajectory]:
-        """Yield its trajectories one by one;
-        notes faults, and in ``header`` what holds for all.
-        """
+        """Yield its trajectories one by one; notes faults, and in ``header`` what holds for all."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +103,8 @@ def _named(paths: Sequence[Path]) -> dict[str, FileSource]:
 
 
 def _files(folder: Path) -> dict[str, FileSource]:
-    """Return the JSON files of a folder and of the folders in it, without those that
-    links lead to, by name.
+    """Return the JSON files of a folder and of the folders in it, without those that links lead
+    to, by name.
     """
     found: dict[str, FileSource] = {}
     for pattern in ("*", "*/*"):

@@ -55,8 +55,8 @@ class FileSource:
             yield from ItemFile(self.name, raw).entries(skip, without)
 
     def document(self, most: int, skip: Collection[str] = ()) -> dict[str, Any]:
-        """Return the object of a small file as a whole;
-        none of its lists has more than ``most``.
+        """Return the object of a small file as a whole; none of its lists has more than
+        ``most``.
         """
         made: dict[str, Any] = {}
         for field, index, item in self.entries(skip):

@@ -176,8 +176,8 @@ def trajectory_metrics(
 
 
 def _sum(values: Sequence[float]) -> float | None:
-    """Return the sum of what is stated;
-    None where nothing is, or where it is too large a number.
+    """Return the sum of what is stated; None where nothing is, or where it is too large a
+    number.
     """
     try:
         total = float(sum(values))

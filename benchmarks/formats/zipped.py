@@ -60,8 +60,8 @@ class Member(FileSource):
         return io.BufferedReader(_Unpacked(self._checked()))
 
     def _checked(self) -> Iterator[bytes]:
-        """Yield the content, refused as soon as it is too large, and at its end if it
-        is damaged.
+        """Yield the content, refused as soon as it is too large, and at its end if it is
+        damaged.
         """
         size = crc = 0
         try:

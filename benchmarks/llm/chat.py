@@ -183,8 +183,8 @@ def _read(reply: Any, ask: Ask, native: bool) -> Completion:
 
 
 def _reported(value: Any) -> MalformedReply | None:
-    """Return the error that some gateways send where a completion should be, as if all
-    were well.
+    """Return the error that some gateways send where a completion should be, as if all were
+    well.
     """
     error = value.get("error") if isinstance(value, dict) else None
     if not error:
@@ -212,8 +212,8 @@ def _chat_message(text: str, calls: list[Any], native: bool) -> str:
 
 
 def _content(content: Any) -> tuple[str, str]:
-    """Return text and thoughts of a content, which is a text or, with some
-    servers, a list of parts.
+    """Return text and thoughts of a content, which is a text or, with some servers, a list of
+    parts.
     """
     if not isinstance(content, list):
         return _text(content), ""
@@ -231,8 +231,8 @@ def _content(content: Any) -> tuple[str, str]:
 
 
 def split_thoughts(text: str) -> tuple[str, str]:
-    """Split into (thoughts, answer): blocks of thinking at the start of a reply
-    are no part of the answer.
+    """Split into (thoughts, answer): blocks of thinking at the start of a reply are no part of
+    the answer.
     """
     thoughts = []
     while found := _THOUGHT.match(text):
@@ -247,8 +247,8 @@ def split_thoughts(text: str) -> tuple[str, str]:
 
 
 def _finish(value: Any) -> str:
-    """Return why the reply ended, in the server's word: ``stop``,
-    ``length``, ``content_filter`` …
+    """Return why the reply ended, in the server's word: ``stop``, ``length``, ``content_filter``
+    …
     """
     word = _text(value)
     return word if not word or _WORD.fullmatch(word) else "other"

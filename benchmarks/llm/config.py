@@ -110,8 +110,8 @@ class EndpointConfig:
         return connection_digest(*parts, self.concurrency, self.requests_per_minute)
 
     def max_tokens(self, parameters: Mapping[str, Any]) -> int | None:
-        """Return the most tokens that a reply under these parameters can have, if there
-        is a limit.
+        """Return the most tokens that a reply under these parameters can have, if there is a
+        limit.
         """
         limits = [parameters[name] for name in _LENGTHS if parameters.get(name) is not None]
         return max(limits, default=None)

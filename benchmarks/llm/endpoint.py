@@ -35,8 +35,8 @@ def estimate_tokens(messages: Sequence[Any], rest: Sequence[Any] = ()) -> int:
 
 
 def estimate_cost(config: EndpointConfig, body: dict[str, Any]) -> float | None:
-    """Return the most that a request can cost;
-    None where prices or the reply's length are unknown.
+    """Return the most that a request can cost; None where prices or the reply's length are
+    unknown.
     """
     longest = 0 if config.price_out == 0 else config.max_tokens(body)
     if longest is None:

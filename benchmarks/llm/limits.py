@@ -52,8 +52,8 @@ class Throttle:
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
     def refuse(self, started: float, now: float) -> None:
-        """Note that a call that had started at ``started`` was refused
-        for haste; it still counts.
+        """Note that a call that had started at ``started`` was refused for haste; it still
+        counts.
         """
         if started > self._cut_at:
             self.limit = max(1.0, min(self.limit, self.running) / 2)

@@ -73,8 +73,8 @@ class AllowedHost(models.Model):
 
 
 class EndpointKey(models.Model):
-    """A key of the environment: the one host that it may be used for, and
-    the people who may use it.
+    """A key of the environment: the one host that it may be used for, and the people who may use
+    it.
 
     The key itself is in the environment variable; it is never stored. ``host`` is the host of base
     URLs, with the port if it is not that of https. ``users`` may use the key in endpoints that they

@@ -215,8 +215,8 @@ def unrecorded(system: System, dataset: Dataset, agents: Sequence[Agent]) -> lis
 
 @lru_cache(maxsize=200)
 def _recorded_policies(system: str, dataset: int, checksum: str, tasks: int) -> frozenset[str]:
-    """Return the recorded policies with an answer to some task;
-    a dataset keeps those that it has.
+    """Return the recorded policies with an answer to some task; a dataset keeps those that it
+    has.
     """
     left = {
         name: policy

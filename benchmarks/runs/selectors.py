@@ -32,8 +32,8 @@ from benchmarks.roles.selectors import system_of
 
 @dataclass(frozen=True)
 class RunProgress:
-    """The progress of a run. ``rate`` is trajectories per minute, ``left``
-    seconds; None if unknown.
+    """The progress of a run. ``rate`` is trajectories per minute, ``left`` seconds; None if
+    unknown.
     """
 
     total: int

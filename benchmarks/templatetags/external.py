@@ -15,8 +15,8 @@ register = template.Library()
 
 @register.simple_tag
 def talk(turn: TurnView) -> list[MessageView]:
-    """Return the messages of a turn, with those before the first one;
-    empty where none are stored.
+    """Return the messages of a turn, with those before the first one; empty where none are
+    stored.
     """
     return messages_of([turn.row])[0]
 

@@ -27,8 +27,8 @@ MOST_WORDS = 120
 def trajectory_rows(
     rows: Iterable[TrajectoryLine], columns: TrajectoryColumns, query: str, without_run: object
 ) -> SafeString:
-    """Show the rows of a table; ``without_run``: it is a run's, so that agent
-    and level go without saying.
+    """Show the rows of a table; ``without_run``: it is a run's, so that agent and level go
+    without saying.
 
     ``query`` is the choice that links carry on.
     """

@@ -88,8 +88,8 @@ class PlanJury(Transport):
     # --- Runs -------------------------------------------------------------------------------------
 
     def runs(self, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Return runs, the newest first: ``dataset``, ``agent``, ``level``,
-        ``status``, ``experiment``.
+        """Return runs, the newest first: ``dataset``, ``agent``, ``level``, ``status``,
+        ``experiment``.
         """
         return self._pages("/runs", {"limit": 100, **filters})
 
@@ -183,8 +183,8 @@ class PlanJury(Transport):
     # --- Trajectories and scores ------------------------------------------------------------------
 
     def trajectories(self, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Return trajectories by ``run``, ``agent``, ``valid``, ``end`` and
-        the page's other filters.
+        """Return trajectories by ``run``, ``agent``, ``valid``, ``end`` and the page's other
+        filters.
         """
         return self._pages("/trajectories", {"limit": 100, **filters})
 
@@ -283,8 +283,8 @@ class PlanJury(Transport):
         return _named(self.studies(), name, "study")
 
     def plan_study(self, plan: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the items, loads and balance of a plan; nothing is stored. Fields
-        are those of a plan's file.
+        """Return the items, loads and balance of a plan; nothing is stored. Fields are those of
+        a plan's file.
         """
         return dict(self._post("/studies/plan", {"plan": dict(plan)}))
 
@@ -396,8 +396,8 @@ class PlanJury(Transport):
     # --- Sessions ---------------------------------------------------------------------------------
 
     def plan_sessions(self, sessions: Mapping[str, Any]) -> dict[str, Any]:
-        """Return who would play what; nothing is stored. Fields are
-        those of a file for sessions.
+        """Return who would play what; nothing is stored. Fields are those of a file for
+        sessions.
         """
         return dict(self._post("/sessions/plan", {"sessions": dict(sessions)}))
 
@@ -429,8 +429,8 @@ class PlanJury(Transport):
         every: float = 1,
         **filters: Any,
     ) -> Analysis:
-        """Return an analysis page; ``wait``: have the part computed that
-        takes long, and wait for it.
+        """Return an analysis page; ``wait``: have the part computed that takes long, and wait
+        for it.
 
         ``details=False`` leaves out what the page folds.
         """

@@ -8,8 +8,8 @@ from typing import Any
 
 
 class Report:
-    """An analysis: its sentences, figures and tables. ``data`` is the
-    answer of the server as it came.
+    """An analysis: its sentences, figures and tables. ``data`` is the answer of the server as it
+    came.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -39,8 +39,8 @@ class Report:
         return [figure["name"] for figure in self.data["figures"]]
 
     def rows(self, table: str = "") -> list[dict[str, Any]]:
-        """Return the rows of a table by column, in numbers that are not
-        rounded; the first by default.
+        """Return the rows of a table by column, in numbers that are not rounded; the first by
+        default.
         """
         found = self._table(table)
         return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]

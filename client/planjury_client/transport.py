@@ -167,8 +167,8 @@ class Transport:
         *,
         again: bool = False,
     ) -> Any:
-        """Return the answer to a request. It is sent again if nothing was
-        carried out, or if it may be.
+        """Return the answer to a request. It is sent again if nothing was carried out, or if it
+        may be.
         """
         url = self.url + path + _query(query)
         given = {"Authorization": f"Bearer {self._token}", **(headers or {})}
@@ -203,8 +203,8 @@ def _path(route: str, ids: Mapping[str, Any]) -> str:
 
 
 def _query(query: Mapping[str, Any] | None) -> str:
-    """Return a query string; None and empty lists are left out, booleans
-    are ``true`` or ``false``.
+    """Return a query string; None and empty lists are left out, booleans are ``true`` or
+    ``false``.
     """
     pairs: list[tuple[str, str]] = []
     for name, value in (query or {}).items():

@@ -122,8 +122,8 @@ def _disk() -> str:
 
 
 def _broker() -> Probe:
-    """Probe the broker, which is not essential: without it pages go on, and
-    only background work waits.
+    """Probe the broker, which is not essential: without it pages go on, and only background work
+    waits.
     """
     try:
         return Probe("broker", True, f"{messages_waiting():,} messages waiting", essential=False)

@@ -155,8 +155,8 @@ def transport_options(url: str, *, folder: Path) -> dict[str, Any]:
 
 
 def caches(url: str) -> dict[str, dict[str, Any]]:
-    """Return the caches: where limits are counted (``default``), and where
-    finished analyses are kept.
+    """Return the caches: where limits are counted (``default``), and where finished analyses are
+    kept.
 
     In Redis, where there is one, so that processes and machines share them; while it is away, in
     the memory of each process. It may share a Redis with other programs: every key begins with
@@ -250,8 +250,8 @@ _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 @dataclass(frozen=True)
 class OidcServer:
-    """The server that three variables describe, and a name for the button.
-    ``repr`` shows no secret.
+    """The server that three variables describe, and a name for the button. ``repr`` shows no
+    secret.
     """
 
     url: str

@@ -130,8 +130,8 @@ class Scores:
 
 
 def scores_of(columns: Sequence[ComparedTrajectory]) -> Scores:
-    """Return the scores of these trajectories in one query,
-    averaged over judges in the database.
+    """Return the scores of these trajectories in one query, averaged over judges in the
+    database.
     """
     rows = (
         JudgeScore.objects.filter(

@@ -90,8 +90,8 @@ def _judging(run: Run) -> str:
 
 
 def find_runs(pks: Sequence[int], seen: Visibility) -> dict[int, Run]:
-    """Return these runs with all that a comparison says of them,
-    as far as the reader may see them.
+    """Return these runs with all that a comparison says of them, as far as the reader may see
+    them.
     """
     rows = seen.of(Run.objects.filter(pk__in=pks))
     return {run.pk: run for run in rows.select_related("dataset", "agent", "primary_judging")}

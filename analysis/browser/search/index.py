@@ -136,8 +136,8 @@ def _run(using: BaseDatabaseWrapper, *statements: str, table: str) -> None:
 
 
 def _vector(words: Sequence[str]) -> str:
-    """Return words as the text of a tsvector: made here,
-    so that no parser sees words of its own.
+    """Return words as the text of a tsvector: made here, so that no parser sees words of its
+    own.
     """
     places: dict[str, list[str]] = defaultdict(list)
     for place, word in enumerate(words, start=1):
@@ -196,8 +196,8 @@ def _values(rows: Sequence[object], marks: str) -> str:
 
 
 def tasks_with(terms: Sequence[SearchTerm], tasks: Sequence[int]) -> list[tuple[int, int]]:
-    """Return (number of the term, task) of those of the tasks whose
-    prompts have one of the terms.
+    """Return (number of the term, task) of those of the tasks whose prompts have one of the
+    terms.
     """
     if not (terms and tasks):
         return []

@@ -35,15 +35,15 @@ RETRY = timedelta(minutes=10)
 
 
 def is_behind() -> bool:
-    """Return whether anything is missing in the index;
-    three questions that cost nothing where not.
+    """Return whether anything is missing in the index; three questions that cost nothing where
+    not.
     """
     return _stale_runs().exists() or _new_turns().exists() or _outdated()
 
 
 def unsearched(seen: Visibility = EVERYTHING) -> int:
-    """Return how many trajectories with turns this person could not find yet,
-    because they are new.
+    """Return how many trajectories with turns this person could not find yet, because they are
+    new.
     """
     stale = seen.of(_stale_runs()).order_by().values_list("pk", "indexed__trajectories")
     known = {pk: count or 0 for pk, count in stale}

@@ -44,8 +44,8 @@ class Snippet:
 
 
 def snippets(*, words: str, trajectory_ids: Sequence[int]) -> Mapping[int, Snippet]:
-    """Return for each trajectory the excerpt that shows most of the words;
-    none for those without any.
+    """Return for each trajectory the excerpt that shows most of the words; none for those
+    without any.
 
     Takes four queries, whatever the number of trajectories.
     """

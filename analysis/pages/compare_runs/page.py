@@ -214,8 +214,8 @@ def _difference(a: TaskSide | None, b: TaskSide | None) -> float | None:
 
 
 def _flip(measured: RunMeasure, a: TaskSide | None, b: TaskSide | None) -> Flip:
-    """Return the change between two verdicts; with several attempts, both pass where
-    every attempt of both does.
+    """Return the change between two verdicts; with several attempts, both pass where every
+    attempt of both does.
     """
     if a is None or b is None:
         return "one_sided"

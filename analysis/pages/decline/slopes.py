@@ -115,8 +115,8 @@ def compute_deferred(selection: Selection) -> DeclineDetails | None:
 
 
 def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
-    """Return the slopes of the agents and dimensions that the page shows,
-    tested with all others.
+    """Return the slopes of the agents and dimensions that the page shows, tested with all
+    others.
     """
     everyone = [one for models in fits.values() for one in models]
     titles = [dimension.title for dimension in chosen_dimensions(selection)]
@@ -224,8 +224,8 @@ def _horizon(row: MatchedRow) -> Cell:
 
 
 def _began(row: MatchedRow) -> Cell:
-    """Return how those that stayed had begun, where that is clear;
-    the CSV has the whole sentence.
+    """Return how those that stayed had begun, where that is clear; the CSV has the whole
+    sentence.
     """
     curve = row.curve
     full = "; ".join(curve.warnings)

@@ -371,8 +371,8 @@ def _compared(runs: Sequence[ChosenRun]) -> tuple[Sequence[ChosenRun], tuple[str
 
 
 def titles_of(factor: Factor, values: list[Any]) -> dict[Any, str]:
-    """Return the values that occur, in the factor's order, others after them;
-    each with its title.
+    """Return the values that occur, in the factor's order, others after them; each with its
+    title.
     """
     there = list(dict.fromkeys(values))
     known = [value for value in factor.values if value in there]

@@ -138,8 +138,8 @@ class JudgeChange:
 
 @dataclass(frozen=True)
 class AgentVerdicts:
-    """The number of verdicts that turn, of one agent's trajectories or of
-    all where ``run`` is None.
+    """The number of verdicts that turn, of one agent's trajectories or of all where ``run`` is
+    None.
     """
 
     run: ChosenRun | None
@@ -289,8 +289,8 @@ def compute(data: JudgingsData) -> JudgingsResult:
 
 
 def _judgings(data: JudgingsData) -> list[JudgingSummary]:
-    """Return the judging that counts, and the one beside it,
-    with the consistency of their judges.
+    """Return the judging that counts, and the one beside it, with the consistency of their
+    judges.
     """
     found = []
     for which in (COUNTS, BESIDE):

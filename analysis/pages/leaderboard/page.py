@@ -208,8 +208,8 @@ class LeaderboardResult:
 
     @property
     def by_dryness(self) -> list[tuple[int, AgentResult]]:
-        """The share of trajectories of each agent whose pool ran dry, where all
-        are recorded and any did.
+        """The share of trajectories of each agent whose pool ran dry, where all are recorded and
+        any did.
         """
         dry = [(row.endings.get(EXHAUSTED, 0), row) for row in self.rows if is_recorded(row)]
         if len(dry) < len(self.rows) or not any(count for count, _ in dry):

@@ -25,8 +25,8 @@ PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"
 
 
 def verdict_table(parts: Sequence[SectionTests], word: str = "") -> Table:
-    """Return one row per judge and section: both verdicts, how clear they are,
-    or what is missing.
+    """Return one row per judge and section: both verdicts, how clear they are, or what is
+    missing.
     """
     rows = []
     for part in parts:
@@ -224,8 +224,8 @@ def power_table(parts: Sequence[SectionTests], word: str = "") -> Table:
 
 
 def passing(part: SectionTests) -> str:
-    """Count the judges and the panel that pass, all tests together, as
-    in ``2 of 3, 1 withheld``.
+    """Count the judges and the panel that pass, all tests together, as in ``2 of 3, 1
+    withheld``.
     """
     known = [test.verdict for test in part.family if test.passed is not None]
     if not known:

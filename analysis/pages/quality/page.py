@@ -281,8 +281,8 @@ def _signs(study: Study, data: SubmittedAnswers) -> SignsByRater:
 def _drifts(
     study: Study, data: SubmittedAnswers, scores: Collection[str], sheets: Sheets
 ) -> Mapping[Hashable, Drift]:
-    """Return drift against other people, or against the judges' scores where
-    somebody has too few of these.
+    """Return drift against other people, or against the judges' scores where somebody has too
+    few of these.
     """
     found = drift(sheets, seed=SEED)
     if all(one.reference for one in found.values()):

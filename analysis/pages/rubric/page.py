@@ -74,8 +74,8 @@ class MeansRow:
         return max(estimate.n for estimate in self.means.values())
 
     def link(self, dimension: str = "") -> Link | None:
-        """Return the trajectories of the agent; of an average those of all,
-        of published rows none.
+        """Return the trajectories of the agent; of an average those of all, of published rows
+        none.
         """
         if self.source:
             return None

@@ -68,8 +68,8 @@ def accuracy_columns(result: SweepsResult) -> Sequence[ColumnOf[ThresholdCurve]]
 
 
 def _passing(run: ChosenRun, sweep: ThresholdSweep, point: ThresholdPoint) -> str:
-    """Return the trajectories behind a cell: those that passed,
-    where the run had this threshold.
+    """Return the trajectories behind a cell: those that passed, where the run had this
+    threshold.
     """
     if run.settings.get("tau", sweep.reference) == point.threshold:
         return addresses.successes(run, point.accuracy)

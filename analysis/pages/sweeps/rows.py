@@ -166,8 +166,8 @@ class SweepsResult:
 
     @property
     def turned_by_set(self) -> tuple[int, int]:
-        """The number of pairs of agents that stand the other way round by
-        main dimensions, of how many.
+        """The number of pairs of agents that stand the other way round by main dimensions, of
+        how many.
         """
         rows = self.both_sets
         return reversed_pairs(

@@ -95,8 +95,8 @@ class ToolsResult:
 
     @property
     def titles(self) -> dict[str, str]:
-        """The titles of endings, in the order of the figure; unclassified
-        failures where there are.
+        """The titles of endings, in the order of the figure; unclassified failures where there
+        are.
         """
         categories = self.data.use.categories
         titles = {RIGHT: "Right", **{key: words[0] for key, words in categories.items()}}
@@ -240,8 +240,8 @@ def _mean(rows: "DataFrame", name: str, excluded: Mapping[str, int]) -> Estimate
 
 
 def _curves(frame: "DataFrame") -> list[Curve]:
-    """Return the mean recall by step. The series are apart:
-    what is carried on did not run so long.
+    """Return the mean recall by step. The series are apart: what is carried on did not run so
+    long.
     """
     found: list[Curve] = []
     for series in (RUNNING, KEPT):

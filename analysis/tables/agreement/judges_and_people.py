@@ -150,8 +150,8 @@ def drawing_of(section: TableSection, settings: AgreementSettings) -> dict[str, 
 
 
 def alternative_tests(section: TableSection, settings: AgreementSettings) -> tuple[AltTest, ...]:
-    """Return the alternative annotator tests of a section alone,
-    which take a fraction of the time.
+    """Return the alternative annotator tests of a section alone, which take a fraction of the
+    time.
     """
     names, people = section.of_kind("human")
     return tuple(

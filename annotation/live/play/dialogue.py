@@ -58,8 +58,8 @@ class DialogueLine:
 
     @property
     def preview(self) -> str:
-        """The text that stands for it while it is folded: its first words,
-        if it has any for people.
+        """The text that stands for it while it is folded: its first words, if it has any for
+        people.
         """
         words = [line for line in self.text.splitlines() if not _FOR_PROGRAMS.match(line)]
         return shorten(" ".join(words), 100, placeholder=" …") or "As it was sent"

@@ -52,8 +52,8 @@ def desk_key(state: SessionState, shown: str = "") -> str:
 
 
 def fetch_ask(state: SessionState, pk: int) -> OpenAsk | None:
-    """Return an ask of this place with all that is told in it;
-    None where it was never asked of it.
+    """Return an ask of this place with all that is told in it; None where it was never asked of
+    it.
     """
     if state.place is None or pk > 2**62:
         return None
@@ -70,8 +70,8 @@ def load_reply_panel(
     fields: Fields | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> ReplyPanel:
-    """Return the desk of this key. ``fields`` were posted; without them a draft is shown,
-    if any.
+    """Return the desk of this key. ``fields`` were posted; without them a draft is shown, if
+    any.
     """
     if not key.startswith("ask-"):
         return ReplyPanel(key)

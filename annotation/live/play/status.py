@@ -25,8 +25,8 @@ class SessionDeadline:
 
 @dataclass(frozen=True)
 class Headline:
-    """The line that says whose turn it is, in words for whoever looks.
-    ``since`` is when it began to be.
+    """The line that says whose turn it is, in words for whoever looks. ``since`` is when it
+    began to be.
     """
 
     title: str
@@ -93,8 +93,8 @@ def _at_work(state: SessionState) -> tuple[str, datetime | None]:
 
 
 def _is_new(state: SessionState, since: datetime) -> bool:
-    """Return whether a call belongs to the current ask, and not to an
-    attempt before the last reply.
+    """Return whether a call belongs to the current ask, and not to an attempt before the last
+    reply.
     """
     return state.turn.since is None or since >= state.turn.since
 

@@ -112,8 +112,8 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _has_to_read_first(access: SessionAccess) -> bool:
-    """Return whether the person has to read the study's information, or to
-    consent, before the session.
+    """Return whether the person has to read the study's information, or to consent, before the
+    session.
     """
     if access.session.state != LiveSession.State.GATHERING:
         return False
@@ -204,8 +204,8 @@ def _whole_context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
 @require_safe
 @signed_in
 def session_state(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show what has changed since ``v``; the desk ``d`` that the page shows
-    stays while it belongs.
+    """Show what has changed since ``v``; the desk ``d`` that the page shows stays while it
+    belongs.
     """
     poll = read_poll(pk, person(request).pk) if pk <= LARGEST else None
     if poll is None:

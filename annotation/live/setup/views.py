@@ -251,8 +251,8 @@ def study_sessions(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _compared_dataset(access: StudyAccess, plan: LivePlan) -> int | None:
-    """Return the dataset on which results of people as agents are compared
-    with those of other agents.
+    """Return the dataset on which results of people as agents are compared with those of other
+    agents.
 
     None where a person is no agent, where nothing was played to the end yet, and for whoever may
     not see results, which includes players who are to be blind.

@@ -48,14 +48,14 @@ class Making(Protocol):
     def made_task(
         self, problem: Task, outcome: Outcome, proposed: Sequence[Any], decided_by: str
     ) -> ConstructedTask:
-        """Return the task that came of a problem;
-        ``proposed``: the read replies of ``proposing``.
+        """Return the task that came of a problem; ``proposed``: the read replies of
+        ``proposing``.
         """
 
     def fitting_roles(self, made: Iterable[ConstructedTask]) -> Mapping[str, Sequence[str]]:
         """Return who fills roles on these tasks where a run does not say otherwise."""
 
     def calls(self, settings: Json) -> Mapping[str, int]:
-        """Return how often each role is asked about one problem that passes, when all
-        can be read.
+        """Return how often each role is asked about one problem that passes, when all can be
+        read.
         """

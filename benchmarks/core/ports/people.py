@@ -123,8 +123,8 @@ Dialogue = Callable[[Json], Sequence[Utterance]]
 
 @dataclass(frozen=True)
 class Story:
-    """The messages of an episode for all players when it is over, and for
-    ``roles`` while it is played.
+    """The messages of an episode for all players when it is over, and for ``roles`` while it is
+    played.
 
     ``tell`` makes it of the query, of text and feedback of the finished turns, and of the agent's
     newest text where its turn is not finished (else empty).

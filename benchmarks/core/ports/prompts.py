@@ -58,8 +58,8 @@ class Prompts:
         return self.load(name, version).substitute(values)
 
     def digests(self, version: str = "") -> dict[str, str]:
-        """Return the digest of each prompt file of a version, for a
-        run's record of what it used.
+        """Return the digest of each prompt file of a version, for a run's record of what it
+        used.
         """
         return {name: digest_text(text) for name, text in self.texts(version).items()}
 

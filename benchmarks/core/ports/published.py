@@ -39,8 +39,8 @@ class PublishedCount:
 
 @dataclass(frozen=True)
 class PaperStatements:
-    """The statements of a system's paper, beyond single figures, for pages
-    to show beside their own.
+    """The statements of a system's paper, beyond single figures, for pages to show beside their
+    own.
 
     ``questions`` are published means of questions to people, by key; ``dispersion`` is what all
     published spreads between judges stay below; ``profile_sizes`` are mean numbers of constraints

@@ -81,8 +81,8 @@ Reviews = Mapping[tuple[str, int, str], RowReview]
 
 
 class TrainingRows(Protocol):
-    """The port by which trajectories propose rows of training data;
-    ``settings`` names those that decide.
+    """The port by which trajectories propose rows of training data; ``settings`` names those
+    that decide.
     """
 
     kinds: Mapping[str, RowKind]

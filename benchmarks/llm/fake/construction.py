@@ -38,8 +38,8 @@ def asked_in_words(brief: str, asked: str) -> str | None:
 
 
 def repeated(text: str) -> str:
-    """Return a reply with each list in it said twice, and all of it twice;
-    plain words as they are.
+    """Return a reply with each list in it said twice, and all of it twice; plain words as they
+    are.
     """
     value = _loaded(text)
     if value is None:

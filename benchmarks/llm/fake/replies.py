@@ -113,8 +113,8 @@ def _words(text: str) -> set[str]:
 
 
 def _violations(reader: Reader) -> str:
-    """Reply to a constraint judge's ask: wishes whose words occur in the plan are
-    mostly violated, others seldom.
+    """Reply to a constraint judge's ask: wishes whose words occur in the plan are mostly
+    violated, others seldom.
     """
     plan = _words(reader.texts_of_role("user")[0] if reader.texts_of_role("user") else "")
     violated = {}

@@ -79,8 +79,8 @@ class GroupMeans:
 
 
 def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, GroupMeans]]]]:
-    """Return a run's accuracy by kind of question: (title, (kind, means)), where there
-    are several.
+    """Return a run's accuracy by kind of question: (title, (kind, means)), where there are
+    several.
     """
     found = []
     for name, title in GROUPS.items():

@@ -128,8 +128,8 @@ def _plan(question: str) -> str:
 
 
 def compose(context: Json, fields: Fields) -> str:
-    """Return the reply that the filled-in form stands for, in the form that the
-    question asks for.
+    """Return the reply that the filled-in form stands for, in the form that the question asks
+    for.
     """
     task = TASKS[context["task"]]
     match task.shape:
@@ -156,8 +156,8 @@ def compose(context: Json, fields: Fields) -> str:
 
 
 def _terms(name: str, fields: Fields) -> list[str]:
-    """Return what stands in parentheses in a field, with single spaces;
-    anything else is refused.
+    """Return what stands in parentheses in a field, with single spaces; anything else is
+    refused.
     """
     text = fields.get(name, "")
     if len(text) > LONGEST:
@@ -174,8 +174,8 @@ def _terms(name: str, fields: Fields) -> list[str]:
 
 
 def hints(context: Json, text: str) -> list[Hint]:
-    """Return names in a reply that the question does not have; whether the
-    answer is right stays open.
+    """Return names in a reply that the question does not have; whether the answer is right stays
+    open.
     """
     task = TASKS[context["task"]]
     if task.shape == "index" or text.strip() == NONE:

@@ -62,8 +62,8 @@ class RevealedByTurn:
 
 @dataclass(frozen=True)
 class EarlierDialogue:
-    """The messages of the agent and its user before the current plan, and
-    what was revealed in them.
+    """The messages of the agent and its user before the current plan, and what was revealed in
+    them.
     """
 
     plans: Sequence[str] = ()
@@ -123,8 +123,8 @@ class AdaPlanAsks:
         self.contexts = {kind: [_as_context(c) for c in constraints[kind]] for kind in KINDS}
 
     def agent(self, dialogue: EarlierDialogue, tracking: bool) -> Ask:
-        """Ask the agent for its next plan. With tracking, one current block stands
-        before the newest message.
+        """Ask the agent for its next plan. With tracking, one current block stands before the
+        newest message.
         """
         messages = (*self.opening, *dialogue.dialogue)
         revealed = dialogue.memory.distinct()
@@ -170,8 +170,8 @@ class AdaPlanAsks:
     def simulator(
         self, dialogue: EarlierDialogue, plan: str, points: Sequence[tuple[Constraint, bool]]
     ) -> Ask:
-        """Ask for feedback on the revealed constraints; each point says
-        whether it was said before.
+        """Ask for feedback on the revealed constraints; each point says whether it was said
+        before.
         """
         lines = [f"- {c.text}{' (said before)' if again else ''}" for c, again in points]
         values = {"query": self.task.prompt, "points": "\n".join(lines)}
@@ -232,8 +232,8 @@ class AdaPlanAsks:
 
 
 def split_constraints(task: Task, wanted: str) -> dict[str, tuple[Constraint, ...]]:
-    """Return C^w and C^u under the dual-ablation condition: a kind that
-    is switched off is empty.
+    """Return C^w and C^u under the dual-ablation condition: a kind that is switched off is
+    empty.
     """
     if task.profile is None:
         raise ValueError(f"task {task.id} has no profile, AdaPlanBench needs one")

@@ -109,8 +109,8 @@ class _Query(QueryItem):
         return Task(self.id, query.strip()), ordered
 
     def _by_round(self, pools: Sequence[Any]) -> list[tuple[int, tuple[str, Any]]]:
-        """Yield (round, (field name, pool)) in the order of rounds; what
-        has no sound round is noted.
+        """Yield (round, (field name, pool)) in the order of rounds; what has no sound round is
+        noted.
         """
         found: dict[int, tuple[str, Any]] = {}
         for index, pool in enumerate(pools):

@@ -55,9 +55,7 @@ class _EpisodeState:
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-    """Play one trajectory: plan, judge, reveal, re-plan, until valid, stalled, or out
-    of turns.
-    """
+    """Play one trajectory: plan, judge, reveal, re-plan, until valid, stalled, or out of turns."""
     return _play(_TaskInPlay(task, settings), settings)
 
 
@@ -172,8 +170,8 @@ def _ending(
 
 
 def _scores(seats: Sequence[str], replies: Sequence[Reply]) -> tuple[Score, ...]:
-    """Return one score per seat and dimension;
-    an unreadable reply leaves all of its seat unscored.
+    """Return one score per seat and dimension; an unreadable reply leaves all of its seat
+    unscored.
     """
     scores = []
     for seat, reply in zip(seats, replies, strict=True):

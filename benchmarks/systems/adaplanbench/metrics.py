@@ -114,8 +114,8 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def refinement_curve(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Compute Acc and VPR after 0, 1, … extra turns: each trajectory's state
-    after min(k, used) of them.
+    """Compute Acc and VPR after 0, 1, … extra turns: each trajectory's state after min(k, used)
+    of them.
 
     Refinement begins after the first valid plan that does not pass, so that turn is state 0.
     """

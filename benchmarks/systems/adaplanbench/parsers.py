@@ -18,8 +18,8 @@ def _reasons(reply: Mapping[str, Any], keys: list[str]) -> dict[str, str]:
 
 
 def parse_violations(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse kind ``violations``: the violated keys in profile order; an
-    unknown key is unreadable.
+    """Parse kind ``violations``: the violated keys in profile order; an unknown key is
+    unreadable.
     """
     reply = read_json_object(text)
     violated = reply.get("violated")

@@ -34,8 +34,8 @@ KIND_TITLES = {"world": "At home", "user": "Wishes"}
 
 @dataclass(frozen=True)
 class PlanContext:
-    """The context that every page shows: the turn, the query, and the plan it is
-    about with the one before.
+    """The context that every page shows: the turn, the query, and the plan it is about with the
+    one before.
     """
 
     query: str
@@ -444,8 +444,8 @@ def _with_newest(context: Json) -> list[Utterance]:
 
 
 def _tell(query: str, turns: Sequence[tuple[str, str]], plan: str) -> list[Utterance]:
-    """Describe the query, plan and feedback of every turn, and the newest
-    ``plan`` of a turn under way.
+    """Describe the query, plan and feedback of every turn, and the newest ``plan`` of a turn
+    under way.
     """
     lines = [Utterance(_USER, query)]
     for turn, (proposed, feedback) in enumerate(turns, 1):

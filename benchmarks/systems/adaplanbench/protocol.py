@@ -84,8 +84,8 @@ COUNTED = {
 
 @dataclass(frozen=True)
 class Disclosure:
-    """The constraints that one turn's violations disclose. Sets are tuples of keys
-    in profile order, by kind.
+    """The constraints that one turn's violations disclose. Sets are tuples of keys in profile
+    order, by kind.
 
     ``revealed`` is F_t, ``new`` N_t = F_t minus D_t, ``repeated`` R_t = V_t and D_t.
     """

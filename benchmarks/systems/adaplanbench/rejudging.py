@@ -151,8 +151,8 @@ class _TurnAsks:
         return Message("system", text), Expect("scores", {"dimensions": keys})
 
     def asks(self, turn: Turn) -> list[Ask]:
-        """Return one round of questions: constraint judges, then each rubric judge on
-        each group.
+        """Return one round of questions: constraint judges, then each rubric judge on each
+        group.
         """
         asks = [
             self._constraint_asks.constraint_judge(kind, turn.text, turn.index)
@@ -218,8 +218,8 @@ def _bar(stored: RecordedTrajectory) -> dict[str, Any]:
 
 
 def _by_dimension(scores: Sequence[Score]) -> dict[str, list[float | None]]:
-    """Average by dimension; every score counts alike, so a judge who was asked more often
-    counts no more than others.
+    """Average by dimension; every score counts alike, so a judge who was asked more often counts
+    no more than others.
     """
     grouped: dict[str, list[float | None]] = {d.key: [] for d in DIMENSIONS}
     for score in scores:
@@ -304,8 +304,8 @@ def _replace(
 
 
 def _valid(turn: Turn, verdicts: _Verdicts) -> bool | None:
-    """Return whether a plan violates nothing: by the new verdicts, or the old where
-    none are new.
+    """Return whether a plan violates nothing: by the new verdicts, or the old where none are
+    new.
     """
     if verdicts.violated:
         unknown = any(keys is None for keys in verdicts.violated.values())

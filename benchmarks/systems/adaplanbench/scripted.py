@@ -32,8 +32,8 @@ AGENT_VERSION = "2"
 
 @dataclass(frozen=True)
 class Temperament:
-    """The way in which a scripted agent chooses. Shares are probabilities per turn
-    or per remembered remark.
+    """The way in which a scripted agent chooses. Shares are probabilities per turn or per
+    remembered remark.
 
     They belong to the agent: they are the same for every task, level and condition, and were set
     before the tasks with full-size profiles were run for the first time.
@@ -135,8 +135,8 @@ def way_scores(
     temperament: Temperament,
     noise_of_way: Mapping[str, float],
 ) -> list[tuple[int, float]]:
-    """Score every way: minus the number of remarks that it clashes with,
-    and how it is liked else.
+    """Score every way: minus the number of remarks that it clashes with, and how it is liked
+    else.
     """
     used = {tool for plan in before for tool in plan.tools}
 
@@ -157,8 +157,8 @@ def way_scores(
 
 
 def way_noise(name: str, task: Task, stages: Sequence[Sequence[PoolPlan]]) -> dict[str, float]:
-    """Return what somebody of this name likes for no reason, the same whenever they see
-    the task.
+    """Return what somebody of this name likes for no reason, the same whenever they see the
+    task.
     """
     score = random.Random(derive_seed("taste", name, task.id))
     return {way.key: score.gauss(0, 1) for ways in stages for way in ways}

@@ -62,8 +62,8 @@ class Construction(Making):
         )
 
     def fitting_roles(self, made: Iterable[ConstructedTask]) -> Mapping[str, Sequence[str]]:
-        """Return the roles that fit: lexicon judges read any plan, but know the
-        constraints of their lexicon alone.
+        """Return the roles that fit: lexicon judges read any plan, but know the constraints of
+        their lexicon alone.
 
         Where one is about something else the scripted judges go by what the plans of the pool use.
         """
@@ -100,8 +100,8 @@ def grounded(row: Mapping[str, str]) -> bool:
 def _profiles(
     levels: Mapping[str, Sequence[str]], rows: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Profile]:
-    """Yield profiles by round. Keys are numbered as those of the published
-    file are when it is read.
+    """Yield profiles by round. Keys are numbered as those of the published file are when it is
+    read.
     """
     numbers: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
     for place, keys in sorted((_PLACES[level], keys) for level, keys in levels.items()):

@@ -78,8 +78,8 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def failed_criteria(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """Return how many problems were left out by each criterion of the filter;
-    one may fail several.
+    """Return how many problems were left out by each criterion of the filter; one may fail
+    several.
     """
     return dict(Counter(name for outcome in outcomes for name in outcome.payload.get("failed", ())))
 

@@ -57,8 +57,8 @@ def parse_verdict(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_plans(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse kind ``plans``: one to ``count`` plans with their probabilities;
-    what is beyond is dropped.
+    """Parse kind ``plans``: one to ``count`` plans with their probabilities; what is beyond is
+    dropped.
 
     A plan is a text or a list of steps; a probability is a number from 0 to 1, or None. A plan that
     is said again is no further one.
@@ -88,8 +88,8 @@ def _plan(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse kind ``candidates``: tools, and candidates that each restrict
-    one or refuse an attribute.
+    """Parse kind ``candidates``: tools, and candidates that each restrict one or refuse an
+    attribute.
 
     A candidate has ``text`` and ``about``, ``tool:NAME`` or ``attribute:NAME``; those that say the
     same in the same words are one.
@@ -114,8 +114,8 @@ def parse_candidates(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse kind ``merged``: what each constraint of the pool was made
-    from, and what was forgotten.
+    """Parse kind ``merged``: what each constraint of the pool was made from, and what was
+    forgotten.
 
     An entry that is said again word for word is the same entry.
     """

@@ -206,8 +206,8 @@ def compose_plans(context: Json, fields: Fields) -> str:
 
 
 def compose_candidates(context: Json, fields: Fields) -> str:
-    """Read candidates from lines ``tool: sentence``, or ``tool,
-    quality: sentence`` for the user.
+    """Read candidates from lines ``tool: sentence``, or ``tool, quality: sentence`` for the
+    user.
     """
     lines = [line.strip() for line in fields.get(LINES, "").splitlines() if line.strip()]
     if bool(lines) == bool(fields.get(NONE)):

@@ -43,8 +43,8 @@ BY_HAND = ("Look closely at what there is to do.", "Do it by hand, a little at a
 
 @dataclass(frozen=True)
 class PlannerStyle:
-    """The way in which a planner finds plans: recorded answers first, and in which
-    order it thinks of tools.
+    """The way in which a planner finds plans: recorded answers first, and in which order it
+    thinks of tools.
 
     ``offered``: those that the problem offers come first, else chance decides.
     """

@@ -40,8 +40,8 @@ def parse_action_reply(text: str, params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parse_json_action(text: str, params: Mapping[str, Any]) -> dict[str, str]:
-    """Parse kind ``json_action``: the template's name with its arguments,
-    as the text of an action.
+    """Parse kind ``json_action``: the template's name with its arguments, as the text of an
+    action.
     """
     reply = read_json_object(text[:LONGEST_REPLY])
     name = reply.get("action")

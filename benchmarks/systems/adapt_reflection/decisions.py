@@ -58,8 +58,8 @@ class Decision:
 
     @property
     def utility(self) -> float | None:
-        """The increase by the question and its answer of the
-        probability of the teacher's action.
+        """The increase by the question and its answer of the probability of the teacher's
+        action.
         """
         if self.p_given_question is None or self.p_teacher is None:
             return None

@@ -32,8 +32,8 @@ class _Unscored(Exception):
 
 
 def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
-    """Play one trajectory of the student with the teacher's corrections. ``rng`` draws
-    the scene.
+    """Play one trajectory of the student with the teacher's corrections. ``rng`` draws the
+    scene.
     """
     builder = _Builder(adapt.AdaptPlay(task, play_settings(settings), rng), settings)
     try:

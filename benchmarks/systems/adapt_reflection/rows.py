@@ -59,8 +59,8 @@ class BuiltTrajectory:
 
 @dataclass(frozen=True)
 class Policy:
-    """The policy by which proposed rows become exported ones: vetoed ones are left
-    out, edited ones replaced.
+    """The policy by which proposed rows become exported ones: vetoed ones are left out, edited
+    ones replaced.
 
     ``reviews`` are empty where they are ignored; ``only_reviewed`` leaves out all that nobody
     accepted or edited.

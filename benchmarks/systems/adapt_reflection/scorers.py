@@ -43,8 +43,8 @@ def ask_scorer(messages: Sequence[Message], continuation: str, prompt_form: str)
 
 
 def parse_probabilities(text: str, params: Mapping[str, Any]) -> list[float]:
-    """Parse kind ``token_probabilities``: a JSON object with
-    ``probabilities``, one for each token.
+    """Parse kind ``token_probabilities``: a JSON object with ``probabilities``, one for each
+    token.
     """
     found = read_json_object(text).get("probabilities")
     if not isinstance(found, list) or not 0 < len(found) <= MOST_TOKENS:

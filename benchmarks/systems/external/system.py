@@ -13,8 +13,8 @@ from benchmarks.systems.external.labels import LABELS, MEASURES
 
 
 def summarise(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
-    """Compute means over a run with their denominators; what states
-    nothing is left out and counted.
+    """Compute means over a run with their denominators; what states nothing is left out and
+    counted.
     """
     names = [*MEASURES]
     for outcome in outcomes:

@@ -93,8 +93,8 @@ def graph_of(subject: Subject, wanted: str = "") -> WalkGraph:
 
 @dataclass(frozen=True)
 class Blocking:
-    """The tools that a condition blocks for a task. ``left`` is how
-    many catalogued paths remain.
+    """The tools that a condition blocks for a task. ``left`` is how many catalogued paths
+    remain.
     """
 
     condition: str

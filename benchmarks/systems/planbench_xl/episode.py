@@ -167,8 +167,8 @@ class _Dialogue:
         self.tools: list[Json] = []
 
     def ask(self) -> Ask:
-        """Ask for the next reply. The lists are copied: an ask is a value,
-        and the dialogue goes on.
+        """Ask for the next reply. The lists are copied: an ask is a value, and the dialogue goes
+        on.
         """
         context = {
             "query": self.task.prompt,

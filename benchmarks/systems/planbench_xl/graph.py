@@ -187,8 +187,8 @@ def _nodes(
 def _layers(
     nodes: Mapping[str, TypeNode], tools: Sequence[CatalogueTool], given: Iterable[str]
 ) -> None:
-    """Return the least number of tools to each data type; what is out of
-    reach stands before its use.
+    """Return the least number of tools to each data type; what is out of reach stands before its
+    use.
     """
     distance = dict.fromkeys(given, 0)
     changed = True
@@ -217,8 +217,8 @@ def _edge(
 
 
 def _drawn(edges: Iterable[Edge]) -> list[Edge]:
-    """Return the edges that get lines: noisy and blocking tools alike in all that shows
-    share one.
+    """Return the edges that get lines: noisy and blocking tools alike in all that shows share
+    one.
     """
     alike: dict[tuple[object, ...], Edge] = {}
     drawn = []
@@ -365,8 +365,8 @@ def _curve(a: _Point, b: _Point, c: _Point, d: _Point, t: float) -> _Point:
 def _down(
     edge: Edge, start: TypeNode, end: TypeNode, xs: Sequence[float], shift: float
 ) -> list[_Point]:
-    """Draw from the lower side of a node to the upper side of one below;
-    return where a label may stand.
+    """Draw from the lower side of a node to the upper side of one below; return where a label
+    may stand.
     """
     spots, text = [], ""
     at: _Point = (start.x + shift, start.y + HEIGHT / 2)

@@ -123,8 +123,8 @@ def aggregates(rows: Sequence[Json]) -> dict[str, Any]:
 
 
 def _errors(rows: Sequence[Json], calls: int) -> dict[str, Any]:
-    """Return calls that were not carried out: each kind with its total
-    and its share of all calls.
+    """Return calls that were not carried out: each kind with its total and its share of all
+    calls.
     """
     errors = {}
     for name, plural in (

@@ -47,8 +47,8 @@ Plan = list[Step]
 
 
 class Memory:
-    """The knowledge of a scripted agent about a task: its demonstration,
-    and the house at the start.
+    """The knowledge of a scripted agent about a task: its demonstration, and the house at the
+    start.
     """
 
     def __init__(self, task: Task) -> None:

@@ -172,8 +172,8 @@ def _justification(source: Source, state: State, rng: random.Random) -> Made | N
 
 
 def _removable(source: Source, state: State, plan: Sequence[Atom]) -> list[list[str]]:
-    """Return single actions and pairs without which a plan remains, with
-    their number of appearance.
+    """Return single actions and pairs without which a plan remains, with their number of
+    appearance.
 
     It counts from 1; an action that stands once, and a pair, have -1.
     """

@@ -109,8 +109,8 @@ class Describer:
         return "\n".join(part for part in parts if part)
 
     def facts(self, atoms: Iterable[Atom]) -> list[str]:
-        """Describe atoms as phrases in a fixed order; those that differ in
-        their first object become one.
+        """Describe atoms as phrases in a fixed order; those that differ in their first object
+        become one.
         """
         groups: dict[tuple[str, ...], list[Atom]] = {}
         order = {name: place for place, name in enumerate(self.domain.predicates)}

@@ -17,8 +17,8 @@ fill = PROMPTS.fill
 
 
 def load_forms(version: str = "") -> Mapping[str, Template]:
-    """Load the form in which an answer is wanted, by task, and how the
-    parts of a context are headed.
+    """Load the form in which an answer is wanted, by task, and how the parts of a context are
+    headed.
     """
     return PROMPTS.load_set("forms", version)
 

@@ -135,8 +135,8 @@ def derive_profiles(
 def _ordered(
     counts: Mapping[str, int], bonus: Mapping[str, float], rng: random.Random
 ) -> list[str]:
-    """Return names in the order in which they are taken: those that more
-    answers use tend to come first.
+    """Return names in the order in which they are taken: those that more answers use tend to
+    come first.
 
     Chance mixes the order, so that a level does not hold the favourites alone; what no answer
     uses comes last in any case.

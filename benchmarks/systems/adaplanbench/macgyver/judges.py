@@ -39,8 +39,8 @@ def grounds(constraint: Mapping[str, str]) -> tuple[str, ...]:
 def violations(
     plan: str, constraints: Sequence[Mapping[str, str]], listed: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[str]]:
-    """Return reasons by the key of each violated constraint, and the
-    keys that cannot be decided.
+    """Return reasons by the key of each violated constraint, and the keys that cannot be
+    decided.
     """
     found = lexicon.uses(plan, listed).by_about
     reasons: dict[str, str] = {}

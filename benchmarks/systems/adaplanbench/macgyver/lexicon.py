@@ -176,8 +176,8 @@ def _reaches(rest: Sequence[str]) -> bool:
 
 
 def _ruled_out_after(tokens: Tokens, end: int) -> bool:
-    """Return whether words rule a thing out: "the straws are not
-    needed", "the tape is too weak".
+    """Return whether words rule a thing out: "the straws are not needed", "the tape is too
+    weak".
     """
     for index in range(end, min(len(tokens), end + 14)):
         token = tokens[index]

@@ -52,8 +52,8 @@ POOLS: Mapping[str, AnswerPool] = {
 
 
 def pool_for(task: Task, policy: str) -> tuple[PoolPlan, ...]:
-    """Return the different answers that a recorded agent may propose, in the order of
-    the record.
+    """Return the different answers that a recorded agent may propose, in the order of the
+    record.
     """
     pool = POOLS[policy]
     found: dict[str, PoolPlan] = {}

@@ -102,8 +102,8 @@ class ReadProblem:
 
 
 def read_problem(text: str, number: int | None = None) -> ReadProblem:
-    """Read query and resource list of a problem; ``number`` is its ID,
-    which some texts start with.
+    """Read query and resource list of a problem; ``number`` is its ID, which some texts start
+    with.
     """
     parts = _sentences(text, number)
     offers = [bool(_is_offer(sentence)) for sentence in parts]
@@ -150,8 +150,8 @@ def _is_offer(sentence: str) -> bool:
 
 
 def _beside_offer(sentence: str) -> str:
-    """Return what a sentence says beside its list: a goal before it, or what is missing
-    after it.
+    """Return what a sentence says beside its list: a goal before it, or what is missing after
+    it.
     """
     if (after := _KEEP_AFTER.search(sentence)) is not None:
         return after.group(1)

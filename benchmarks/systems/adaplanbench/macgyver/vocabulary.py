@@ -97,8 +97,8 @@ def _pattern(words: str) -> tuple[str, ...]:
 
 
 def match_end(pattern: Sequence[str], tokens: Sequence[str], start: int) -> int | None:
-    """Return where a phrase that begins at ``start`` ends, if it stands there;
-    gaps cross no stop.
+    """Return where a phrase that begins at ``start`` ends, if it stands there; gaps cross no
+    stop.
     """
     if not pattern:
         return start

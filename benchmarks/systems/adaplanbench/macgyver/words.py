@@ -64,8 +64,8 @@ _IRREGULAR_VERBS = {
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Return tokens by sentence, in lower case. Hyphens count as spaces,
-    possessive endings are cut.
+    """Return tokens by sentence, in lower case. Hyphens count as spaces, possessive endings are
+    cut.
     """
     found: list[list[str]] = [[]]
     plain = text.lower().translate(_QUOTES).replace("-", " ")
@@ -94,8 +94,8 @@ def plural(word: str) -> str:
 
 
 def verb_forms(verb: str) -> tuple[str, ...]:
-    """Return base, third person, -ing and -ed of a verb; the last word of a verb of
-    several words stays the same.
+    """Return base, third person, -ing and -ed of a verb; the last word of a verb of several
+    words stays the same.
 
     "spray paint" becomes "sprays paint" nowhere: only the first word of a phrase is inflected.
     """
@@ -137,8 +137,8 @@ def is_verb(tokens: Sequence[str], start: int) -> bool:
 
 
 def is_done(tokens: Sequence[str], start: int) -> bool:
-    """Return whether an -ed form tells of a deed ("is melted", "I taped"), as against
-    "melted wax".
+    """Return whether an -ed form tells of a deed ("is melted", "I taped"), as against "melted
+    wax".
     """
     return not _DOERS.isdisjoint(tokens[max(0, start - 2) : start])
 

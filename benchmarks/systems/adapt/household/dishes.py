@@ -203,8 +203,8 @@ class Dish:
 
     @cached_property
     def tools(self) -> Mapping[str, int]:
-        """The tools that a ``tool`` rule looks at: things that cooked or mixed
-        it, hold it, or lie in it.
+        """The tools that a ``tool`` rule looks at: things that cooked or mixed it, hold it, or
+        lie in it.
         """
         found: dict[str, int] = {}
         for node in self.foods:

@@ -7,8 +7,8 @@ from benchmarks.systems.adapt.household.inventory import CONTAINER, EDIBLE, Inve
 
 @dataclass(frozen=True)
 class HouseholdEvent:
-    """An event: something that was done to food at step ``t``;
-    ``result`` is the new name, if any.
+    """An event: something that was done to food at step ``t``; ``result`` is the new name, if
+    any.
     """
 
     t: int

@@ -200,8 +200,8 @@ def _action(function: Mapping[str, str]) -> tuple[str, str]:
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return a reply that calls one function, as the text in which replies to asks with
-    tools come.
+    """Return a reply that calls one function, as the text in which replies to asks with tools
+    come.
     """
     function = {"name": name, "arguments": canonical_json(arguments)}
     calls = [{"id": "call_1", "type": "function", "function": function}]

@@ -115,8 +115,8 @@ def plan_for(task_id: str, paths: tuple[tuple[str, ...], ...], rules: Rules) -> 
 
 
 def _candidates(covers: Sequence[int], most: int) -> Iterator[_Candidate]:
-    """Yield nothing, then every combination of 1, 2, … tools in order, with
-    the paths it blocks as bits.
+    """Yield nothing, then every combination of 1, 2, … tools in order, with the paths it blocks
+    as bits.
 
     The sizes that plans have are spelt out: this loop is what a plan costs.
     """

@@ -145,8 +145,8 @@ class ToolWorld:
         return next(iter(found.values()), None)
 
     def _column(self, datatype: str) -> dict[str, int]:
-        """Return by the text of a value the rows that have it, as bits;
-        built when first asked for.
+        """Return by the text of a value the rows that have it, as bits; built when first asked
+        for.
         """
         column = self._columns.get(datatype)
         if column is None:

@@ -9,8 +9,8 @@ from typing import Any
 def paths_to(
     target: str, given: Sequence[str], tools: Sequence[Mapping[str, Any]], longest: int
 ) -> list[list[str]]:
-    """Return every minimal set of tools that leads to the target, shortest
-    first, in order of data flow.
+    """Return every minimal set of tools that leads to the target, shortest first, in order of
+    data flow.
 
     No set holds two tools for one data type, nor one that the target does not need.
     """
@@ -20,8 +20,8 @@ def paths_to(
     known = {t["name"]: (t["input_datatypes"], t["output_datatype"]) for t in tools}
 
     def ways(datatype: str, above: frozenset[str], left: int) -> Iterator[frozenset[str]]:
-        """Yield sets of tools that derive a data type without those that
-        are being derived above it.
+        """Yield sets of tools that derive a data type without those that are being derived above
+        it.
         """
         if datatype in given:
             yield frozenset()

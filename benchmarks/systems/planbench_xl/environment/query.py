@@ -445,8 +445,8 @@ class Query:
         )
 
     def failure(self, termination: str) -> str | None:
-        """Return why a query that ended did not succeed, in the
-        reference's word; None if it did.
+        """Return why a query that ended did not succeed, in the reference's word; None if it
+        did.
         """
         if termination != ANSWERED:
             return DETAILS.get(termination, termination)

@@ -133,8 +133,8 @@ def _collapsed(text: str) -> str:
 
 @dataclass(frozen=True)
 class RetrievalResult:
-    """The tools that a search found. ``matched`` and ``note`` are for the
-    record, not for the agent.
+    """The tools that a search found. ``matched`` and ``note`` are for the record, not for the
+    agent.
     """
 
     request: Mapping[str, Any]

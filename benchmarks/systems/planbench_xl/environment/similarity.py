@@ -66,8 +66,8 @@ def bucket(feature: str) -> int:
 
 
 def encode(text: str) -> "NDArray[np.float64]":
-    """Return how often each bucket is hit;
-    whole numbers, kept as floats for the sake of products.
+    """Return how often each bucket is hit; whole numbers, kept as floats for the sake of
+    products.
     """
     import numpy as np  # not before it is needed: pages of other systems start without it
 

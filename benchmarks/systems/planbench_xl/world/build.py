@@ -212,8 +212,8 @@ def _noisy(
 def _blocking(
     tool: Mapping[str, Any], kind: str, rows: Mapping[str, Any], aliases: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a tool that looks like the one in whose place it stands: nothing in its
-    words warns.
+    """Return a tool that looks like the one in whose place it stands: nothing in its words
+    warns.
     """
     made = _variant(tool, f"{_BLOCKING[kind]}_{tool['name'].removeprefix('look_up_')}", "", aliases)
     value: Any = _ERRORS.get(kind)

@@ -76,8 +76,8 @@ def _draw(kind: str, object: str, trial: Json, house: House, rng: random.Random)
 
 @dataclass
 class Observation:
-    """The observation that the agent makes of a step. ``cause`` (an injected
-    error) is for pages alone.
+    """The observation that the agent makes of a step. ``cause`` (an injected error) is for pages
+    alone.
     """
 
     step: Step

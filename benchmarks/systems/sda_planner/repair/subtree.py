@@ -33,8 +33,8 @@ class RepairCandidate:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost by which paths are ranked, smaller first: our choice, where the
-    paper lets a model choose.
+    """The cost by which paths are ranked, smaller first: our choice, where the paper lets a
+    model choose.
 
     ``misses``: the failed step is not on it; ``uncovered``: distinct steps of the window that it
     leaves out, preparations aside; ``conflicts``: unmet needs of the rest of the plan, positions
