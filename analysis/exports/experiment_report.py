@@ -124,7 +124,9 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
 def _made(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
     """Return the report. With ``leaves`` its addresses are absolute, for files to be downloaded."""
     server = request.build_absolute_uri("/").rstrip("/") if leaves else ""
-    return reproduction_of(experiment, seen=visibility(request), patient=False, server=server)
+    return reproduction_of(
+        experiment, seen=visibility(request), compute_deferred=False, server=server
+    )
 
 
 def _ready(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:

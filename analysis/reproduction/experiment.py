@@ -91,7 +91,7 @@ def reproduction_of(
     experiment: Experiment,
     *,
     seen: Visibility = EVERYTHING,
-    patient: bool = True,
+    compute_deferred: bool = True,
     server: str = "",
 ) -> Reproduction:
     """Return an experiment as what a report is about; raises `NotReady` until all its runs have
@@ -109,7 +109,7 @@ def reproduction_of(
     if faults:
         more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
         raise NotReady(f"{experiment.name} is not at its end: {'; '.join(faults[:5])}{more}")
-    about = ReportedRuns(tuple(runs), experiment.pk, seen, patient, server)
+    about = ReportedRuns(tuple(runs), experiment.pk, seen, compute_deferred, server)
     return Reproduction(design, experiment.preset, about)
 
 

@@ -16,7 +16,7 @@ from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.pages.views import subject_of
 from analysis.reports.content import Report
-from analysis.reports.deferred_reports import kept_deferred
+from analysis.reports.deferred_reports import ReportRequest, kept_deferred
 from analysis.reports.run_marks import banners
 from benchmarks.core.ports.published import ReportPart
 from benchmarks.models import Run
@@ -29,15 +29,15 @@ LACKS_DEFERRED = "This file lacks the slow part of this page; the command reprod
 class ReportedRuns:
     """The runs of a report, oldest first, and the visibility of its reader.
 
-    ``experiment`` is the experiment that they share, if any. ``patient``: deferred parts are
-    computed now instead of only taken from storage. ``server`` is the origin put before the
-    addresses of pages.
+    ``experiment`` is the experiment that they share, if any. ``compute_deferred``: deferred parts
+    that are not stored yet are computed now. ``server`` is the origin put before the addresses of
+    pages.
     """
 
     runs: tuple[Run, ...]
     experiment: int | None = None
     seen: Visibility = EVERYTHING
-    patient: bool = True
+    compute_deferred: bool = True
     server: str = ""
 
 
@@ -104,12 +104,7 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
         return None
     selection = select_these(page, Filters(**part.filters), about)
     key = report_key(page, selection)
-    wanted = deferred_request(page, selection, key) if part.later else None
-    deferred = None
-    if wanted is not None:
-        deferred = kept_deferred(wanted.key)
-        if deferred is None and about.patient:
-            deferred = write_deferred(page, selection, wanted)
+    wanted, deferred = _deferred(part, page, selection, key, compute=about.compute_deferred)
     # After the deferred part, because a page may take its answer from it.
     report = make_report(page, selection, key)
     about_what = [
@@ -129,10 +124,26 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
         subject_of(selection),
         about.server + with_query(reverse(f"analysis:{page.key}"), query),
         report,
-        deferred,
+        deferred if part.later else None,
         banners(selection),
         LACKS_DEFERRED if wanted is not None and deferred is None else "",
     )
+
+
+def _deferred(
+    part: ReportPart, page: AnalysisPage, selection: Selection, key: str, *, compute: bool
+) -> tuple[ReportRequest | None, Report | None]:
+    """Return the request for the deferred part that a section needs, and that part if it is there.
+
+    A page whose answer waits for the deferred part needs it even if the section does not show it.
+    """
+    wanted = deferred_request(page, selection, key) if part.later or page.waits else None
+    if wanted is None:
+        return None, None
+    found = kept_deferred(wanted.key)
+    if found is None and compute:
+        found = write_deferred(page, selection, wanted)
+    return wanted, found
 
 
 def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) -> FileSection | None:
@@ -140,16 +151,13 @@ def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) ->
 
     Only the command writes it: on a page, who may read a study's results depends on the reader.
     """
-    study = newest_study_of(about.runs, page.asks) if about.patient else None
+    study = newest_study_of(about.runs, page.asks) if about.compute_deferred else None
     if study is None:
         return None
     selection = selection_of_study(study, Filters(**part.filters), about.runs, [], about.seen)
     key = report_key(page, selection)
+    _, deferred = _deferred(part, page, selection, key, compute=True)
     report = make_report(page, selection, key)
-    wanted = deferred_request(page, selection, key) if part.later else None
-    deferred = None
-    if wanted is not None:
-        deferred = kept_deferred(wanted.key) or write_deferred(page, selection, wanted)
     query = selection.filters.only(page.filters).query()
     return FileSection(
         part.name,
@@ -158,7 +166,7 @@ def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) ->
         subject_of(selection),
         about.server + with_query(reverse(f"analysis:{page.key}"), query),
         report,
-        deferred,
+        deferred if part.later else None,
         banners(selection),
         "",
     )

@@ -117,6 +117,8 @@ def load_demo(job: Job, progress: Progress) -> None:
     The small tasks that the studies are about come first, with the studies; then the other
     datasets of all systems with their runs, and two sessions to play.
     """
+    # Once, because counting reads the files of all datasets.
+    progress.report(total=demo_size())
     (system, small), *others = demo_datasets()
     dataset = _load_dataset(job, system, small, progress)
     for kind in (TEN_QUESTIONS, VIOLATION_CHECK, FILTER_CHECK):
@@ -174,15 +176,11 @@ def _finish_runs(job: Job, runs: QuerySet[Run], words: str, progress: Progress) 
 
 
 def _tell(progress: Progress, message: str) -> None:
-    """Report progress in trajectories of all runs, including those that are not started yet."""
+    """Report how many trajectories of the demo have ended."""
     made = Trajectory.objects.filter(run__dataset__is_demo=True, run__is_demo=True, reserved=False)
     ended = made.exclude(status__in=[Trajectory.Status.PENDING, Trajectory.Status.RUNNING])
     done = ended.count()
-    progress.report(
-        done=done,
-        total=demo_size(),
-        message=message,
-    )
+    progress.report(done=done, message=message)
     # The limit on attempts is for jobs that get nowhere; one that got on may begin afresh.
     items = Assignment.objects.filter(study__is_demo=True).exclude(state=Assignment.State.OPEN)
     reached = done + items.count()

@@ -262,6 +262,6 @@ def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) ->
     (safety,) = [row for row in table.records() if str(row[0]).startswith("Safety")]
     assert dict(zip(table.header, safety, strict=True))["equal"] == 0.5
     # Who may read a study's answers depends on the reader, so pages leave them out.
-    assert list(sections_of(parts, ReportedRuns((run,), patient=False))) == []
+    assert list(sections_of(parts, ReportedRuns((run,), compute_deferred=False))) == []
     # Nobody answered about another run.
     assert list(sections_of(parts, ReportedRuns((make_run(run.dataset, "bob"),)))) == []
