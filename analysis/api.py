@@ -20,7 +20,7 @@ from analysis.browser.groups.failure_groups import (
     MOST,
     GroupOptions,
     choose,
-    read_asked,
+    read_group_options,
     wanted_groups,
 )
 from analysis.exports.figure_pdf import answer_pdf
@@ -37,7 +37,7 @@ from analysis.pages.reports import (
     open_selection,
 )
 from analysis.pages.responses import answer_latex, answer_table
-from analysis.pages.views import holding, subject_of
+from analysis.pages.views import report_with_part, subject_of
 from analysis.reports.content import FigureSpec, Report, Table
 from analysis.reports.deferred_reports import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence
@@ -313,7 +313,7 @@ def get_analysis_table(
 ) -> HttpResponseBase:
     """Send a table of a page as CSV, or as LaTeX for a paper."""
     found, selection, key = _open(request, page, query)
-    report = holding(found, selection, key, name, "table")
+    report = report_with_part(found, selection, key, name, "table")
     file = [file_name(found, selection, name)]
     if query.format == "csv":
         return answer_table(report, name, file)
@@ -330,7 +330,7 @@ def get_analysis_figure(
 ) -> HttpResponseBase:
     """Send a figure of a page as PDF, where the server has a browser that prints it."""
     found, selection, key = _open(request, page, query)
-    figure = holding(found, selection, key, name, "figure").figure(name)
+    figure = report_with_part(found, selection, key, name, "figure").figure(name)
     file = [file_name(found, selection, name)]
     answer = answer_pdf(request, figure, key, file)
     if answer.status_code != 200:
@@ -386,7 +386,7 @@ def _groups(
     own = {"among": query.among, "texts": query.texts, "groups": query.groups, "seed": query.seed}
     for name, value in own.items():
         params[name] = "" if value is None else str(value)
-    asked = read_asked(params)
+    asked = read_group_options(params)
     found = listing(QueryDict(asked.query), visibility(request))
     used = {name for name, _, _ in found.query.chips}
     problems = [*found.query.problems] or [

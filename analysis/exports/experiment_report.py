@@ -59,38 +59,38 @@ def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
-    """Show a figure of the page as JSON."""
+    """Send a figure of the page as JSON."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment)
     versions = [f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in made.about.runs]
     key = key_of("experiment", str(experiment.pk), *versions)
-    return answer_figure(request, key, part, lambda: _holding(made, part)[1])
+    return answer_figure(request, key, part, lambda: _section_with_part(made, part)[1])
 
 
 @require_safe
 @signed_in
 def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
-    """Show a table of the page as CSV."""
+    """Send a table of the page as CSV."""
     experiment = _open(request, experiment_id)
-    _, report = _holding(_ready(request, experiment), part)
+    _, report = _section_with_part(_ready(request, experiment), part)
     return answer_table(report, part, [_name(experiment), part])
 
 
 @require_safe
 @signed_in
 def latex(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
-    """Show a table of the page as LaTeX."""
+    """Send a table of the page as LaTeX."""
     experiment = _open(request, experiment_id)
-    section, report = _holding(_ready(request, experiment, leaves=True), part)
+    section, report = _section_with_part(_ready(request, experiment, absolute=True), part)
     return answer_latex(report, part, [_name(experiment), part], source_of(section, report))
 
 
 @require_safe
 @signed_in
 def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """Show the page as one HTML file."""
+    """Send the page as one HTML file."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment, leaves=True)
+    made = _ready(request, experiment, absolute=True)
     text = report_page(made, _sections(made), maker_name(person(request)))
     response = HttpResponse(text, content_type="text/html; charset=utf-8")
     return as_file(response, [_name(experiment), "report"], "html")
@@ -99,9 +99,9 @@ def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 @require_safe
 @signed_in
 def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """Show the folder that `manage.py reproduce` writes, as ZIP; figures as SVG and PNG."""
+    """Send the folder that `manage.py reproduce` writes as ZIP; figures are SVG and PNG."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment, leaves=True)
+    made = _ready(request, experiment, absolute=True)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in made_files(made, pdf=False, person=maker_name(person(request))):
@@ -111,7 +111,7 @@ def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
 
 
 def _open(request: HttpRequest, experiment_id: int) -> Experiment:
-    """Return the experiment, for those to whom all of its runs are open: its design names all
+    """Return the experiment, unless one of its runs is closed to the reader: its design names all
     agents.
     """
     experiment = fetch(request, Experiment.objects.select_related("created_by"), pk=experiment_id)
@@ -121,17 +121,17 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
     return experiment
 
 
-def _made(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
-    """Return the report. With ``leaves`` its addresses are absolute, for files to be downloaded."""
-    server = request.build_absolute_uri("/").rstrip("/") if leaves else ""
+def _made(request: HttpRequest, experiment: Experiment, *, absolute: bool = False) -> Reproduction:
+    """Return the report. With ``absolute`` its addresses name the server, for files."""
+    server = request.build_absolute_uri("/").rstrip("/") if absolute else ""
     return reproduction_of(
         experiment, seen=visibility(request), compute_deferred=False, server=server
     )
 
 
-def _ready(request: HttpRequest, experiment: Experiment, *, leaves: bool = False) -> Reproduction:
+def _ready(request: HttpRequest, experiment: Experiment, *, absolute: bool = False) -> Reproduction:
     try:
-        return _made(request, experiment, leaves=leaves)
+        return _made(request, experiment, absolute=absolute)
     except NotReady as problem:
         raise Http404(str(problem)) from None
 
@@ -140,7 +140,7 @@ def _sections(made: Reproduction) -> list[FileSection]:
     return list(sections_of(parts_of(made.preset, made.design), made.about))
 
 
-def _holding(made: Reproduction, part: str) -> tuple[FileSection, Report]:
+def _section_with_part(made: Reproduction, part: str) -> tuple[FileSection, Report]:
     """Return the section and report that have this figure or table."""
     for section in sections_of(parts_of(made.preset, made.design), made.about):
         for report in reports_of(section) if part.startswith(f"{section.name}-") else ():

@@ -20,7 +20,7 @@ from analysis.pages.file_names import file_name
 from analysis.pages.quality.views import BLIND, quality_section
 from analysis.pages.reports import deferred_request, make_report, report_key
 from analysis.pages.responses import answer_latex, as_file
-from analysis.pages.views import holding, open_page, subject_of
+from analysis.pages.views import open_page, report_with_part, subject_of
 from analysis.reports.content import Banner, Report
 from analysis.reports.deferred_reports import kept_deferred
 from analysis.reports.run_marks import banners
@@ -49,7 +49,7 @@ LACKS_DEFERRED = (
 def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a table of a page as LaTeX."""
     found, selection, key = open_page(request, name)
-    report = holding(found, selection, key, part, "table")
+    report = report_with_part(found, selection, key, part, "table")
     source = table_source(request, found, selection, report)
     return answer_latex(report, part, [file_name(found, selection, part)], source)
 
@@ -71,7 +71,7 @@ def table_source(
 def pdf(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a figure of a page as PDF."""
     found, selection, key = open_page(request, name)
-    figure = holding(found, selection, key, part, "figure").figure(part)
+    figure = report_with_part(found, selection, key, part, "figure").figure(part)
     return answer_pdf(request, figure, key, [file_name(found, selection, part)])
 
 

@@ -1,4 +1,4 @@
-"""Conditions and tool use: points in panels, and cells with shares that add up to a whole."""
+"""Points with intervals in panels, and cells with shares that add up to a whole."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -21,7 +21,11 @@ COLUMNS = ("task", "candidate", "annotator", "simulated", "unblinded", "decision
 
 @dataclass(frozen=True)
 class AskedCandidate:
-    """A candidate that people decide about. ``decision`` is the checker's: keep, remove or None."""
+    """A candidate that people decide about.
+
+    ``decision`` is the checker's: keep, remove or None. ``meant`` is the number of annotators that
+    its item is for.
+    """
 
     task: int
     task_name: str
@@ -90,11 +94,11 @@ def decision_frame(study: Study, candidates: Sequence[AskedCandidate]) -> "DataF
             task,
             subject.removeprefix("candidate-"),
             person,
-            bool(fake),
+            bool(simulated),
             unblinded,
             words.get(value or 0),
         )
-        for task, subject, person, fake, unblinded, value in rows.order_by("pk").values_list(
+        for task, subject, person, simulated, unblinded, value in rows.order_by("pk").values_list(
             "assignment__item__task",
             "subject",
             "assignment__annotator",

@@ -139,7 +139,9 @@ def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
 def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a figure as JSON; unchanged (304) as long as nothing behind it changed."""
     found, selection, key = open_page(request, name)
-    return answer_figure(request, key, part, lambda: holding(found, selection, key, part, "figure"))
+    return answer_figure(
+        request, key, part, lambda: report_with_part(found, selection, key, part, "figure")
+    )
 
 
 @require_safe
@@ -147,7 +149,7 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
     """Show a table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = open_page(request, name)
-    report = holding(found, selection, key, part, "table")
+    report = report_with_part(found, selection, key, part, "table")
     return answer_table(report, part, [file_name(found, selection, part)])
 
 
@@ -161,7 +163,7 @@ def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection,
     )
 
 
-def holding(
+def report_with_part(
     found: AnalysisPage, selection: Selection, key: str, part: str, kind: Literal["figure", "table"]
 ) -> Report:
     """Return the report with this figure or table: the answer, the details, or what took longer."""

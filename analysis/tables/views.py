@@ -52,13 +52,11 @@ EPSILONS = (
     ("0.2", "0.2 – people here are experts"),
 )
 FARTHEST = 10_000
-
-
 TABLES = 50
 
 
 class TableForm(forms.Form):
-    """A table and everything that is chosen before looking at its report."""
+    """The form for a new table: the file, and the settings of its report."""
 
     use_required_attribute = False
 
@@ -78,8 +76,8 @@ class TableForm(forms.Form):
         initial=1,
         min_value=-FARTHEST,
         max_value=FARTHEST,
-        help_text="That could be given, whether it occurs or not: weights depend on the whole "
-        "scale.",
+        help_text="The lowest score that raters could give, even if nobody did: weights depend "
+        "on the whole scale.",
     )
     high = forms.IntegerField(
         label="Highest score", initial=5, min_value=-FARTHEST, max_value=FARTHEST
@@ -95,8 +93,8 @@ class TableForm(forms.Form):
     half_width = forms.FloatField(
         label="Wanted precision, ±",
         initial=0.1,
-        help_text="The half-width of interval for which the items needed are told: between 0 "
-        "and 1.",
+        help_text="The report says how many items an interval of this half-width needs: between "
+        "0 and 1.",
     )
     seed = forms.IntegerField(
         label="Seed",
@@ -110,7 +108,7 @@ class TableForm(forms.Form):
         initial=1000,
         min_value=100,
         max_value=10_000,
-        help_text="Of each resampled interval: more are smoother and slower.",
+        help_text="Draws for each bootstrap interval: more are smoother and slower.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -178,7 +176,7 @@ def table_list(request: HttpRequest) -> HttpResponseBase:
 @signed_in
 @csrf_exempt  # the length is looked at before anything is read; what follows is protected
 def table_new(request: HttpRequest) -> HttpResponseBase:
-    """Send a table, with everything that is chosen before looking."""
+    """Show the form for a new table; POST checks and stores the file."""
     allow(request, VIEW)
     length = request.META.get("CONTENT_LENGTH") or ""
     if request.method == "POST" and announces_too_much(length, settings.TABLE_BYTES):
@@ -201,9 +199,8 @@ def _new(request: HttpRequest) -> HttpResponse:
     try:
         table, created = store_table(**sent, created_by=who, most_cells=QUICK_CELLS)
     except FileRefused as error:
-        from analysis.tables.agreement.csv_table import (
-            TooWide,  # brings numpy, which the start does without
-        )
+        # Imports numpy, which the server starts without.
+        from analysis.tables.agreement.csv_table import TooWide
 
         if isinstance(error, TooWide):
             return _queue_check(**sent, created_by=who)
@@ -229,7 +226,7 @@ def _form(request: HttpRequest, form: TableForm, *, status: int = 200, **more: A
 @require_safe
 @signed_in
 def table_example(request: HttpRequest) -> HttpResponseBase:
-    """Show a small table in the right form, to look at and to fill in."""
+    """Send a small example table as CSV."""
     allow(request, VIEW)
     response = HttpResponse(example_csv(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="ratings-example.csv"'
@@ -276,7 +273,7 @@ def rating_table_later(request: HttpRequest, table_id: int) -> HttpResponseBase:
 def rating_table_figure(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
     """Show a figure as JSON."""
     _, found = _open(request, table_id)
-    report = _there(found)
+    report = _ready_report(found)
     return answer_figure(request, found.deferred.wanted.key, part, lambda: report)
 
 
@@ -286,7 +283,7 @@ def rating_table_csv(request: HttpRequest, table_id: int, part: str) -> HttpResp
     """Show a table of the report as CSV."""
     table, found = _open(request, table_id)
     title = found.sections[found.part - 1] if found.part else ""
-    return answer_table(_there(found), part, [table.name, part, title])
+    return answer_table(_ready_report(found), part, [table.name, part, title])
 
 
 @require_safe
@@ -297,7 +294,7 @@ def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpRe
     title = found.sections[found.part - 1] if found.part else ""
     url = request.build_absolute_uri(_url("rating_table", table, found))
     subject = " · ".join(word for word in (table.name, title) if word)
-    report = _there(found)
+    report = _ready_report(found)
     source = TableSource("table", subject, about_file(url), report.banners)
     return answer_latex(report, part, [table.name, part, title], source)
 
@@ -307,14 +304,14 @@ def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpRe
 def rating_table_pdf(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
     """Show a figure as PDF."""
     table, found = _open(request, table_id)
-    spec = _there(found).figure(part)
+    spec = _ready_report(found).figure(part)
     return answer_pdf(request, spec, found.deferred.wanted.key, [table.name, part])
 
 
 @require_POST
 @signed_in
 def rating_table_rename(request: HttpRequest, table_id: int) -> HttpResponseBase:
-    """Show another name."""
+    """Rename a table."""
     table = _own(request, table_id)
     try:
         rename_table(table=table, name=request.POST.get("name", "").strip())
@@ -326,7 +323,7 @@ def rating_table_rename(request: HttpRequest, table_id: int) -> HttpResponseBase
 @require_POST
 @signed_in
 def rating_table_share(request: HttpRequest, table_id: int) -> HttpResponseBase:
-    """Show it to others, or to oneself alone again."""
+    """Share a table with everybody who may see results, or stop sharing it."""
     shared = request.POST.get("shared") == "1"
     share_table(table=_own(request, table_id), shared=shared)
     message = "Everybody who may see results sees it now." if shared else "Only you see it now."
@@ -337,7 +334,7 @@ def rating_table_share(request: HttpRequest, table_id: int) -> HttpResponseBase:
 @require_POST
 @signed_in
 def rating_table_delete(request: HttpRequest, table_id: int) -> HttpResponseBase:
-    """Delete it for good, if the box was ticked."""
+    """Delete a table for good, if the box was ticked."""
     table = _own(request, table_id)
     if request.POST.get("sure") != "1":
         messages.error(request, "Tick the box to delete the table for good.")
@@ -364,7 +361,7 @@ def _own(request: HttpRequest, table_id: int) -> RatingTable:
     return table
 
 
-def _there(found: TablePage) -> Report:
+def _ready_report(found: TablePage) -> Report:
     if found.deferred.report is None:
         raise Http404("This is not computed yet.")
     return found.deferred.report

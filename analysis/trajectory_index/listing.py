@@ -150,7 +150,7 @@ class Listing:
         idle = (columns.state == pending) | ((columns.state == cancelled) & (columns.turns == 0))
         self.begun = self.visible if "end" in self.query.chosen else self.visible & ~idle
         self._failed = np.zeros(len(columns), dtype=np.int16)
-        for test in self.query.tests:
+        for test in self.query.filters:
             self._failed += ~test.rows
         self.rows = self.begun & (self._failed == 0)
 
@@ -201,7 +201,7 @@ class Listing:
 
     def without(self, names: Sequence[str]) -> Any:
         """Return the rows that the list would have without the filters of these fields."""
-        mine = [test for test in self.query.tests if set(test.names) & set(names)]
+        mine = [test for test in self.query.filters if set(test.names) & set(names)]
         if not mine:
             return self.rows
         failed = self._failed - sum((~test.rows).astype(np.int16) for test in mine)
@@ -252,7 +252,7 @@ class Listing:
                 "; ".join(words for _, _, words in test.chips),
                 int(self.without(test.names).sum()),
             )
-            for test in self.query.tests
+            for test in self.query.filters
         ]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Reading the query string of the trajectory list: facets, numbers, search words and the order."""
+"""The query string of the trajectory list as filters: facets, numbers, search words, order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,13 +39,13 @@ class RowFilter:
 class IndexQuery:
     """The filters that an address sets, and its problems: values that are not available."""
 
-    tests: list[RowFilter] = field(default_factory=list)
+    filters: list[RowFilter] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def chips(self) -> list[tuple[str, str, str]]:
-        return [chip for test in self.tests for chip in test.chips]
+        return [chip for test in self.filters for chip in test.chips]
 
 
 def read_query(
@@ -65,7 +65,7 @@ def read_query(
             test = RowFilter(
                 (name,), rows(columns, number), ((name, f"{number:g}", f"{words} {number:g}"),)
             )
-            query.tests.append(test)
+            query.filters.append(test)
     _read_scores(params, index, query)
     _read_task(params.get("task", ""), columns, query, visible)
     _read_group(params.get("group", ""), index, query, visible)
@@ -91,7 +91,7 @@ def _read_facet(facet: IndexFacet, given: Sequence[str], query: IndexQuery) -> N
             )
     if known:
         chips = tuple((facet.name, value, f"{facet.title}: {words[value]}") for value in known)
-        query.tests.append(RowFilter((facet.name,), facet.chosen(known), chips, facet))
+        query.filters.append(RowFilter((facet.name,), facet.chosen(known), chips, facet))
         query.chosen[facet.name] = known
 
 
@@ -100,7 +100,7 @@ def _read_words(text: str, columns: IndexColumns, query: IndexQuery) -> None:
     query.problems += ignored_words(words)
     if has_words(words):
         rows = np.isin(columns.id, ids_with_words(words, columns))
-        query.tests.append(RowFilter(("q",), rows, (("q", text, f"Words: {words}"),)))
+        query.filters.append(RowFilter(("q",), rows, (("q", text, f"Words: {words}"),)))
         query.chosen["q"] = (words,)
 
 
@@ -131,10 +131,10 @@ def _read_scores(params: QueryDict, index: TrajectoryIndex, query: IndexQuery) -
             bounded = True
             chip = (name, params.get(name, ""), f"{title} {words} {bound:g}")
             within = sign * (scores - bound) >= -ALMOST
-            query.tests.append(RowFilter((name,), within, (chip,)))
+            query.filters.append(RowFilter((name,), within, (chip,)))
     if key and not bounded:
         chip = ("dimension", key, f"{title}: scored")
-        query.tests.append(RowFilter(("dimension",), ~np.isnan(scores), (chip,)))
+        query.filters.append(RowFilter(("dimension",), ~np.isnan(scores), (chip,)))
     if key:
         query.chosen["dimension"] = (key,)
 
@@ -147,7 +147,7 @@ def _read_task(text: str, columns: IndexColumns, query: IndexQuery, visible: Any
         query.problems.append(f"“{_short(text)}” is no task and was left out.")
         return
     rows = (columns.task == number) & visible
-    query.tests.append(RowFilter(("task",), rows, (("task", text, f"Task: {number}"),)))
+    query.filters.append(RowFilter(("task",), rows, (("task", text, f"Task: {number}"),)))
     query.chosen["task"] = (text,)
 
 
@@ -161,7 +161,7 @@ def _read_group(text: str, index: TrajectoryIndex, query: IndexQuery, visible: A
         query.problems.append(f"There is no group of runs “{_short(text)}”; it was left out.")
         return
     chip = ("group", text, f"Started together: group {number}")
-    query.tests.append(RowFilter(("group",), rows, (chip,)))
+    query.filters.append(RowFilter(("group",), rows, (chip,)))
     query.chosen["group"] = (text,)
 
 
@@ -174,7 +174,7 @@ def _read_similar(text: str, columns: IndexColumns, query: IndexQuery, visible: 
     if group is None or (rows & ~visible).any():
         query.problems.append("There is no such group of similar texts any more: group them anew.")
         return
-    query.tests.append(RowFilter(("similar",), rows, (("similar", text, group.title),)))
+    query.filters.append(RowFilter(("similar",), rows, (("similar", text, group.title),)))
     query.chosen["similar"] = (text,)
 
 
@@ -193,7 +193,7 @@ def _read_ids(given: Sequence[str], columns: IndexColumns, query: IndexQuery) ->
     words = f"{len(ids)} picked trajector{'y' if len(ids) == 1 else 'ies'}"
     rows = np.isin(columns.id, np.array(ids, dtype=np.int64))
     # Its value is long, so the chip takes the whole field away.
-    query.tests.append(RowFilter(("ids",), rows, (("ids", "", words),)))
+    query.filters.append(RowFilter(("ids",), rows, (("ids", "", words),)))
     query.chosen["ids"] = tuple(given)
 
 

@@ -77,11 +77,11 @@ def ensure_simulated_annotator(*, number: int) -> User:
 
 
 def simulate_annotator(*, study: Study, user: User, share: float = 1.0, skips: bool = True) -> int:
-    """Let a simulated annotator do the first ``share`` of their items; returns how many were done.
+    """Let a simulated annotator do the first ``share`` of their items; return how many were done.
 
-    With ``skips`` now and then an item is skipped, as people do. What comes before the first item
-    is done as well. Doing it again adds nothing: finished items
-    are passed over, and the answers of one that was left half-way have the same ids and values.
+    With ``skips`` an item is skipped now and then, as people do. Consent, questions on the person
+    and training come first. A repetition adds nothing: finished items are passed over, and the
+    answers to an unfinished item have the same ids and values.
     """
     if not Annotator.objects.filter(user=user, is_simulated=True).exists():
         raise ValueError(f"{user} is a person; only flagged accounts may be simulated")
@@ -95,22 +95,22 @@ def simulate_annotator(*, study: Study, user: User, share: float = 1.0, skips: b
     items = study.assignments.filter(annotator=user).select_related(
         "study", "item__task", "trajectory__task", "trajectory__run__agent"
     )
-    _come_in(study, user)
+    _read_and_consent(study, user)
     for item in items.filter(part=Part.BACKGROUND, state=State.OPEN):
-        _do(item, user, _tell_of_oneself, character)
+        _complete_item(item, user, _background_answer, character)
     for item in items.filter(part=Part.TRAINING, state=State.OPEN).order_by("position"):
-        _do(item, user, _as_expected, character)
+        _complete_item(item, user, _as_expected, character)
     main = items.filter(part=Part.MAIN)
     wanted = round(share * main.count())
     done = 0
     for item in main.filter(position__lte=wanted, state=State.OPEN):
-        _do(item, user, _judgement, character, may_skip=skips)
+        _complete_item(item, user, _judgement, character, may_skip=skips)
         done += 1
     return done
 
 
-def _come_in(study: Study, user: User) -> None:
-    """Read and agree; repeating it is harmless."""
+def _read_and_consent(study: Study, user: User) -> None:
+    """Read the study's texts and consent; repeating it changes nothing."""
     for kind in StudyText.Kind:
         version = text_version(study, kind)
         if version and kind == StudyText.Kind.CONSENT:
@@ -131,12 +131,12 @@ def _character(seed: int, name: str) -> SimulatedCharacter:
 
 # --- One item -------------------------------------------------------------------------------------
 
-# From an item, somebody's character and chance to what they say at a place.
+# Say answers one slot; Judge makes it from an item, a character and a random generator.
 Say = Callable[[Slot], tuple[int | None, list[str] | None, str]]
 Judge = Callable[[Assignment, SimulatedCharacter, random.Random], Say]
 
 
-def _do(
+def _complete_item(
     item: Assignment,
     user: User,
     judge: Judge,
@@ -177,7 +177,7 @@ def _do(
 
 
 def _judgement(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
-    """Return what somebody of this character says of an item, near the truth."""
+    """Return the answers of this character to an item: near the truth."""
     truth = _truth_about(item)
 
     def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
@@ -213,7 +213,7 @@ def _truth_about(item: Assignment) -> GroundTruth:
     )
 
 
-def _tell_of_oneself(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
+def _background_answer(item: Assignment, character: SimulatedCharacter, rng: random.Random) -> Say:
     """Answer background questions with any answer, as there is nobody to describe."""
 
     def say(slot: Slot) -> tuple[int | None, list[str] | None, str]:
@@ -264,7 +264,7 @@ def _marks(
 def _choice(
     known: int | None, values: tuple[int, ...], character: SimulatedCharacter, rng: random.Random
 ) -> int:
-    """Return the right choice, now and then another one; any where nobody knows."""
+    """Return the right choice, now and then another one; any choice if the right one is unknown."""
     if known not in values or rng.random() < DIFFERS / character.hurry:
         return rng.choice([value for value in values if value != known])
     assert known is not None  # it is among the values

@@ -34,7 +34,7 @@ class DeskAnswer:
 
     @property
     def scalar(self) -> Any:
-        """The one of the three that says most: of a flag its reason."""
+        """The answer as one value; of a flag its reason."""
         if self.chosen is not None:
             return list(self.chosen)
         return self.text or self.value
@@ -47,7 +47,7 @@ class DeskAnswer:
 NOTHING = DeskAnswer()
 # Question, part of the item, aspect; value, chosen, text, version.
 Stored = tuple[str, str, str, int | None, list[Any] | None, str, int]
-# Field name → what stands there.
+# Field name → the answer in that field.
 Places = Mapping[str, DeskAnswer]
 
 
@@ -128,7 +128,7 @@ class FormSection:
 
 @dataclass(frozen=True)
 class FormPart:
-    """All that is asked of one turn or candidate, or of the item where ``subject`` is empty."""
+    """All questions about one turn or candidate, or about the item if ``subject`` is empty."""
 
     subject: str
     title: str

@@ -21,7 +21,7 @@ from annotation.exports.head import (
 )
 from annotation.exports.scope import Scope
 from annotation.exports.table import AssignmentTables, rating_columns
-from annotation.exports.writing import dumped, json_written, members
+from annotation.exports.writing import dumped, json_row_writer, members
 from annotation.models import Adjudication, StudyEvent
 from annotation.ratings.selectors import meant_annotators
 
@@ -139,7 +139,7 @@ def item_rows(scope: Scope) -> Iterator[Json]:
 
 def _assignments(scope: Scope, spool: Any) -> Iterator[str]:
     """Yield the assignments, while the rows of the table are put aside."""
-    tabled, written, before = AssignmentTables(scope), json_written(), "\n"
+    tabled, written, before = AssignmentTables(scope), json_row_writer(), "\n"
     where: dict[tuple[str, str, str], str] = {}
     for assignment in iterate_assignments(scope, clients=TIMES):
         for parts in tabled.ratings(assignment):

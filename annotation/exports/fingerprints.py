@@ -9,13 +9,14 @@ from benchmarks.models import Candidate, Task, Turn
 
 
 def fingerprints(items: Iterable[Mapping[str, Any]]) -> dict[int, str]:
-    """Return what each item (rows with pk, task, trajectory) is about by its contents, by its
-    id.
+    """Return the fingerprint of each item's trajectory or task, by the id of the item.
+
+    ``items`` are rows with pk, task and trajectory.
     """
-    talks = trajectory_fingerprints([i["trajectory"] for i in items if i["trajectory"]])
+    trajectories = trajectory_fingerprints([i["trajectory"] for i in items if i["trajectory"]])
     tasks = task_fingerprints([i["task"] for i in items if i["task"] and not i["trajectory"]])
     return {
-        item["pk"]: talks[item["trajectory"]] if item["trajectory"] else tasks[item["task"]]
+        item["pk"]: trajectories[item["trajectory"]] if item["trajectory"] else tasks[item["task"]]
         for item in items
         if item["task"]
     }

@@ -38,9 +38,9 @@ from annotation.exports.table import (
 from annotation.exports.writing import (
     LINE_END,
     arrow_tables,
-    csv_written,
+    csv_row_writer,
     dumped,
-    json_written,
+    json_row_writer,
 )
 from annotation.models import Item, StudyEvent
 from annotation.planning.plan_files import write_plan
@@ -69,7 +69,7 @@ class ExportRequest:
 
 def _csv(columns: Iterable[ExportColumn], rows: Iterable[Parts]) -> Iterator[str]:
     yield from csv_lines([[column.name for column in columns]])
-    written = csv_written()
+    written = csv_row_writer()
     for parts in rows:
         yield written.line(parts) + LINE_END
 
@@ -132,7 +132,7 @@ def dataset_texts(wish: ExportRequest) -> Iterator[tuple[str, Iterable[str]]]:
     published.
     """
     scope = Scope(wish.scope.study, withdrawn=wish.scope.withdrawn)
-    counts, raters, written = Counter[str](), dict[str, bool](), json_written()
+    counts, raters, written = Counter[str](), dict[str, bool](), json_row_writer()
 
     def ratings() -> Iterator[str]:
         for parts in rating_parts(scope):

@@ -19,7 +19,7 @@ LINE_END = "\r\n"
 
 
 class RowWriter:
-    """Rows as texts, from their parts."""
+    """Writes rows as text; a part that several rows share is converted once."""
 
     def __init__(self, write: Callable[[Row], str], between: str) -> None:
         self.write, self.between = write, between
@@ -39,7 +39,7 @@ class RowWriter:
 
 
 class _TextConverters(dict[type, Callable[[Any], str]]):
-    """What makes a text of a value, by its type; most rows hold few types, and looking is quick."""
+    """Converters to text by type of value: a look-up is quicker than `isinstance`."""
 
     def __init__(self, known: dict[type, Callable[[Any], str]], other: Callable[[Any], str]):
         super().__init__(known)
@@ -62,8 +62,8 @@ def _nothing(value: None) -> str:
 _PLAIN = re.compile(r"(?:\w[\w .:/-]*)?").fullmatch
 
 
-def csv_written() -> RowWriter:
-    """Return what writes the cells of a row; lists are JSON."""
+def csv_row_writer() -> RowWriter:
+    """Return a writer of CSV rows; lists are JSON."""
     line = line_writer()
 
     def quoted(value: Any) -> str:
@@ -125,8 +125,8 @@ def members(row: Row) -> str:
     return _NAMES[names] % tuple(_VALUES.of(row))
 
 
-def json_written() -> RowWriter:
-    """Return what writes the members of a JSON object."""
+def json_row_writer() -> RowWriter:
+    """Return a writer of rows as members of a JSON object."""
     return RowWriter(members, ", ")
 
 

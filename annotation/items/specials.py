@@ -17,7 +17,7 @@ from annotation.assignments.services import lock_study
 from annotation.designs.placement import choose_gold, hide_more
 from annotation.errors import Refused
 from annotation.models import Assignment, Item, Participant, Rating, Study, StudyEvent
-from annotation.planning.planned_study import check_lessons
+from annotation.planning.planned_study import refuse_played_training
 from annotation.planning.plans import BOUNDS, PlanError, PlanProblem, SpecialItem, StudyPlan
 from annotation.planning.source_choices import source_of
 from annotation.planning.sources import SourceItems
@@ -84,7 +84,7 @@ def add_specials(
         _refuse_known(study, [*lessons, *hidden])
         played = players([person.user for person in people])
         by_name = {p.user.get_username(): frozenset(played[p.user_id]) for p in people}
-        check_lessons(lessons, by_name)
+        refuse_played_training(lessons, by_name)
         key = "task" if load_questionnaire(study.questionnaire).unit == "task" else "trajectory"
         rows = [
             NewItem(**{key: special.pk}, use=use, expected=special.expected)

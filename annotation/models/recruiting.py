@@ -1,4 +1,4 @@
-"""Recruiting over platforms such as Prolific or Mechanical Turk: links, and who came by them."""
+"""Recruiting on platforms such as Prolific or Mechanical Turk: links, and people who used them."""
 
 from django.conf import settings as django_settings
 from django.db import models

@@ -41,7 +41,7 @@ from benchmarks.asks.players import players
 from benchmarks.visibility import EVERYTHING, Visibility
 
 Use = Item.Use
-# Which wish of a plan has to change where a design cannot be made.
+# The field of a plan to change if a design cannot be made.
 PATHS = {
     "options": "items",
     "count": "items.sample.count",
@@ -106,7 +106,7 @@ class PlannedStudy:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings on wishes that are met only nearly."""
+        """The warnings about parts of the plan that are met only approximately."""
         placed = self.design.warnings if isinstance(self.design, ItemLists) else ()
         return (*self.notes, *self._dealing.warnings, *placed)
 
@@ -133,7 +133,7 @@ class PlannedStudy:
 
 
 def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStudy:
-    """Carry a plan out on paper. PlanError names every problem that can be told at once."""
+    """Compute the study that a plan results in; PlanError names all problems found together."""
     questionnaire = planned_questionnaire(plan)
     problems = [*simple_problems(plan), *background_problems(plan)]
     people, strangers = _people(plan)
@@ -143,7 +143,7 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     found = find_items(plan.items, questionnaire, seen)
     training, gold = find_specials(plan, questionnaire, found, seen)
     exclusions = _exclusions(people) if questionnaire.unit == "trajectory" else {}
-    check_lessons(training, exclusions)
+    refuse_played_training(training, exclusions)
     apart = {special.pk for special in (*training, *gold)}
     candidates = [option for option in found.options if option.id not in apart]
     if not candidates:
@@ -189,12 +189,12 @@ def _exclusions(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
     }
 
 
-def check_lessons(
-    training: Sequence[ResolvedSpecial], barred: Mapping[str, frozenset[int]]
+def refuse_played_training(
+    training: Sequence[ResolvedSpecial], exclusions: Mapping[str, frozenset[int]]
 ) -> None:
     """Check that nobody played in a training item, as these are the same for all."""
     for special in training:
-        names = sorted(name for name, ids in barred.items() if special.pk in ids)
+        names = sorted(name for name, ids in exclusions.items() if special.pk in ids)
         if names:
             words = f"{name_some(names)} played in this trajectory; choose another for training"
             raise PlanError([PlanProblem(special.path, words)])
@@ -230,8 +230,9 @@ def _deal_queries(
     found: SourceItems,
     exclusions: Mapping[str, frozenset[int]],
 ) -> Allocation:
-    """Return the paper's design, which knows nothing of who played where; so it is looked over
-    after.
+    """Return the paper's design; refuse it if people would judge what they played in.
+
+    The paper's design does not consider who played where, so this is checked afterwards.
     """
     queries: dict[int, list[int]] = {}
     for option in options:
@@ -279,7 +280,7 @@ def _items(
         else {name: [(pk, "item") for pk in order] for name, order in design.orders.items()}
     )
     named = plan.dealing == "named"
-    # as they were named where names have an order of their own
+    # Named annotators keep the order of the plan.
     listed = [assignments[name] for name in (plan.annotators if named else (POOL,))]
     uses = {TRAINING: Use.TRAINING, GOLD: Use.GOLD}
     wanted = Counter(pk for row in listed for pk, _ in row)

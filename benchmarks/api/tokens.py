@@ -1,4 +1,4 @@
-"""Tokens of the HTTP API: made, found by what a request brings, and revoked."""
+"""Create, find and revoke tokens of the HTTP API."""
 
 import hashlib
 import re
@@ -83,7 +83,7 @@ def _digest(secret: str) -> str:
 
 
 def is_live() -> Q:
-    """Return whether a token is neither revoked nor expired, and its owner's account is in use."""
+    """Return the condition for tokens of active accounts, neither revoked nor expired."""
     not_expired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     return not_expired & Q(revoked_at=None, user__is_active=True)
 

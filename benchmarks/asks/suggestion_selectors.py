@@ -100,8 +100,8 @@ def suggestions_of(trajectory: Trajectory) -> list[SuggestedView]:
 
 
 @dataclass(frozen=True)
-class BesideVerdict:
-    """A suggested verdict beside a person's: the texts of what both, or one of them, marked."""
+class VerdictPair:
+    """A suggested verdict and a person's: the texts of the constraints that both or one marked."""
 
     turn: int
     role: str
@@ -121,10 +121,10 @@ class BesideVerdict:
 class SuggestedVerdicts:
     """Suggested verdicts of a trajectory. Counts are of constraints in verdicts that both gave."""
 
-    rows: Sequence[BesideVerdict]
+    rows: Sequence[VerdictPair]
 
     @property
-    def compared(self) -> list[BesideVerdict]:
+    def compared(self) -> list[VerdictPair]:
         return [row for row in self.rows if not row.why_not]
 
     @property
@@ -157,16 +157,16 @@ def suggested_verdicts_of(trajectory: Trajectory) -> SuggestedVerdicts:
     profile = trajectory.profile
     rows = profile.constraints.values_list("key", "text") if profile is not None else ()
     texts = dict(rows)
-    return SuggestedVerdicts([_beside(row, texts) for row in found])
+    return SuggestedVerdicts([_pair_verdicts(row, texts) for row in found])
 
 
-def _beside(row: SuggestedView, texts: Mapping[str, str]) -> BesideVerdict:
+def _pair_verdicts(row: SuggestedView, texts: Mapping[str, str]) -> VerdictPair:
     about = (row.turn, row.role, row.by, row.label)
     if row.value is None or row.given is None:
         why = row.why_not or "nobody has judged this by hand"
-        return BesideVerdict(*about, why_not=why)
+        return VerdictPair(*about, why_not=why)
     suggested, given = row.value["violated"], row.given["violated"]
-    return BesideVerdict(
+    return VerdictPair(
         *about,
         [texts.get(key, key) for key in given if key in suggested],
         [texts.get(key, key) for key in given if key not in suggested],

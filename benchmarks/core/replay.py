@@ -1,4 +1,4 @@
-"""Playing an episode back from what is stored of it: nobody is asked, nothing is written."""
+"""Replay an episode from its stored exchanges: nobody is asked, nothing is written."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What a file looks like from its beginning, so that its format can be told."""
+"""The shape of a file, read from its first megabyte: its format is recognised by it."""
 
 import io
 import json
@@ -16,7 +16,9 @@ HEAD = 1 << 20
 
 @dataclass(frozen=True)
 class Shape:
-    """``keys`` are the fields of the object at the top; ``first`` those of a list's first member,
+    """The kind of a file and the names of its first fields.
+
+    ``keys`` are the fields of the object at the top; ``first`` those of a list's first member,
     or of the first line's object. Of a bundle, ``keys`` are the names of its files and folders, and
     ``first`` the fields of its first JSON file."""
 
@@ -32,7 +34,7 @@ class Shape:
 
 
 def shape_of(source: FileSource) -> Shape:
-    """Look at the first megabyte."""
+    """Return the shape of a file, from its first megabyte."""
     if source.members:
         return _bundle(source)
     with source.open() as raw:
@@ -66,7 +68,7 @@ def _fields(value: Any) -> frozenset[str]:
 
 
 def _document(head: bytes) -> Shape:
-    """Return a document that may be cut off after its head."""
+    """Return the shape of a JSON document of which only the beginning is known."""
     keys, first = set(), set()
     kind: Literal["list", "object", "other"] = "other"
     depth = place = 0

@@ -1,4 +1,4 @@
-"""Read judges (exact versions with their replies), judgings, and trials of judges."""
+"""Select judges (exact versions with their replies), judgings, and trials of judges."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""When a failed call is tried again, and after how long: the one place where that is decided."""
+"""Decides whether and when a failed call is tried again; nothing else does."""
 
 import random
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ class RetryPolicy:
     def pause(self, failed: int, wait: float | None, rng: random.Random) -> float:
         """Return seconds before the next try, after ``failed`` tries.
 
-        What the server asks for is a least time; a little is added, lest all come back at once.
+        A little is added to what the server asks for, so that not all calls come back at once.
         """
         span = min(self.longest, self.base * 2.0 ** min(failed - 1, 30))
         return rng.uniform(0, span) if wait is None else wait + rng.uniform(0, min(span, 1.0))
@@ -70,7 +70,8 @@ def retried(status: int) -> bool:
 def read_wait(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds that a server asks for, from Retry-After (seconds or a date) and its kin.
 
-    ``now`` is the time of the day in seconds since 1970. Nonsense counts as nothing said.
+    ``now`` is the time of the day in seconds since 1970. An unreadable value counts
+    as absent.
     """
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         text = headers.get(name, "").strip()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.reports.content import Cell, Column, Table
-from annotation.exports.writing import csv_written
+from annotation.exports.writing import csv_row_writer
 from benchmarks.tables import cell, csv_lines
 
 FORMULAS = [
@@ -52,4 +52,4 @@ def test_every_exporter_escapes_alike(text: str) -> None:
     expected = next(csv_lines([[text]])).removesuffix("\r\n")
     table = Table("t", "T", (Column("Name", ("name",)),), ((Cell(text, data=(text,)),),))
     assert table.csv().removesuffix("\r\n").endswith(expected)
-    assert csv_written().write({"name": text}) == expected
+    assert csv_row_writer().write({"name": text}) == expected

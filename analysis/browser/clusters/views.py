@@ -20,7 +20,7 @@ from analysis.browser.clusters.edits import (
     model_clusters,
 )
 from analysis.browser.clusters.log import cluster_use
-from analysis.browser.groups.failure_groups import choose, drawn_of, read_asked
+from analysis.browser.groups.failure_groups import choose, read_group_options, sample_ids
 from analysis.filters import with_query
 from analysis.models import ClusterCall, ClusterEdit, FailureClustering
 from annotation.access import person
@@ -116,13 +116,13 @@ def _fetch(request: HttpRequest, clustering_id: int, permission: str = VIEW) -> 
 @require_POST
 @signed_in
 def clusters_new(request: HttpRequest) -> HttpResponseBase:
-    """Have a model name clusters of the failures of a list."""
+    """Start a job in which a model names clusters of a list's failures."""
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
 
     allow(request, START)
     allow(request, VIEW)
-    asked = read_asked(request.GET)
+    asked = read_group_options(request.GET)
     seen = visibility(request)
     back = with_query(reverse("analysis:trajectory_groups"), asked.full_query) + "#clusters"
     form = ClusterForm(request.POST, seen=seen)
@@ -135,7 +135,7 @@ def clusters_new(request: HttpRequest) -> HttpResponseBase:
     try:
         made = services.start_clustering(
             query=asked.query,
-            trajectories=drawn_of(chosen.ids, services.MOST_FAILURES, asked.seed),
+            trajectories=sample_ids(chosen.ids, services.MOST_FAILURES, asked.seed),
             endpoint=given["endpoint"],
             most_clusters=given["most_clusters"],
             cost_cap=given["cost_cap"],

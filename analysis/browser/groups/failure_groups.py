@@ -75,7 +75,7 @@ class GroupedTrajectories:
     settled: bool = True
 
 
-def read_asked(params: QueryDict) -> GroupOptions:
+def read_group_options(params: QueryDict) -> GroupOptions:
     """Return the choice of an address; what it cannot mean is named and replaced by the usual."""
     rest = params.copy()
     for name in (*OWN, *PLACE):
@@ -158,7 +158,7 @@ def make_groups(params: Params, seen: Visibility) -> tuple[str, Callable[[], Rep
     # Arrays are slow to import: not when the server starts.
     from analysis.trajectory_index.listing import listing
 
-    asked = read_asked(QueryDict(params["query"]))
+    asked = read_group_options(QueryDict(params["query"]))
     chosen = choose(listing(QueryDict(asked.query), seen), asked)
     key = wanted_groups(asked, chosen).key
     written: Any = import_module("analysis.browser.groups.report").groups_report
@@ -169,10 +169,10 @@ def drawn(ids: Sequence[int], seed: int) -> Sequence[int]:
     """Return all of them, or as many as are grouped at once, drawn without replacement and
     ascending.
     """
-    return drawn_of(ids, MOST_TEXTS, seed)
+    return sample_ids(ids, MOST_TEXTS, seed)
 
 
-def drawn_of(ids: Sequence[int], most: int, seed: int) -> Sequence[int]:
+def sample_ids(ids: Sequence[int], most: int, seed: int) -> Sequence[int]:
     """Return all ids, or ``most`` of them, drawn without replacement and ascending."""
     import numpy as np
 

@@ -15,7 +15,7 @@ from analysis.browser.groups.failure_groups import (
     GroupedTrajectories,
     GroupOptions,
     choose,
-    read_asked,
+    read_group_options,
     wanted_groups,
 )
 from analysis.browser.saved_views.selectors import GROUPS, saved_views
@@ -77,7 +77,7 @@ def trajectory_groups_later(request: HttpRequest) -> HttpResponseBase:
 def trajectory_groups_figure(request: HttpRequest, part: str) -> HttpResponseBase:
     """Show a figure as JSON."""
     _, _, wanted, _ = _open(request)
-    report = _there(wanted)
+    report = _ready_report(wanted)
     return answer_figure(request, wanted.key, part, lambda: report)
 
 
@@ -86,7 +86,7 @@ def trajectory_groups_figure(request: HttpRequest, part: str) -> HttpResponseBas
 def trajectory_groups_table(request: HttpRequest, part: str) -> HttpResponseBase:
     """Show a table as CSV."""
     asked, _, wanted, _ = _open(request)
-    return answer_table(_there(wanted), part, ["groups", part, f"seed-{asked.seed}"])
+    return answer_table(_ready_report(wanted), part, ["groups", part, f"seed-{asked.seed}"])
 
 
 def _open(
@@ -97,13 +97,13 @@ def _open(
     from analysis.trajectory_index.listing import listing
 
     allow(request, VIEW)
-    asked = read_asked(request.GET)
+    asked = read_group_options(request.GET)
     found = listing(QueryDict(asked.query), visibility(request))
     chosen = choose(found, asked)
     return asked, chosen, wanted_groups(asked, chosen), found.query.chips
 
 
-def _there(wanted: ReportRequest) -> Report:
+def _ready_report(wanted: ReportRequest) -> Report:
     report = find_deferred(wanted).report
     if report is None:
         raise Http404("This is not computed yet.")

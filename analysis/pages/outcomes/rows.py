@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.stats.descriptive.means import OPEN_SCALE, mean_by_cluster, mean_t
-from analysis.stats.descriptive.spread import Quartiles, middle
+from analysis.stats.descriptive.spread import Quartiles, quartiles
 from analysis.stats.descriptive.trials import TrialCounts, count_trials, pass_power, success_rate
 from analysis.stats.results import Estimate
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 REWARD, FULL = "reward", "full_reward"
-# Counted in every trajectory, shown by its middle; and stated in some files, shown by its mean.
+# What is counted in every trajectory (pages show the median), and what some files state (the mean).
 COUNTED: Mapping[str, str] = {"turns": "Turns", "messages": "Messages", "tool_calls": "Tool calls"}
 STATED: Mapping[str, str] = {"cost": "Cost", "user_cost": "User cost", "tokens": "Tokens"}
 METRICS = (REWARD, FULL, "turns", "tool_calls", *STATED)
@@ -36,7 +36,11 @@ class RewardScale:
 
 @dataclass(frozen=True)
 class AgentRewards:
-    """One agent. ``passes`` is pass^k for k = 1, 2, …; empty where it is not defined."""
+    """One agent.
+
+    ``passes`` is pass^k for k = 1, 2, …; empty where it is not defined, for the reason
+    ``no_passes``. ``tried`` are the fewest and the most trials of a task.
+    """
 
     run: ChosenRun
     done: int
@@ -77,7 +81,7 @@ def rows_of(
 def _row(run: ChosenRun, mine: "DataFrame", scale: RewardScale) -> AgentRewards:
     tasks = mine["task"].tolist()
     tried = Counter(tasks)
-    # Where rewards are no more than 1, one that misses it by a rounding error is one.
+    # A reward that misses 1 by a rounding error is a success.
     success = mine[REWARD].map(lambda value: None if value != value else float(value >= 1 - NEARLY))
     trials = count_trials(success.astype("float64").to_numpy(), tasks)
     why = "" if scale.bounded else NO_SCALE
@@ -94,7 +98,7 @@ def _row(run: ChosenRun, mine: "DataFrame", scale: RewardScale) -> AgentRewards:
         if why
         else tuple(pass_power(trials, k) for k in range(1, min(trials.most, MOST_TRIALS) + 1)),
         no_passes=why,
-        counted={name: middle(mine[name].to_numpy()) for name in COUNTED},
+        counted={name: quartiles(mine[name].to_numpy()) for name in COUNTED},
         stated={name: _mean(mine, name) for name in STATED},
         endings=dict(Counter(str(code) for code in mine["termination"])),
     )

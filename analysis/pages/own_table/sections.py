@@ -1,4 +1,4 @@
-"""Sections of a table with their tests of judges, and facts that several pages tell of them."""
+"""Sections of a table with their tests of judges, and sentences that several pages share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -138,7 +138,7 @@ def cautions_of(parts: Sequence[SectionTests], *, several: bool) -> Cautions:
 
 
 def lacking(test: AltTest) -> str:
-    """Return whose items and how many people a refused test lacks at least."""
+    """Return in words what a refused test still needs: more items of some people, or people."""
     if test.passed is not None:
         return "nothing"
     more = PEOPLE_NEEDED - test.winning_rate.n
@@ -164,7 +164,7 @@ def skewed(group: RaterGroup) -> bool:
 
 
 def skewed_parts(parts: Sequence[SectionPart]) -> list[tuple[str, list[str]]]:
-    """Return where most scores are one and the same, by whose scores they are."""
+    """Return the titles of sections in which most scores are the same: of people, of judges."""
     groups = (
         ("people", [(part.title, part.section.people) for part in parts]),
         ("judges", [(part.title, part.section.judges) for part in parts]),

@@ -48,7 +48,7 @@ from analysis.stats.annotators.drift import Drift, drift
 from analysis.stats.annotators.rater_quality import Sheets, gold_accuracy, read_sheets, speeding
 from analysis.stats.annotators.rater_warnings import quality_warnings
 from analysis.stats.annotators.straight_lining import StraightLining, straight_lining
-from analysis.stats.descriptive.spread import middle
+from analysis.stats.descriptive.spread import quartiles
 from analysis.stats.rater_agreement.reliability import (
     SetAgreement,
     reliability_of_counts,
@@ -272,7 +272,7 @@ def _signs(study: Study, data: SubmittedAnswers) -> SignsByRater:
         drifts=drifts,
         straight=straight,
         speeds=speeds,
-        times={user: middle(seconds) for user, seconds in own.items()},
+        times={user: quartiles(seconds) for user, seconds in own.items()},
         items=Counter(submission.user for submission in data.main),
         warnings=quality_warnings(gold=gold, drifts=drifts, straight=straight, speeds=speeds),
     )

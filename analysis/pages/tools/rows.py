@@ -29,7 +29,7 @@ RIGHT, UNCLASSIFIED = "right", "untold"
 
 @dataclass(frozen=True)
 class ToolsData:
-    """The outcomes of trajectories, how they failed, and what each had found at every step."""
+    """The outcomes of trajectories, how they failed, and and the recall at every step."""
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
@@ -240,9 +240,7 @@ def _mean(rows: "DataFrame", name: str, excluded: Mapping[str, int]) -> Estimate
 
 
 def _curves(frame: "DataFrame") -> list[Curve]:
-    """Return the mean recall by step. The series are apart: what is carried on did not run so
-    long.
-    """
+    """Return the mean recall by step: one series for trajectories under way, one for all."""
     found: list[Curve] = []
     for series in (RUNNING, KEPT):
         steps = frame[frame["series"] == series]

@@ -33,14 +33,10 @@ from benchmarks.models import Task, Trajectory, Turn
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 COLUMNS = ("run", "label", "trajectory", "task", "verdict", "valid")
 SEVERAL = "several"
-
-
 TITLES: Mapping[str, str] = {
     SEVERAL: "Several verdicts that differ",
     "": "No verdict recorded",
@@ -115,7 +111,7 @@ class VerdictGroup:
     means: Mapping[str, Estimate]
 
     def link(self, dimension: str = "") -> Link:
-        """Return the trajectories of the group, where an address can hold them all."""
+        """Return the link to the group's trajectories; without their ids if there are too many."""
         ids = ",".join(map(str, self.trajectories))
         more = {"ids": ids} if len(self.trajectories) <= MOST_IDS else {}
         return Link(dimension=dimension, more=more)

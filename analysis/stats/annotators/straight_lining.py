@@ -96,7 +96,7 @@ def straight_lining(
 
 @dataclass(frozen=True)
 class _Signs:
-    """What every sheet says.
+    """Signs of every sheet.
 
     How many answers it has, and how many numbers; whether all answers are equal; their standard
     deviation; and the answers as one value, the same where all of them are.
@@ -110,7 +110,7 @@ class _Signs:
 
 
 def _signs(read: Sheets) -> _Signs:
-    """Look at all sheets at once."""
+    """Compute the signs of all sheets at once."""
     names, codes = encode(read.answers)
     there = np.array([not is_missing(name) for name in names], dtype=bool)[codes]
     codes = np.where(there, codes, -1)

@@ -1,4 +1,4 @@
-"""Where values lie: the middle with its quartiles, and counts of values or of bins."""
+"""The spread of values: median and quartiles, and counts of values or of bins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Quartiles:
     missing: int = 0
 
 
-def middle(values: Any) -> Quartiles:
+def quartiles(values: Any) -> Quartiles:
     """Compute median and quartiles of a column.
 
     Parameters

@@ -81,11 +81,11 @@ def matched_turns(
     Notes
     -----
     In the comparison are the trajectories with a score on each of the turns 1 … T. Their means at
-    t = 1 … T, and the mean of s_T − s_1, are of the same trajectories: who ends early cannot move
-    them. The price is that they speak of trajectories that last T turns alone; and where a low
-    score ends a trajectory, those that last had some luck before T, so that the change leans
-    downwards by as much. (Changes from one turn to the next, over all that have both, lean far
-    more, turn by turn: they are not given.) Intervals as in `means.mean_t`. Left out are
+    t = 1 … T, and the mean of s_T − s_1, are of the same trajectories: trajectories that
+    end early cannot move them. The price: they describe only trajectories that last T turns. Where
+    a low score ends a trajectory, those that last had some luck before T, which biases the change
+    downwards. (Changes from one turn to the next, over all trajectories that have both, are biased
+    more and are not given.) Intervals as in `means.mean_t`. Left out are
     trajectories that ended before T and those with a turn that has no score, counted by reason. A
     warning says where those that stayed and those that left began at clearly different scores (t
     intervals of their means do not meet).

@@ -14,7 +14,7 @@ from analysis.browser.groups.failure_groups import (
     GroupOptions,
     choose,
     drawn,
-    read_asked,
+    read_group_options,
 )
 from analysis.browser.groups.similar import kept_group
 from analysis.frames.failure_texts import FEEDBACK, PLAN, end_texts
@@ -201,11 +201,11 @@ def test_closed_runs_are_in_no_group(two_kinds: tuple[Run, Run]) -> None:
 
 
 def test_the_address_says_how_and_nonsense_is_named() -> None:
-    asked = read_asked(QueryDict("agent=3&seed=x&groups=99&texts=y&order=oldest&after=7"))
+    asked = read_group_options(QueryDict("agent=3&seed=x&groups=99&texts=y&order=oldest&after=7"))
     assert (asked.query, asked.seed, asked.groups, asked.texts) == ("agent=3", 1, None, "both")
     assert len(asked.problems) == 3
     assert asked.full_query == "agent=3&among=failed&seed=1&texts=both"
-    assert read_asked(QueryDict(asked.full_query)).full_query == asked.full_query
+    assert read_group_options(QueryDict(asked.full_query)).full_query == asked.full_query
 
 
 def test_very_many_are_drawn_from_with_the_seed() -> None:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from analysis.stats.descriptive.spread import HistogramBin, Quartiles, middle, spread
+from analysis.stats.descriptive.spread import HistogramBin, Quartiles, quartiles, spread
 
 
 def test_the_middle() -> None:
     # Sorted 1, 2, 3, 10: positions 0.75, 1.5, 2.25 of 0…3, so 1 + 0.75, 2.5, 3 + 0.25·7.
-    assert middle([10, 1, None, 3, 2]) == Quartiles(4, 2.5, 1.75, 4.75, missing=1)
-    assert middle([7]) == Quartiles(1, 7.0, 7.0, 7.0)
-    assert middle([None, float("nan")]) == Quartiles(0, None, None, None, missing=2)
+    assert quartiles([10, 1, None, 3, 2]) == Quartiles(4, 2.5, 1.75, 4.75, missing=1)
+    assert quartiles([7]) == Quartiles(1, 7.0, 7.0, 7.0)
+    assert quartiles([None, float("nan")]) == Quartiles(0, None, None, None, missing=2)
 
 
 def test_few_values_are_counted_each() -> None:
