@@ -82,8 +82,13 @@ def export_reflection(
     """
     every = [(name, task, one) for name, task, one in stored if "opening" in one.outcome.payload]
     kept = [row for row in every if row[1].payload["fold"] != held_out_fold]
-    if not kept:
+    if not every:
         raise ExportRefused("no trajectory has ended, so there is no row to write")
+    if not kept:
+        raise ExportRefused(
+            f"all {len(every)} trajectories that have ended are of personas in fold "
+            f"{held_out_fold}, which is held out; choose another fold"
+        )
     used = thresholds_of(kept[0][2].settings)
     given = {"tau_u": tau_u, "tau_d": tau_d, "mean": mean}
     raw = {name: value for name, value in given.items() if value is not None}

@@ -103,6 +103,10 @@ def test_refusals(run: Run, tmp_path: Path) -> None:
             call_command("export_reflection", str(run.pk), out=tmp_path / "b", **options)
     with pytest.raises(CommandError, match="there is no run"):
         call_command("export_reflection", "999999", out=tmp_path / "b")
+    folds = {row.task.payload["fold"] for row in run.trajectories.select_related("task")}
+    run.trajectories.exclude(task__payload__fold=min(folds)).update(status="failed")
+    with pytest.raises(CommandError, match=rf"in fold {min(folds)}, which is held out"):
+        call_command("export_reflection", str(run.pk), out=tmp_path / "b", held_out_fold=min(folds))
     run.trajectories.update(status="failed")
     with pytest.raises(CommandError, match="no trajectory has ended"):
         call_command("export_reflection", str(run.pk), out=tmp_path / "b")
