@@ -41,7 +41,7 @@ class ListedRow(TrajectoryLine):
     spread: float | None = None
     gap: float | None = None
     tokens: int | None = None
-    violations: int = 0
+    violations: int | None = None
     snippet: Snippet | None = None
 
 
@@ -65,6 +65,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "active": found.query.chips,
         "rows": rows,
         "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
+        "judged": _judged_columns(rows),
         "page": _page(request.GET, part, rows),
         "summary": f"{part.start + 1:,}–{part.start + len(rows):,} of {found.count:,}, "
         + shown[found.order].lower(),
@@ -124,11 +125,28 @@ def _rows(found: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRo
                 # Two decimals are shown, and none of them as minus zero.
                 None if (gap := _defined(gaps[place])) is None else round(gap, 2) + 0.0,
                 tokens if tokens >= 0 else None,
-                int(columns.violations[place]),
+                _violations(row.trajectory, int(columns.violations[place])),
                 marked.get(row.trajectory.pk),
             )
         )  # fmt: skip
     return listed
+
+
+def _violations(row: Trajectory, count: int) -> int | None:
+    """Return how many violations a trajectory has; None where nobody looked for any."""
+    looked = trajectories.is_scored(row.run.dataset.system) and row.turn_count > 0
+    return count if count or looked else None
+
+
+def _judged_columns(rows: list[ListedRow]) -> list[str]:
+    """Return the columns on judges and people in which a row of this page has a value."""
+    given = {
+        "violations": any(row.violations is not None for row in rows),
+        "mean": any(row.scores.mean is not None for row in rows),
+        "spread": any(row.spread is not None for row in rows),
+        "gap": any(row.gap is not None for row in rows),
+    }
+    return [name for name, shown in given.items() if shown]
 
 
 def _defined(value: float) -> float | None:

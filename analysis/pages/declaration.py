@@ -268,6 +268,8 @@ class DeclaredPage(Generic[Data, Result]):
     ``load`` asks the database and says what is missing; ``compute`` does no more than compute.
     ``folded`` are the figures and tables of the details, which are computed when they are opened;
     the first of them takes the place of ``figure`` or ``table`` where that has nothing to show.
+    ``answers`` says whether a result answers the page's question: without data in the address, a
+    page opens on data that do.
     ``deferred`` is what takes too long for a request. ``waits`` says of a result that its answer
     is still being computed by a job, so that the report must not be stored. ``observation`` is what
     n counts where intervals take each value as independent, in the singular.
@@ -279,6 +281,7 @@ class DeclaredPage(Generic[Data, Result]):
     table: TableOf[Result, Any]
     folded: tuple[PagePart[Result], ...] | Callable[[Result], Sequence[PagePart[Result]]] = ()
     deferred: DeferredPart[Any] | None = None
+    answers: Callable[[Result], bool] = lambda _: True
     waits: Callable[[Result], bool] = lambda _: False
     observation: str = "observation"
 
@@ -294,6 +297,7 @@ class DeclaredPage(Generic[Data, Result]):
             onward=prose.onward(),
             notices=(*chosen_runs.selection_notices(selection), *prose.notices()),
             banners=prose.banners(),
+            answers=self.answers(result),
             waits=self.waits(result),
         )
         parts, _ = self._parts(result)

@@ -56,11 +56,14 @@ def open_selection(
 ) -> tuple[Selection, str]:
     """Return what the page is about, with the key of its report.
 
-    Where the address names no dataset or study and the usual one has nothing to draw, it is the
-    newest that has, else the newest with any answer. The reports that are tried are kept.
+    Where the address names no dataset or study and the page has no answer about the usual one, it
+    is the newest about which it has, else the newest of which it can draw anything, else the newest
+    with a report. The reports that are tried are kept.
     """
     name = "study" if page.of_study else "dataset"
-    given, first = select(page, filters, user, seen), None
+    given = select(page, filters, user, seen)
+    drawn: Selection | None = None
+    told: Selection | None = None
     key = report_key(page, given)
     options = given.options.get(name, ())
     named = filters.study or filters.dataset or filters.runs
@@ -70,11 +73,14 @@ def open_selection(
     for one in tried:
         selection = given if one is filters else select(page, one, user, seen)
         report = answer_report(page, selection, report_key(page, selection))
-        if report.figures or report.waits:
+        if report.waits or (report.figures and report.answers):
             return selection, report_key(page, selection)
-        if first is None and report.empty is None:
-            first = selection
-    return (first, report_key(page, first)) if first is not None else (given, key)
+        if drawn is None and report.figures:
+            drawn = selection
+        if told is None and report.empty is None:
+            told = selection
+    chosen = drawn or told or given
+    return chosen, report_key(page, chosen)
 
 
 def _with(filters: Filters, name: str, value: str) -> Filters:

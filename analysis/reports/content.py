@@ -160,8 +160,9 @@ class Report:
 
     ``methods`` says in a sentence for a paper what was measured and how; n, intervals, what was
     left out and the seed are added to it by `analysis.reports.methods`, which also makes up for it
-    where a report has none. ``waits``: its answer is still being computed in the background, so
-    that it must not be kept.
+    where a report has none. ``answers``: its sentence answers the question of the page, rather than
+    saying why nothing can be said of these data. ``waits``: its answer is still being computed in
+    the background, so that it must not be kept.
     """
 
     sentence: str = ""
@@ -173,6 +174,7 @@ class Report:
     how: tuple[str, ...] = ()
     empty: Empty | None = None
     methods: str = ""
+    answers: bool = True
     waits: bool = False
 
     def figure(self, name: str) -> FigureSpec | None:

@@ -1,6 +1,6 @@
 """What stands in the list of trajectories dozens of times: its rows, and the choices of facets."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from benchmarks.templatetags.trajectory_rows import (
     task_head,
 )
 from benchmarks.templatetags.turn_parts import undefined
-from benchmarks.trajectories.selectors import TrajectoryColumns
 
 if TYPE_CHECKING:  # arrays are slow to import, and tags are imported when the server starts
     from analysis.trajectory_index.listing import FacetChoice, FacetView
@@ -31,17 +30,18 @@ register = template.Library()
 
 @register.simple_tag
 def listed_rows(
-    rows: Iterable[ListedRow], columns: TrajectoryColumns, query: str, tokens: object
+    rows: Iterable[ListedRow], judged: Collection[str], query: str, tokens: object
 ) -> SafeString:
     """Return the rows of the list; ``query`` is the choice that links carry on.
 
-    ``tokens`` says whether the list has a column of tokens.
+    ``judged`` names the columns on judges and people, ``tokens`` says whether there is one of
+    tokens.
     """
-    shown = (_row(row, columns, query, bool(tokens)) for row in rows)
+    shown = (_row(row, judged, query, bool(tokens)) for row in rows)
     return format_html_join("\n", "{}", ((row,) for row in shown))
 
 
-def _row(row: ListedRow, columns: TrajectoryColumns, query: str, with_tokens: bool) -> SafeString:
+def _row(row: ListedRow, judged: Collection[str], query: str, with_tokens: bool) -> SafeString:
     one = row.trajectory
     run, found = one.run, ""
     if row.snippet is not None:
@@ -63,7 +63,7 @@ def _row(row: ListedRow, columns: TrajectoryColumns, query: str, with_tokens: bo
         condition=condition_of(row),
         outcome=outcome(row),
         measures=measures(row),
-        judged=_judged(row) if columns.scored else "",
+        judged=_judged(row, judged),
         tokens=tokens,
         compare=reverse("analysis:compare"),
         pk=one.pk,
@@ -71,16 +71,20 @@ def _row(row: ListedRow, columns: TrajectoryColumns, query: str, with_tokens: bo
     )
 
 
-def _judged(row: ListedRow) -> SafeString:
+def _judged(row: ListedRow, shown: Collection[str]) -> SafeString:
     """Return what judges found and gave, and how far they and people differ."""
+    violations: str = undefined("nobody looked for violations")
+    if row.violations is not None:
+        violations = str(row.violations)
     spread: str = undefined("fewer than two judges have scored the last plan")
     if row.spread is not None:
         spread = score(row.spread)
     gap: str = undefined("people and judges have not both scored the last plan")
     if row.gap is not None:
         gap = ("+" if row.gap > 0 else "") + score(row.gap)
-    cells = (str(row.violations), mean_score(row.scores), spread, gap)
-    return format_html_join("\n", '<td class="num">{}</td>', ((cell,) for cell in cells))
+    cells = {"violations": violations, "mean": mean_score(row.scores), "spread": spread, "gap": gap}
+    there = ((cell,) for name, cell in cells.items() if name in shown)
+    return format_html_join("\n", '<td class="num">{}</td>', there)
 
 
 @register.simple_tag

@@ -52,9 +52,14 @@ class PeoplePicker(forms.Widget):
 
 
 class PeopleField(forms.Field):
-    """User names. Whether there are such accounts is checked by the form that asks."""
+    """User names. Whether there are such accounts is checked by the form that asks.
+
+    With ``needed_sometimes`` the form checks whether names are needed, and no page calls the field
+    optional.
+    """
 
     widget = PeoplePicker
+    needed_sometimes = False
     default_error_messages = {"required": "Choose at least one person."}  # noqa: RUF012  # as in Django
 
     def to_python(self, value: Any) -> tuple[str, ...]:

@@ -298,8 +298,10 @@ class PeopleForm(StepForm):
     )  # fmt: skip
     annotators = PeopleField(
         required=False,
-        help_text="Optional only for a pool, where you can also invite people later.",
+        help_text="Needed for lists of their own. Where whoever is free takes the next item, "
+        "you can also invite people later.",
     )
+    annotators.needed_sometimes = True
     raters = forms.IntegerField(
         label="Annotators for each item",
         min_value=1,

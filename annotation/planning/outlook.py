@@ -75,7 +75,8 @@ def _simulated(names: Sequence[str]) -> Iterator[OutlookLine]:
         are = f"{count} of {len(names)} annotators {'is' if count == 1 else 'are'} simulated"
         yield OutlookLine(
             "Who will judge",
-            f"{are}: these accounts of the demo will judge nothing. Choose people instead.",
+            f"{are}: these accounts of the demo will judge nothing. "
+            "Choose people under “Annotators”.",
             good=False,
         )
 

@@ -332,7 +332,8 @@ def verdict(
     value = known.metrics.get(name)
     if value is None:
         labels = find_system(trajectory.run.dataset.system).labels
-        return MetricVerdict(None, known.undefined.get(name) or labels.no_verdict)
+        reason = known.undefined.get(name)
+        return MetricVerdict(None, labels.reword_reason(reason) if reason else labels.no_verdict)
     return MetricVerdict(bool(value))
 
 

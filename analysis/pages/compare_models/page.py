@@ -106,6 +106,7 @@ def _parts(result: ComparisonResult, one: RunPair) -> list[SharePart]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compare,
+    answers=lambda result: bool(result.tested),
     figure=FigureOf(
         "differences",
         lambda result: (

@@ -153,6 +153,7 @@ def _compared_lengths(result: ConditionsResult) -> Sequence[str]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    answers=lambda result: bool(result.others and result.baseline and result.largest),
     figure=FigureOf(
         "accuracy",
         lambda result: f"{result.name_first} by condition, an agent in each panel",

@@ -331,6 +331,7 @@ def _feedback_table(page: PageResult, one: Feedback) -> PagePart[PageResult]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    answers=lambda page: bool(page.effects.tested),
     figure=FigureOf(
         "changes",
         lambda page: f"Change in {page.effects.measure.title} on the same tasks",

@@ -254,6 +254,7 @@ def of_run(run: ChosenRun) -> Link:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    answers=lambda result: result.agent.failed.value is not None,
     figure=FigureOf("profile", profile_title, draw, fits=lambda result: result.compared),
     table=TableOf(
         "profile",

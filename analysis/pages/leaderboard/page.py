@@ -598,6 +598,7 @@ def _published_correlation(row: Correlation) -> Cell:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    answers=lambda result: bool(result.defined),
     figure=FigureOf("board", board_title, draw_board),
     table=TableOf(
         "board",

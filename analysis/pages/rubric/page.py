@@ -388,6 +388,7 @@ def _dimension_column(dimension: Dimension) -> ColumnOf[MeansRow]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    answers=lambda result: bool(result.overall),
     figure=FigureOf(
         "heatmap",
         lambda result: f"Mean score by agent and dimension, {turns_in_words(result)}",

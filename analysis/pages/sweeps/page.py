@@ -230,6 +230,7 @@ def draw_stability(result: StabilityResult, url: UrlOf) -> Figure:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    answers=lambda result: bool(result.ordered),
     figure=FigureOf(
         "sweep", "Accuracy by threshold, an agent in each panel", draw_sweep, table="accuracy"
     ),

@@ -324,6 +324,23 @@ def test_a_page_opens_on_the_newest_choice_that_has_something_to_show() -> None:
     assert opened("leaderboard", Filters()).dataset == other
 
 
+def test_a_page_opens_on_data_that_answer_its_question() -> None:
+    root = make_person("root", superuser=True)
+    known, newer = make_dataset("Known"), make_dataset("Newer")
+    for number, name in enumerate(("ada", "bob")):
+        make_trajectory(make_run(known, name, finished=2), 1, accurate=float(number))
+        # The newest results, drawn by validity, have no accuracy.
+        make_trajectory(make_run(newer, name, finished=9), 1, accurate=None)
+
+    def opened(name: str, **named: str) -> Selection:
+        return open_selection(PAGES[name], Filters(**named), root, Visibility.to(root))[0]
+
+    for name in ("leaderboard", "compare-models", "failures"):
+        assert select(PAGES[name], Filters(), root).dataset == newer
+        assert opened(name).dataset == known, name
+        assert opened(name, dataset=str(newer.pk)).dataset == newer
+
+
 def test_pages_on_several_raters_open_on_a_study_that_has_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
