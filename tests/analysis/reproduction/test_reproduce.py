@@ -82,6 +82,7 @@ def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, read
     rows = list(csv.DictReader(io.StringIO((out / "tables/leaderboard-board.csv").read_text())))
     assert {"Careful tracker", "Forgetful", "GPT-5"} <= {row["agent"] for row in rows}
     assert "Demo data: Made with scripted" in (out / "tables/leaderboard-board.tex").read_text()
+    assert "not computed yet" not in (out / "README.md").read_text()
     metrics = json.loads((out / "metrics.json").read_bytes())
     assert {run["label"] for run in metrics["runs"]} == {"Demo data"}
     assert [one["source"] for one in metrics["published"]].count("Table 3") == 70
@@ -154,6 +155,7 @@ def test_several_seeds_give_the_mean_with_its_spread(sample: None, tmp_path: Pat
     text = (out / "tables/replicates-replicates.csv").read_text()
     rows = {row["agent"]: row for row in csv.DictReader(io.StringIO(text))}
     # Runs of the coin flipper, recomputed from the metrics of the runs.
+    assert "not computed yet" not in (out / "README.md").read_text()
     metrics = json.loads((out / "metrics.json").read_bytes())["runs"]
     turns = [run["metrics"]["turns"]["value"] for run in metrics if run["agent"] == "coin-flipper"]
     assert len(turns) == 3
