@@ -68,7 +68,11 @@ def insert_row(row: R) -> R:
 
 @cache
 def _insert(model: type[Model]) -> tuple[str, list["Field[Any, Any]"]]:
-    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    fields = [
+        field
+        for field in model._meta.get_fields()
+        if isinstance(field, Field) and field.concrete and not field.primary_key
+    ]
     names = ", ".join(f'"{field.column}"' for field in fields)
     places = ", ".join(["%s"] * len(fields))
     sql = f"INSERT INTO {model._meta.db_table} ({names}) VALUES ({places}) RETURNING id"

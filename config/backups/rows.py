@@ -58,7 +58,11 @@ def _empty(target: BaseDatabaseWrapper, found: Sequence[Model]) -> None:
 
 def _copy_model(model: Model, source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> None:
     quote = target.ops.quote_name
-    fields = model._meta.local_concrete_fields
+    fields = [
+        field
+        for field in model._meta.get_fields(include_parents=False)
+        if isinstance(field, models.Field) and field.concrete
+    ]
     names = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})"
