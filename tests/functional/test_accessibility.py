@@ -1,6 +1,7 @@
 """Pages of annotators and players by WCAG 2.2 AA: axe, fingers, keys, 200 % zoom, the tree that
 assistive technology reads."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -10,10 +11,24 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
 
-from annotation.models import Assignment, Participant, Rating, Study
+from annotation.models import (
+    Assignment,
+    Item,
+    LiveSession,
+    Participant,
+    Rating,
+    Recruit,
+    Study,
+)
+from annotation.people.invitations import make_invite
+from annotation.recruiting.screening import read_screening
+from annotation.recruiting.services import make_recruiting_link
+from annotation.studies.setup import NewItem, store_study
 from annotation.texts.services import note_information_read
+from benchmarks.models import Candidate
+from tests.annotation.desks import make_kind
 from tests.annotation.entered import agree, answer, make_full_study, train
-from tests.annotation.live_sessions import begin, make_live_session, make_live_study
+from tests.annotation.live_sessions import begin, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person, make_study
 from tests.functional.axe import violations
 from tests.functional.test_annotation_loop import sign_in
@@ -111,6 +126,12 @@ class Walk:
         for page in (self.wide, self.small):
             page.goto(self.url + path)
             assert page.url.endswith(end or path), (path, page.url)
+        self.look_here()
+
+    def look_here(self) -> None:
+        """Check the page that both show, and on the phone the questions behind the other tab."""
+        path = self.small.url.removeprefix(self.url)
+        for page in (self.wide, self.small):
             self._note(path, violations(page))
         self._note(path, self.wide.evaluate(MOVING) or [])
         # 200 % of 1280 px.
@@ -119,6 +140,11 @@ class Walk:
         self._note(path, f"{over} px too wide at 200 %" if over > 0 else [])
         self.wide.set_viewport_size({"width": 1280, "height": 900})
         self._note(path, self.small.evaluate(SMALL))
+        questions = self.small.get_by_role("button", name="Questions", exact=True)
+        if questions.is_visible():
+            questions.tap()
+            self._note(path, violations(self.small))
+            self._note(path, self.small.evaluate(SMALL))
 
     def _note(self, path: str, what: Any) -> None:
         if what:
@@ -173,9 +199,92 @@ def test_pages_of_items_and_sessions(
         offer = page.get_by_role("button", name="Take a break · 50 min")
         expect(offer).to_be_in_viewport(ratio=1)
     offer.tap()
+    walk.small.wait_for_url("**/break/")
     walk.look(f"/studies/{study.pk}/break/")
     walk.small.get_by_role("button", name="End break").tap()
     walk.small.wait_for_url("**/annotate/2/")
+    assert walk.found == [], "\n".join(map(str, walk.found))
+
+
+def test_pages_of_those_who_come_by_a_link_and_of_those_who_leave(
+    live_server: Any, desktop: BrowserContext, phone: BrowserContext, ann: User
+) -> None:
+    manager = make_person("mia")
+    study = make_full_study([ann], manager, dealing="pool", background="")
+    walk = Walk(live_server.url, desktop, phone)
+    walk.look("/join/nobody-was-sent-this/", end="/join/")
+    token = make_invite(study=study, role="annotator", label="", days=7, by=manager)
+    walk.look(f"/join/{token}/", end="/join/")
+    # Screening: one answer lets nobody in, the other one does.
+    link = make_recruiting_link(
+        study=study, by=manager, platform="prolific", code="C0DE", places=2, items_each=1, days=7,
+        screening=read_screening("Do you cook? | *Yes | No"), screened_code="SORRY",
+    )  # fmt: skip
+    walk.look(f"/recruit/{link}/", end="/recruit/")
+    expect(walk.small.get_by_label("Your Prolific ID")).to_be_visible()
+    ids = "?PROLIFIC_PID={}&STUDY_ID=s&SESSION_ID=s"
+    for answer_given in ("No", "Yes"):
+        for number, page in enumerate((walk.wide, walk.small)):
+            page.goto(f"{live_server.url}/recruit/{link}/{ids.format(answer_given + str(number))}")
+        walk.look_here()
+        for page in (walk.wide, walk.small):
+            page.get_by_label(answer_given, exact=True).check()
+            page.get_by_role("button", name="Take part").click()
+        walk.look_here()
+    expect(walk.small.get_by_role("heading", name="Information about the study")).to_be_visible()
+    Recruit.objects.update(finished_at=timezone.now(), code="C0DE")
+    walk.look(f"/studies/{study.pk}/finished/")
+    expect(walk.small.locator(".completion-code")).to_have_text("C0DE")
+    # Somebody who withdraws, and the pages of an account.
+    walk.sign_in("ann")
+    walk.look(f"/studies/{study.pk}/withdraw/")
+    walk.small.get_by_role("button", name="Withdraw from the study").tap()
+    expect(walk.small.get_by_text("You have withdrawn from")).to_be_visible()
+    walk.wide.goto(walk.small.url)
+    walk.look_here()
+    walk.look("/studies/away/")
+    walk.look("/accounts/reauthenticate/?next=/")
+    assert walk.found == [], "\n".join(map(str, walk.found))
+
+
+def test_pages_of_every_kind_of_desk_and_of_sessions_that_end(
+    live_server: Any, desktop: BrowserContext, phone: BrowserContext, ann: User
+) -> None:
+    manager = make_person("mia")
+    walk = Walk(live_server.url, desktop, phone)
+    walk.sign_in("ann")
+    # A session from its practice round to the questions after it.
+    live = make_live_study(by=manager, practises=True, settings={"asks": True})
+    session = make_live_session(live, [ann], max_turns=1)
+    walk.look(f"/sessions/{session.pk}/instructions/")
+    walk.small.get_by_role("button", name="Start practice round").tap()
+    walk.small.wait_for_url(re.compile(r"/sessions/\d+/$"))
+    walk.wide.goto(walk.small.url)
+    walk.look_here()
+    LiveSession.objects.filter(practice=True).update(state=LiveSession.State.CANCELLED)
+    begin(session)
+    say(session, "That is not possible here.")
+    walk.look(f"/sessions/{session.pk}/")
+    walk.small.get_by_role("link", name="Rate this session").tap()
+    walk.small.wait_for_url("**/annotate/1/")
+    walk.wide.goto(walk.small.url)
+    walk.look_here()
+    check = make_kind("violation_check@2", ann)
+    walk.look(f"/studies/{check.pk}/annotate/1/")
+    played = check.items.order_by("pk")[0].trajectory
+    for kind, new in (
+        ("filter_check@2", NewItem(task=Candidate.objects.order_by("pk")[0].task_id)),
+        ("turn_scores@2", NewItem(trajectory=played.pk)),
+    ):
+        study = Study(name=kind, questionnaire=kind, status=Study.Status.OPEN)
+        store_study(study=study, items=[new], people=[ann], dealt={ann.pk: [0]}, by=manager)
+        walk.look(f"/studies/{study.pk}/annotate/1/")
+    expected = {"feasibility.turn-1": {"values": [5], "why": "All of it is at hand."}}
+    item = study.assignments.get(position=1)
+    Item.objects.filter(pk=item.item_id).update(use=Item.Use.GOLD, expected=expected)
+    Assignment.objects.filter(pk=item.pk).update(state=Assignment.State.SUBMITTED)
+    Study.objects.filter(pk=study.pk).update(gold_feedback=True)
+    walk.look(f"/studies/{study.pk}/annotate/1/feedback/")
     assert walk.found == [], "\n".join(map(str, walk.found))
 
 
