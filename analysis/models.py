@@ -1,4 +1,4 @@
-"""What analysis keeps: uploaded tables, saved views, and what is derived from runs."""
+"""Models of the analysis: uploaded tables, saved views, and what is derived from runs."""
 
 from django.conf import settings as django_settings
 from django.db import models

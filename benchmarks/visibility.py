@@ -1,4 +1,4 @@
-"""Which rows a person may see: blinded annotators must not see runs, or anything that reveals them.
+"""The rows that a person may see: blinded annotators see no runs, nor anything that reveals them.
 
 This app knows nothing of studies. Apps above it register rules that name the runs hidden from a
 person, and the work the person has to finish first. What else a hidden run hides (its agent,

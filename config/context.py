@@ -1,4 +1,4 @@
-"""What every page knows: the main places, as far as this person may go there; how to sign in."""
+"""The context of every page: the main menu, as far as this person may use it; how to sign in."""
 
 from functools import partial
 from typing import Any

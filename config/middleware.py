@@ -1,4 +1,4 @@
-"""What happens to every request and answer, whatever page it is for."""
+"""Middleware for every request and answer."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What the children of the server command run: the web server and the Celery worker."""
+"""The processes that the server command starts: the web server and the Celery worker."""
 
 import os
 import signal

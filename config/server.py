@@ -1,4 +1,4 @@
-"""What the server commands do before and beside their work.
+"""Shared code of the server commands, before and beside their work.
 
 They reach the servers that are configured, bring the database and the static files up to date, and
 sweep every few seconds while they run.

@@ -1,4 +1,4 @@
-"""What the page of a trajectory is made of: the turns that it shows and what is beside them."""
+"""The content of a trajectory's page: the turns that it shows and what is beside them."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What an address asks for: the filters of the analysis pages, as they stand in the URL."""
+"""The filters of the analysis pages, as they stand in the URL."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""What a run is under a factor that a page varies, and what must be alike otherwise."""
+"""The value of a run under a factor that a page varies, and what must be equal otherwise."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

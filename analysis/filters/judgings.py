@@ -1,4 +1,4 @@
-"""Which judging counts on a page, and which other one it is held against."""
+"""The judging that counts on a page, and the one that it is compared with."""
 
 from collections import Counter
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What could be chosen for a filter, and what is chosen where the address does not say."""
+"""The options of a filter, and its default where the address gives no value."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

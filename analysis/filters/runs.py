@@ -1,4 +1,4 @@
-"""Which runs of a choice a page takes, and what is known of them together."""
+"""The runs that a page takes from a choice, and facts about all of them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

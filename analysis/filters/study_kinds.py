@@ -1,4 +1,4 @@
-"""Which pages fit which questionnaires: what is scored, marked, or kept and removed."""
+"""The pages that fit a questionnaire: by what is scored, marked, or kept and removed."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What went wrong in trajectories: faults by turn, from turns, violations and outcomes."""
+"""Faults of trajectories by turn, from turns, violations and outcomes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a page of analysis is made of, and how that becomes a report.
+"""The declaration of an analysis page, and how it becomes a report.
 
 A page declares how its data are loaded, which statistics are computed from them, and what is shown:
 one figure and one table with the answer, further ones in its details. Its sentences stand in

@@ -1,4 +1,4 @@
-"""Where the numbers of a page lead: to the trajectories that they count, found by ids.
+"""Drill-down links of a page's numbers, to the trajectories that they count, by ids.
 
 Rows of tables and marks of figures say by a `Link` what they are about; `Links` turns that into the
 address of a list. Nothing is guessed from the words that a page shows.

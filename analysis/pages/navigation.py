@@ -1,4 +1,4 @@
-"""Where the analysis pages stand: under the question that each helps to answer, with addresses."""
+"""The menu of the analysis pages: each under the question that it helps to answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

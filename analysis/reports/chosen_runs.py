@@ -1,4 +1,4 @@
-"""What reports say of the chosen runs: dataset, what was left out, and how they were made."""
+"""Sentences of reports about the chosen runs: dataset, what was left out, how they were made."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

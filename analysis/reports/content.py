@@ -1,4 +1,4 @@
-"""What a report is made of: one sentence, figures, tables, notices, and how it was computed."""
+"""The parts of a report: one sentence, figures, tables, notices, and how it was computed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What reports need to know of a benchmark system: its dimensions, their scale, and its judges."""
+"""Facts about a benchmark system for reports: its dimensions, their scale, and its judges."""
 
 from collections.abc import Mapping
 

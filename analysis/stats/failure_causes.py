@@ -1,4 +1,4 @@
-"""What most of a set of failed trajectories have in common: how they end, and what sets them apart.
+"""Traits that most of a set of failed trajectories share: their ending, and what sets them apart.
 
 For reading, not for inference: the same trajectories choose the cause and count it.
 """

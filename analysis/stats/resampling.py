@@ -1,4 +1,4 @@
-"""What all bootstraps share: what is drawn, how, the percentile interval and its warnings."""
+"""The parts that all bootstraps share: units, draws, percentile intervals and warnings."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What stands in the list of trajectories dozens of times: its rows, and the choices of facets."""
+"""Tags for parts that the list of trajectories repeats dozens of times: rows and facet choices."""
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache

@@ -37,7 +37,7 @@ def pass_threshold(settings: Mapping[str, Any]) -> PassThreshold | None:
 
 
 class _RunFacts(NamedTuple):
-    """What the columns of a run depend on.
+    """The data that the columns of a run depend on.
 
     ``carrier`` is the run of judges that holds its metrics after a re-judging; ``headline`` the
     measure by which its system ranks agents, ``most`` its largest value (else 1).

@@ -34,7 +34,7 @@ def gold_ranks(study: Study) -> list[int]:
 
 
 class GoldCounts(NamedTuple):
-    """How many gold items somebody holds or held to the end, and how these ended."""
+    """The number of gold items that somebody holds or finished, and how these ended."""
 
     total: int = 0
     submitted: int = 0

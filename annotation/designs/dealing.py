@@ -27,7 +27,7 @@ class ItemLimits:
 
 @dataclass(slots=True)
 class _Unit:
-    """What is dealt as one: an option, or all options of a task."""
+    """A unit that is dealt as one: an option, or all options of a task."""
 
     name: str
     options: list[DesignOption]

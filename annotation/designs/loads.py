@@ -1,4 +1,4 @@
-"""How many units of each kind every person gets: an exact solution, or a proof that none exists.
+"""The number of units of each kind for every person: an exact solution, or a proof of none.
 
 Units that the same people may judge are interchangeable, so it is enough to decide how many of
 each such *kind* a person gets: a flow from kinds to people. Because nobody gets more of a kind

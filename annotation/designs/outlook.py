@@ -1,4 +1,4 @@
-"""What a design will be able to answer: raters of items, agreement, judge test, precision.
+"""The questions that a design can answer: raters of items, agreement, judge test, precision.
 
 Pure functions of who gets which item. docs/making-studies.md states the formulas.
 """

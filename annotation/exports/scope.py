@@ -1,4 +1,4 @@
-"""Which part of a study somebody may export, and whether under names or pseudonyms."""
+"""The part of a study that somebody may export, under names or pseudonyms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

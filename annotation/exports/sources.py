@@ -1,4 +1,4 @@
-"""What a study is about, as rows that another installation can store: datasets and trajectories.
+"""The datasets and trajectories of a study, as rows that another installation can store.
 
 Whole datasets of the study's items are written, with tasks, profiles and conditions; of the runs
 those trajectories that are items, with turns, violations, and the scores of the primary judging by

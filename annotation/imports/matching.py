@@ -137,7 +137,7 @@ def _match_tasks(
 
 @dataclass(frozen=True)
 class _RunFit:
-    """What of a run's items a run here has."""
+    """The part of an imported run's items that a run here has."""
 
     run: Run
     found: Mapping[int, tuple[int | None, int | None]]

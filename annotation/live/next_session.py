@@ -1,4 +1,4 @@
-"""Which session a player plays next."""
+"""The choice of the session that a player plays next."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What annotators said: every edit is kept, the current value is derived from them."""
+"""Answers of annotators: every edit is kept, and the current value is derived from the edits."""
 
 from django.conf import settings as django_settings
 from django.db import models

@@ -107,7 +107,7 @@ class MessageForm(forms.Form):
 
 
 class MailForm(forms.Form):
-    """What a mail says."""
+    """The text of a mail."""
 
     subject = forms.CharField(max_length=LONGEST_SUBJECT)
     text = forms.CharField(

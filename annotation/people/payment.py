@@ -1,4 +1,4 @@
-"""What each annotator of a study did and is paid for it, with or without a recruiting platform."""
+"""The work and pay of each annotator of a study, with or without a recruiting platform."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class PayRate:
-    """What is paid for an hour of active time and for an item, gold items too; None: nothing."""
+    """The pay for an hour of active time and for an item, gold items too; None: nothing."""
 
     per_hour: Decimal | None = None
     per_item: Decimal | None = None
@@ -80,7 +80,7 @@ def payment_table(rows: Sequence[PaymentRow]) -> Iterator[Sequence[Any]]:
 
 
 class PayRateForm(AddressForm):
-    """What an hour and an item are paid; kept in the address alone."""
+    """The form for the pay of an hour and of an item; it is kept in the address alone."""
 
     per_hour = forms.DecimalField(
         label="Pay for an hour of active time", required=False, min_value=0, max_value=10_000,

@@ -1,4 +1,4 @@
-"""What a planned study can and cannot answer, and how long it takes, in sentences for its preview.
+"""Sentences for a plan's preview: what the study can and cannot answer, and how long it takes.
 
 The counts come from `annotation.designs.outlook`; this module adds times, and whether judges have
 scored the items.

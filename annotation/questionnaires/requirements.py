@@ -1,4 +1,4 @@
-"""Which questions apply to an item: what a question needs, and what the item has."""
+"""The questions that apply to an item: what a question needs, and what the item has."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -142,8 +142,10 @@ def _gone(study: str, user: str) -> QuerySet[Participant]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What analyses leave out of a study: submissions of people who left, voided ones, and those
-    that were sent back and not submitted again.
+    """Rows that analyses leave out of a study.
+
+    These are submissions of people who left, voided ones, and those that were sent back and not
+    submitted again.
 
     ``items`` and ``answers`` are those of ``people`` who left; answers are scores and marks of
     submitted items that would count otherwise. ``voided`` and ``sent_back`` are submissions of

@@ -30,7 +30,7 @@ CURSOR = re.compile(r"e(\d{1,18})-a(\d{1,18})")
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """What of the record is asked for. ``item`` is a position among somebody's items, ``rank`` the
+    """The filters of the record. ``item`` is a position among somebody's items, ``rank`` the
     number of an item in the study.
 
     Of the studies in ``blind_in`` there is what concerns ``reader`` alone, who annotates in them.
@@ -93,7 +93,7 @@ class RecordPage:
 
 @dataclass(frozen=True)
 class RecordGroup:
-    """What the record holds of one person or one item; ``key`` narrows the record to it."""
+    """The events of one person or one item; ``key`` narrows the record to it."""
 
     key: int
     title: str

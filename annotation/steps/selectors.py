@@ -1,4 +1,4 @@
-"""Which step of a study an annotator is at, and which comes next."""
+"""The step of a study that an annotator is at, and the next one."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -63,7 +63,7 @@ TONES = {
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """Where one annotator stands. ``stage`` is one of `STAGES`. ``counts`` are of judgements,
+    """The progress of one annotator. ``stage`` is one of `STAGES`. ``counts`` are of judgements,
     with gold items apart. ``seconds`` is the median active time of their latest items, ``pace``
     items per hour of active time; None where nothing was submitted from the desk. ``warnings``
     say what hinders them, ``signs`` what is striking about their work.

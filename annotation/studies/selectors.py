@@ -21,7 +21,7 @@ SIZE = 30
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """How many items are in which state. Where gold items are told apart, ``gold`` of them were
+    """The number of items by state. Where gold items are told apart, ``gold`` of them were
     submitted, and the other numbers are without them.
     """
 

@@ -1,4 +1,4 @@
-"""What a request may hold: known fields, storable text, pages of bounded size."""
+"""Checks of requests: known fields, storable text, pages of bounded size."""
 
 import json
 import math

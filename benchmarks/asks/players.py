@@ -1,4 +1,4 @@
-"""Which people played in which trajectories, as the log has it."""
+"""The people who played in trajectories, as the log has it."""
 
 from collections.abc import Iterable
 

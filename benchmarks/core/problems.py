@@ -1,4 +1,4 @@
-"""What is wrong with a file, collected so that the first twenty faults are told at once."""
+"""Faults of a file, collected so that the first twenty are reported at once."""
 
 import json
 from collections.abc import Sequence

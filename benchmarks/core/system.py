@@ -70,7 +70,7 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """What pages call the setting."""
+        """The title of the setting on pages."""
         return self.title or plain(self.name)
 
     def words(self, value: str) -> str:

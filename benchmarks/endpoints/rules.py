@@ -1,4 +1,4 @@
-"""What endpoints may: where they may be, which keys they may use, and who may use them.
+"""Rules for endpoints: allowed hosts, the keys that they may use, and who may use them.
 
 The list of allowed hosts in the environment (``PLANJURY_ENDPOINT_HOSTS``) is the base, to which
 administrators add on a page. There they bind keys to a host and to people, too. A key that nobody

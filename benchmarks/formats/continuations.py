@@ -98,7 +98,7 @@ def groups(source: FileSource) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class _Head:
-    """What a document says of itself, of what continues it, and where it stands."""
+    """The ids in a document: its own, that of its continuation, and its position."""
 
     session: str
     continued: str

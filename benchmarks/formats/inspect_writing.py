@@ -42,7 +42,7 @@ class LogFacts:
 
 @dataclass
 class _Totals:
-    """What the header says of all samples."""
+    """The fields of the header that describe all samples."""
 
     samples: int = 0
     tasks: dict[str, None] = field(default_factory=dict)

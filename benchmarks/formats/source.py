@@ -1,4 +1,4 @@
-"""What to import: a file, plain or gzipped, or files that belong together; read entry by entry."""
+"""Files to import, plain or gzipped, one or several that belong together; read by entry."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""What a trajectory made elsewhere is, whichever file it came in."""
+"""An imported trajectory, whichever format it came in."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a re-judging would take, before anything is made."""
+"""The calls and cost of a re-judging, before anything is stored."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What can be re-judged, and what a judging says about a run."""
+"""Selections of trajectories to re-judge, and the results of a judging for a run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

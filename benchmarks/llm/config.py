@@ -1,4 +1,4 @@
-"""What is known of an endpoint: where it is, how it is asked, its prices and how fast it may go."""
+"""The configuration of an endpoint: its address, parameters, prices and limits."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""How fast an endpoint may be asked: calls at once, adapted to what it bears, and per minute."""
+"""Limits on calls to an endpoint: at once, adapted to what it bears, and per minute."""
 
 import math
 import threading

@@ -1,4 +1,4 @@
-"""What ``import_dataset`` and the commands named after one format share."""
+"""Shared code of ``import_dataset`` and of the commands named after one format."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence

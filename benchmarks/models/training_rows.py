@@ -1,4 +1,4 @@
-"""What people decided about rows of training data."""
+"""People's decisions about rows of training data."""
 
 from django.conf import settings as django_settings
 from django.db import models

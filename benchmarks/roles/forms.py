@@ -1,4 +1,4 @@
-"""What runs and sessions are asked alike: who fills the other roles, and under which settings."""
+"""Fields that the forms of runs and sessions share: who fills the other roles, and settings."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What calls store beside their exchanges: answerers, messages, and reserved cost."""
+"""Rows that calls store beside their exchanges: answerers, messages, and reserved cost."""
 
 from collections.abc import Iterable
 

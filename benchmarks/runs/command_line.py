@@ -1,4 +1,4 @@
-"""What commands that start runs share: reading arguments, carrying a run, reporting progress."""
+"""Shared code of commands that start runs: reading arguments, carrying runs, progress."""
 
 import sys
 import time

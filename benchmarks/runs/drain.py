@@ -1,4 +1,4 @@
-"""How a worker ends: it finishes the calls under way, up to a time limit, and frees its leases.
+"""The end of a worker: it finishes calls under way, up to a time limit, and frees its leases.
 
 A call that is still out at the limit is recorded as lost. Its reserved cost stays committed,
 because it may have been answered and billed.

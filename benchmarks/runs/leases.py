@@ -33,7 +33,7 @@ LONGEST_GAP = timedelta(seconds=1.5 * BEAT_SECONDS)
 
 
 class Contact:
-    """When this process reached the database, and when it could not for a while.
+    """The times at which this process reached the database, or could not for a while.
 
     Workers note it at each report that they live. A process that notes nothing, such as a command,
     takes every lease that has run out.

@@ -1,4 +1,4 @@
-"""What templates of systems show: views of their own, and suggested verdicts."""
+"""Tags for templates of systems: views of their own, and suggested verdicts."""
 
 from typing import Any
 

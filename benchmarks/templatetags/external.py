@@ -1,4 +1,4 @@
-"""What pages show of trajectories made elsewhere: messages, calls of tools, what was hidden."""
+"""Tags for imported trajectories: messages, calls of tools, what was hidden."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the page of training rows can be narrowed to, and the thresholds that decide."""
+"""The form of the page of training rows: filters, and the thresholds that decide."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What goes wrong with a backup, as one line for whoever typed the command."""
+"""Errors of backups, as one line for whoever typed the command."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""How the log is written: as lines or as JSON, with request ids, and without needless traces."""
+"""The format of the log: lines or JSON, with request ids, and without needless traces."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What is measured of a server, in the text format of Prometheus.
+"""The metrics of a server, in the text format of Prometheus.
 
 Requests are counted in the web server's process. Everything else is read from the database when it
 is asked for, so each web server reports the same state of the whole installation.

@@ -1,4 +1,4 @@
-"""What a server needs to work, looked at now: database, migrations, disk and broker."""
+"""Probes of what a server needs to work: database, migrations, disk and broker."""
 
 import shutil
 import threading

@@ -54,7 +54,7 @@ def planned_migrations() -> list[PlannedMigration]:
 def _obstacles(
     migration: migrations.Migration, operations: Sequence[Operation], state: ProjectState
 ) -> Iterator[str]:
-    """What keeps the previous release from going on; ``state`` is what it was before."""
+    """Something that keeps the previous release from going on; ``state`` is what it was before."""
     state = state.clone()
     for operation in operations:
         before = state.clone()

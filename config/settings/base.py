@@ -1,4 +1,4 @@
-"""What holds everywhere. Each environment variable is explained in docs/settings.md."""
+"""Settings that hold everywhere. Each environment variable is explained in docs/settings.md."""
 
 from pathlib import Path
 from typing import Any

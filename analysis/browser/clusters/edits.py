@@ -1,4 +1,4 @@
-"""What people make of a model's clusters: edits are added, and what the model said stays.
+"""People's edits of a model's clusters: edits are only added, and the model's clusters stay.
 
 The clusters that pages show are computed from the model's and all edits in their order.
 """

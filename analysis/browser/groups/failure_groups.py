@@ -1,4 +1,4 @@
-"""Which trajectories of a list are grouped by their texts, and how: as an address says it."""
+"""The choice of trajectories to group by their texts, and the options, as read from an address."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ MOST_TEXTS = 2000
 
 @dataclass(frozen=True)
 class GroupOptions:
-    """What is grouped and how. ``groups`` is None where the number is chosen by the silhouette."""
+    """Options of a grouping. ``groups`` is None where the number is chosen by the silhouette."""
 
     query: str = ""
     among: str = FAILED

@@ -1,4 +1,4 @@
-"""What failed in a list, grouped by its words: the page, its figures and its tables."""
+"""The page that groups a list's failures by their words, with its figures and tables."""
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render

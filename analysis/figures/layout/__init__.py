@@ -1,1 +1,1 @@
-"""How figures look: colours and symbols, elements that many share, and other widths."""
+"""The layout of figures: colours and symbols, shared elements, and other widths."""

@@ -1,4 +1,4 @@
-"""What takes longer on the agreement page: every judge with people, by dimension, beyond chance."""
+"""The deferred part of the agreement page: every judge with people, by dimension, beyond chance."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

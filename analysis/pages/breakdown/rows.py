@@ -1,4 +1,4 @@
-"""What every agent reaches under every condition, by kind of task."""
+"""The results of every agent under every condition, by kind of task."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the page that compares agents knows: pairs, ranks and shares on one measure."""
+"""The data of the page that compares agents: pairs, ranks and shares on one measure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

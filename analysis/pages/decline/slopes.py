@@ -1,4 +1,4 @@
-"""What takes longer on the decline page: slopes by other estimators, and matched turns."""
+"""The deferred part of the decline page: slopes by other estimators, and matched turns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

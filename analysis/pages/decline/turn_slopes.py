@@ -87,7 +87,7 @@ class Slopes:
 
     @property
     def pulled(self) -> float | None:
-        """How far a line through all scores lies from the mixed models on average, in points a
+        """The mean distance of a line through all scores from the mixed models, in points a
         turn, over the curves whose trajectories end at different turns; None without any.
         """
         gaps = [

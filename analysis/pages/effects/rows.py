@@ -221,7 +221,7 @@ class EffectsResult:
 
     @property
     def more_moves(self) -> int:
-        """How many mean changes the sentence leaves to the details."""
+        """The number of mean changes that the sentence leaves to the details."""
         return len(self.moves) - len(self.moves_in_words)
 
     @property

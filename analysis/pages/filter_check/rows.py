@@ -1,4 +1,4 @@
-"""What the filter check finds: the checker against the majority, and people against each other."""
+"""The results of the filter check: checker against majority, and people against each other."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

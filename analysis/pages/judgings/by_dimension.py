@@ -1,4 +1,4 @@
-"""What takes longer on the page about judgings: by dimension, and beside people.
+"""The deferred part of the page about judgings: by dimension, and beside people.
 
 Maps from judges' scores to people's, and every panel that could be made of the judges, each held
 against people's scores that it was not made from.

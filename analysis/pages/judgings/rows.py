@@ -1,4 +1,4 @@
-"""What the page about judgings knows: judges beside themselves, and one judging beside another."""
+"""The data of the page about judgings: judges beside themselves, one judging beside another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -89,7 +89,7 @@ class LeaderboardData:
 
 @dataclass(frozen=True)
 class Correlation:
-    """How the first measure goes with another measure across agents, here and in the paper."""
+    """The correlation of the first measure with another across agents, here and in the paper."""
 
     title: str
     measure: Measure

@@ -1,4 +1,4 @@
-"""What a table of ratings comes to: one section of it, or all side by side."""
+"""The results of a table of ratings: one section of it, or all side by side."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the page on quality knows: signs of carelessness by annotator, and agreement so far."""
+"""The data of the page on quality: signs of carelessness by annotator, and agreement so far."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What came of an experiment: each measure in every cell, and its spread across replicates."""
+"""The results of an experiment: each measure in every cell, and its spread across replicates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

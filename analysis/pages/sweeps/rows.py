@@ -1,4 +1,4 @@
-"""What the page on thresholds knows: accuracy and order of the agents at every threshold."""
+"""The data of the page on thresholds: accuracy and order of the agents at every threshold."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

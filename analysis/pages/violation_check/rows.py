@@ -1,4 +1,4 @@
-"""What the violation check finds: judges against the majority, and people against each other."""
+"""The results of the violation check: judges against majority, and people against each other."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

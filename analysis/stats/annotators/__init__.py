@@ -1,1 +1,1 @@
-"""How carefully one person answers: speed, known answers, straight lining and drift."""
+"""Signs of care in one person's answers: speed, known answers, straight lining and drift."""

@@ -1,4 +1,4 @@
-"""What conditions do: levels, ablations, constraint tracking, temperature; paired by task.
+"""Effects of conditions: levels, ablations, constraint tracking, temperature; paired by task.
 
 AdaPlanBench: Figure 2 (levels), Figure 4 (tracking), Figure 6 (dual ablation), Table 5
 (temperature), all without intervals or tests there.

@@ -1,4 +1,4 @@
-"""What extra turns with feedback on the rubric bring, turn by turn.
+"""The effect of extra turns with feedback on the rubric, turn by turn.
 
 AdaPlanBench, section 4 and Figure 5: accuracy and valid plan rate after 1 to 6 extra turns.
 """

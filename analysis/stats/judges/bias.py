@@ -1,4 +1,4 @@
-"""How far each judge scores above or below people, on every dimension."""
+"""The bias of each judge against people, on every dimension."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

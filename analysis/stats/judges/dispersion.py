@@ -1,4 +1,4 @@
-"""How far judges differ from each other: spread of their means per model, and their severity.
+"""Dispersion of judges: spread of their means per model, and their severity.
 
 AdaPlanBench, Appendix F.2, "Consistency Among LLM Judges", and Figure 19.
 """

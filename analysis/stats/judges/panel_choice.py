@@ -1,4 +1,4 @@
-"""Which judges to ask: every panel that could be made of some judges, held against people."""
+"""The choice of judges: every panel that some judges can form, compared with people."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -114,7 +114,7 @@ class _PanelMeans:
 
 @dataclass(frozen=True)
 class _Spans:
-    """How far a difference of two scores, and the standard deviation of several, can go."""
+    """The largest possible difference of two scores, and standard deviation of several."""
 
     difference: Scale
     spread: Scale

@@ -1,4 +1,4 @@
-"""How far a person's score lies from the mean of the judges, in exact fractions of a point.
+"""Distances of a person's score from the mean of the judges, in exact fractions of a point.
 
 Comparison of one person with the mean of k judges (AdaPlanBench, Appendix F.2, Figures 20 to 23).
 It says how close the two are, not how reliable either is: that needs several people per item.

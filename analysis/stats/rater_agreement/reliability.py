@@ -1,4 +1,4 @@
-"""How far several people agree with each other on the same items: scores or categories."""
+"""Agreement of several people on the same items: scores or categories."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

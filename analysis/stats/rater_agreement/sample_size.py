@@ -1,4 +1,4 @@
-"""How many items an agreement study needs for the precision that is wanted."""
+"""The number of items that an agreement study needs for a wanted precision."""
 
 from dataclasses import dataclass
 from math import ceil

@@ -300,7 +300,7 @@ class MixedSlope:
 
 @dataclass(frozen=True)
 class _Scale:
-    """How turns and scores were standardised."""
+    """The standardisation of turns and scores."""
 
     turn: float
     turn_unit: float

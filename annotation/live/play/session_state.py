@@ -32,7 +32,7 @@ Suggested = Sequence[tuple[int, int, str]]
 
 
 class PolledPlace(Protocol):
-    """What polls need of a `LivePlace`."""
+    """The fields of a `LivePlace` that polls need."""
 
     pk: Any
     player_id: Any
@@ -43,7 +43,7 @@ class PolledPlace(Protocol):
 
 
 class PolledAsk(Protocol):
-    """What polls need of an `OpenAsk`."""
+    """The fields of an `OpenAsk` that polls need."""
 
     pk: Any
     step: Any
@@ -94,7 +94,7 @@ def _present(places: Sequence[PolledPlace], own: PolledPlace | None, now: dateti
 
 @dataclass(frozen=True)
 class SessionPoll:
-    """What is read for a poll: the player's place, and the token to compare with their page's."""
+    """The rows of a poll: the player's place, and the token to compare with their page's."""
 
     place: PolledPlace
     token: str

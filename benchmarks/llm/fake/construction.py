@@ -1,4 +1,4 @@
-"""What the fake endpoint says where a dataset is constructed, said twice or against itself.
+"""Replies of the fake endpoint in the construction of a dataset; some repeat or contradict.
 
 It knows the roles by the JSON that their prompts ask for. It brings up things of a household, keeps
 most of them, and never learns what a problem is about: enough for rounds that grow, and no more.

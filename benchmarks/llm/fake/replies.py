@@ -1,4 +1,4 @@
-"""What the fake endpoint says: it reads the messages and answers in the role that they describe.
+"""Replies of the fake endpoint: it reads the messages and answers in the role that they describe.
 
 The same request always gets the same reply. It knows the roles of AdaPlanBench by their prompts,
 follows a JSON schema where one is given, calls tools where some are offered, and else writes a

@@ -1,4 +1,4 @@
-"""How a response is read for the corrected score: no right answer is lost to its form.
+"""The reading of a response for the corrected score: no right answer is lost to its form.
 
 Unlike the reference's grammar, these readings know the names of the problem. Text in parentheses
 counts only where it may be meant as an answer; spaces, commas, quotes, case and the form

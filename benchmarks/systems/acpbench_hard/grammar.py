@@ -1,4 +1,4 @@
-"""How a response is read: by the reference's grammar, and so that no right answer gets lost.
+"""Readers of responses: by the reference's grammar, and so that no right answer gets lost.
 
 The reference's grammar is figure 8 of the paper. Its parser skips whatever does not fit at its
 place: a whole word where the grammar has names, otherwise one character. At the end of the text it

@@ -1,4 +1,4 @@
-"""How a person answers a question: a form that knows the syntax of an answer, and nothing more.
+"""The form in which a person answers: it knows the syntax of an answer, and nothing more.
 
 It offers the names of actions, propositions and objects, and says whether an answer has the right
 form. Whether the answer is right it does not know: an ask's context holds no stored answer.

@@ -1,4 +1,4 @@
-"""What playing AdaPlanBench and re-judging it share: roles, replies, scripts, rubric, prompts."""
+"""Shared parts of playing and re-judging AdaPlanBench: roles, replies, scripts, rubric, prompts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

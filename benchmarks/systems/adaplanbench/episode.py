@@ -44,7 +44,7 @@ UNREADABLE, EXHAUSTED, DECLINED = "agent_unreadable", "pool_exhausted", "agent_d
 
 @dataclass
 class _EpisodeState:
-    """What the protocol remembers from turn to turn."""
+    """The state of the protocol between turns."""
 
     dialogue: list[Message] = field(default_factory=list)
     plans: list[str] = field(default_factory=list)

@@ -59,7 +59,7 @@ WHAT = Setting(
 
 @dataclass(frozen=True)
 class _Verdicts:
-    """What was found about one turn. ``violated`` is by kind; None where that is not known."""
+    """The verdicts on one turn. ``violated`` is by kind; None where that is not known."""
 
     rating: RubricRating | None
     violated: Mapping[str, tuple[str, ...] | None]

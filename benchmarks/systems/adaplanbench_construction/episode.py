@@ -40,7 +40,7 @@ class _Ended(Exception):
 
 
 class _ConstructionState:
-    """What is gathered: the query, a pool for each planner and kind, and the books."""
+    """The state of a construction: the query, a pool for each planner and kind, and the books."""
 
     def __init__(self, task: Task, settings: Mapping[str, Any]) -> None:
         self.task = task
@@ -111,7 +111,7 @@ def _put(asks: Sequence[Ask]) -> Generator[Sequence[Ask], Sequence[Reply], list[
 
 @dataclass(frozen=True)
 class _Gathered:
-    """What a round brought before the checker: counts by kind, and what mergers forgot."""
+    """The candidates of a round before the checker: counts by kind, and what mergers forgot."""
 
     plans: int
     forgotten: Mapping[str, list[str]]

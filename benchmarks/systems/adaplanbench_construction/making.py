@@ -1,4 +1,4 @@
-"""What a construction comes to: tasks of AdaPlanBench with their profiles and candidates.
+"""The result of a construction: tasks of AdaPlanBench with their profiles and candidates.
 
 Scripted agents choose from a pool of plans and judges must decide about it, so a task keeps the
 recorded answers of its problem, or else what the planners of its construction proposed.

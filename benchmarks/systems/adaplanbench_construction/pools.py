@@ -1,4 +1,4 @@
-"""What the rounds gather: a pool for each planner and kind, and the book of what became of it all.
+"""The candidates that the rounds gather: a pool for each planner and kind, and their decisions.
 
 Both only grow. What stands in a pool keeps its wording, and what the checker decided stays decided,
 so the level of a round holds those of the rounds before it.

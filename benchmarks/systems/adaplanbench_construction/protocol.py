@@ -1,4 +1,4 @@
-"""What the construction pipeline goes by: its settings, criteria, grounds, levels and endings."""
+"""Constants of the construction pipeline: its settings, criteria, grounds, levels and endings."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a question or a preference is about, by a lexicon: dishes, and facets of them.
+"""The topics of a question or a preference by a lexicon: dishes, and facets of them.
 
 It answers for a persona without a model, and tells the scripted agent what there is to ask.
 """

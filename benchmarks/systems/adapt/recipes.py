@@ -53,7 +53,7 @@ class Rates:
 
 @dataclass
 class _Wanted:
-    """What goes into one dish, by where: the base's mixture, on top, beside; and heated beside."""
+    """The ingredients of one dish by place: in the base's mixture, on top, beside, heated."""
 
     mixed: list[str] = field(default_factory=list)
     melted: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Who says how probable an action is for the student: the role ``scorer``.
+"""The role ``scorer``: it says how probable an action is for the student.
 
 A ``Scorer`` is whoever fills that role: a completions endpoint of the student's own model
 (``benchmarks.llm.scoring``), or the word table, which is no model and stands in for tests and where
@@ -25,7 +25,7 @@ _PART = re.compile(r"[a-z]{3,}")
 
 
 class Scorer(Protocol):
-    """What a scorer does, whatever stands behind it."""
+    """The interface of all scorers."""
 
     def token_probs(self, context: Sequence[Message], continuation: str) -> Sequence[float]:
         """Return the probability of each token of a text after the messages, each in 0 to 1."""

@@ -1,4 +1,4 @@
-"""What an agent did, step by step, read from the stored payloads of turns; for pages."""
+"""The steps of an agent for pages, read from the stored payloads of turns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the agent is asked: a plan, the rest of one, corrective steps, a choice, a graph.
+"""Asks to the agent: for a plan, the rest of one, corrective steps, a choice, a graph.
 
 Every ask stands for itself: two messages, and a context that says the same in structured form.
 """

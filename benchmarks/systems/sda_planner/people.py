@@ -1,4 +1,4 @@
-"""How a person plans in an agent's place: steps from menus, and a choice among repairs.
+"""Forms for a person in the agent's place: steps from menus, and a choice among repairs.
 
 Pages are made from the context of an ask, which holds what the agent was told and nothing else.
 """

@@ -128,7 +128,7 @@ class _Step:
 
 
 class _Trigger:
-    """How an action is completed once one of its preconditions is reached."""
+    """The plan by which an action is grounded once one of its preconditions is reached."""
 
     __slots__ = ("allowed", "case", "first", "free", "schema", "steps")
 

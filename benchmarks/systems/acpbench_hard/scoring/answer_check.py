@@ -1,4 +1,4 @@
-"""What the validators share about one question; each part is made when it is first needed."""
+"""Data about one question that validators share; each part is made when it is first needed."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a score consists of."""
+"""The parts of a score."""
 
 from dataclasses import dataclass
 from typing import Literal

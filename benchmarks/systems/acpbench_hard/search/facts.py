@@ -1,4 +1,4 @@
-"""What is true of a problem, from which questions are made: plans, landmarks, the unreachable."""
+"""Facts about a problem for making questions: plans, landmarks, the unreachable."""
 
 from collections.abc import Iterator
 from itertools import product

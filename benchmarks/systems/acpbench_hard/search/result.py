@@ -1,4 +1,4 @@
-"""What a search may cost, and what it came to."""
+"""The limits of a search, and its result."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -79,7 +79,7 @@ def check_files(problems_file: Path, results_file: Path | None = None) -> Checke
 
 @dataclass
 class _Results:
-    """What a file of results holds, counted while it is read."""
+    """The counts of a file of results, made while it is read."""
 
     checksum: str = ""
     answers: int = 0

@@ -1,4 +1,4 @@
-"""Which tools are blocked for a task: one plan per task, drawn before its episode."""
+"""The tools that are blocked for a task: one plan per task, drawn before its episode."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the environment says to the agent after each of its replies."""
+"""The environment's messages to the agent after each of its replies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

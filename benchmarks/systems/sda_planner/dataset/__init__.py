@@ -1,1 +1,1 @@
-"""Where tasks come from: files and archives of ALFRED trials, and our own small house."""
+"""Sources of tasks: files and archives of ALFRED trials, and our own small house."""

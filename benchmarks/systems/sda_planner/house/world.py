@@ -120,7 +120,7 @@ def piece_id(id: str) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """What a step did. ``failed`` names the violated condition, for tests and pages alone."""
+    """The result of a step. ``failed`` names the violated condition, for tests and pages alone."""
 
     ok: bool
     message: str
