@@ -113,7 +113,7 @@ class MailForm(forms.Form):
     text = forms.CharField(
         max_length=LONGEST_TEXT,
         widget=forms.Textarea(attrs={"rows": 9}),
-        help_text=f"{LINK} stands for the link of each person.",
+        help_text=f"{LINK} is replaced by the link of each person.",
     )
 
     def clean_subject(self) -> str:

@@ -30,7 +30,7 @@ class DesignForm(forms.Form):
         required=False,
         strip=False,
         max_length=LONGEST,
-        help_text="YAML; what it may say stands below.",
+        help_text="YAML; its fields are listed below.",
         widget=forms.Textarea(
             attrs={"rows": 18, "class": "code", "spellcheck": "false", "autocapitalize": "off"}
         ),
@@ -38,7 +38,7 @@ class DesignForm(forms.Form):
     file = forms.FileField(
         label="Or a file",
         required=False,
-        help_text="YAML. It takes the place of what stands above.",
+        help_text="YAML. It replaces the fields above.",
         widget=forms.FileInput(attrs={"accept": ".yaml,.yml,text/yaml"}),
     )
     take = forms.BooleanField(required=False)

@@ -238,7 +238,7 @@ class TestOrder:
             ("violations", [bare, four, three, two, one]),  # none: the newest first
         ):
             assert shown(researcher, order=order) == expected, order
-        assert "1 without such a measure stand last" in researcher.get(
+        assert "1 without this measure come last" in researcher.get(
             LIST, {"order": "lowest"}
         ).content.decode().replace("\n", " ")
 

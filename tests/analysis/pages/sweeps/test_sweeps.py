@@ -149,5 +149,5 @@ def test_how_firm_the_order_is(two: Dataset) -> None:
     agreement = {row["threshold"]: row for row in lines(made.table("agreement"))}
     assert agreement[2]["kendall"] == -1 and agreement[3.5]["kendall low"] is None
     assert made.sentence.startswith("The order at τ = 2 agrees least with that at τ = 3.5: ")
-    assert "4 tasks drawn anew" in made.sentence
+    assert "4 tasks resampled" in made.sentence
     assert any("seed 20250101" in line for line in made.how)
