@@ -267,7 +267,7 @@ def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> di
     found, selection, key = _open(request, page, query)
     report = make_report(found, selection, key) if query.details else None
     report = report or answer_report(found, selection, key)
-    wanted = deferred_request(found, selection, key)
+    wanted = deferred_request(found, selection)
     later = deferred_state(wanted, waits=report.waits) if wanted is not None else None
     return {
         "key": found.key,
@@ -297,7 +297,7 @@ def get_analysis(request: HttpRequest, page: str, query: Query[PageQuery]) -> di
 def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery]) -> Status[Any]:
     """Have the part computed that takes long; get the page again until `later` is ready."""
     found, selection, key = _open(request, page, query)
-    wanted = deferred_request(found, selection, key)
+    wanted = deferred_request(found, selection)
     if wanted is None:
         raise Http404
     if answer_report(found, selection, key).waits:

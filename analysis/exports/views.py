@@ -155,7 +155,7 @@ def _section(
     report = kept_report(key)
     if report is None and (until is None or monotonic() < until):
         report = make_report(page, selection, key)
-    wanted = deferred_request(page, selection, key) if report is not None else None
+    wanted = deferred_request(page, selection) if report is not None else None
     deferred = kept_deferred(wanted.key) if wanted is not None else None
     missing = (
         NOT_YET

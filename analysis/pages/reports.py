@@ -106,14 +106,23 @@ def make_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
     return join_reports(answer, details_report(page, selection, key))
 
 
-def deferred_request(page: AnalysisPage, selection: Selection, key: str) -> ReportRequest | None:
+def deferred_request(page: AnalysisPage, selection: Selection) -> ReportRequest | None:
     """Return the part that takes too long for a request; None where there is nothing to show."""
     if not page.deferred or not selection.runs:
         return None
     params = {"page": page.key, "query": selection.filters.query()}
     return ReportRequest(
-        "page", params, key_of("deferred", key), f"{page.title}: what takes longer"
+        "page", params, _deferred_key(page, selection), f"{page.title}: what takes longer"
     )
+
+
+def _deferred_key(page: AnalysisPage, selection: Selection) -> str:
+    """Return the key of a page's long part.
+
+    Notes on how the choice came about are not in it: the job gets the choice spelled out, and finds
+    none to make.
+    """
+    return key_of("deferred", report_key(page, replace(selection, notes=())))
 
 
 def deferred_state(wanted: ReportRequest, *, waits: bool) -> DeferredReport:
@@ -139,5 +148,5 @@ def make_page_part(params: Params, seen: Visibility) -> tuple[str, Callable[[], 
     page, person = PAGES[params["page"]], seen.user
     assert person is not None
     selection = select(page, read_filters(QueryDict(params["query"])), person, seen)
-    key = key_of("deferred", report_key(page, selection))
+    key = _deferred_key(page, selection)
     return key, lambda: page.content.deferred_report(page.folder, selection)

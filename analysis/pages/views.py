@@ -68,7 +68,7 @@ def page(request: HttpRequest, name: str) -> HttpResponseBase:
     report = answer_report(found, selection, key)
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
-    wanted = deferred_request(found, selection, key)
+    wanted = deferred_request(found, selection)
     state = deferred_state(wanted, waits=True) if wanted is not None and report.waits else None
     opened = "details" in request.GET and report.empty is None
     context = {
@@ -117,7 +117,7 @@ def details(request: HttpRequest, name: str) -> HttpResponseBase:
 def deferred_part(request: HttpRequest, name: str) -> HttpResponseBase:
     """Show what takes longer than a page: POST has it made, GET tells how far it is."""
     found, selection, key = open_page(request, name)
-    wanted = deferred_request(found, selection, key)
+    wanted = deferred_request(found, selection)
     if wanted is None:
         raise Http404("There is nothing more to compute here.")
     state = poll_deferred(request, wanted)
@@ -177,7 +177,7 @@ def report_with_part(
     report = details_report(found, selection, key)
     if has(report):
         return report
-    wanted = deferred_request(found, selection, key)
+    wanted = deferred_request(found, selection)
     return (kept_deferred(wanted.key) if wanted is not None else None) or report
 
 
@@ -229,7 +229,7 @@ def _details_context(
     report = details_report(found, selection, key)
     report = report if starts else _without_forms(report)
     query = selection.filters.query()
-    wanted = deferred_request(found, selection, key)
+    wanted = deferred_request(found, selection)
     parts, whole = _parts(found, report, query), make_report(found, selection, key)
     return {
         "page": found,

@@ -137,7 +137,7 @@ def _deferred(
 
     A page whose answer waits for the deferred part needs it even if the section does not show it.
     """
-    wanted = deferred_request(page, selection, key) if part.later or page.waits else None
+    wanted = deferred_request(page, selection) if part.later or page.waits else None
     if wanted is None:
         return None, None
     found = kept_deferred(wanted.key)

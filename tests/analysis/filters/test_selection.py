@@ -10,7 +10,7 @@ from analysis.filters.selection import Selection
 from analysis.filters.studies import select_study
 from analysis.pages.catalogue import PAGES, select
 from analysis.pages.file_names import file_name
-from analysis.pages.reports import open_selection
+from analysis.pages.reports import deferred_request, make_page_part, open_selection
 from analysis.reports.chosen_runs import selection_notices
 from annotation.models import Assignment, Item, Membership
 from benchmarks.models import Dataset, Experiment, Judging, Run, Task, Trajectory
@@ -339,6 +339,17 @@ def test_a_page_opens_on_data_that_answer_its_question() -> None:
         assert select(PAGES[name], Filters(), root).dataset == newer
         assert opened(name).dataset == known, name
         assert opened(name, dataset=str(newer.pk)).dataset == newer
+
+
+def test_the_long_part_of_a_page_that_chose_is_the_one_that_its_job_computes() -> None:
+    root, dataset = make_person("root", superuser=True), make_dataset()
+    for name in ("First", "Second"):
+        experiment_of(dataset, name, "ada bob")
+    page, seen = PAGES["dispersion"], Visibility.to(root)
+    selection, _ = open_selection(page, Filters(), root, seen)
+    assert selection.notes  # which experiment it chose
+    wanted = deferred_request(page, selection)
+    assert wanted is not None and make_page_part(wanted.params, seen)[0] == wanted.key
 
 
 def test_pages_on_several_raters_open_on_a_study_that_has_them(

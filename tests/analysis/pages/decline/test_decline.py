@@ -151,7 +151,7 @@ def test_the_page_waits_for_its_slopes_and_is_not_kept() -> None:
     made = make_report(page, selection, key)
     assert made.waits and made.table("slopes") is None and made.table("points") is not None
     assert "is not computed yet" in made.sentence
-    wanted = deferred_request(page, selection, key)
+    wanted = deferred_request(page, selection)
     assert wanted is not None
     write_deferred(page, selection, wanted)
     made = make_report(page, selection, key)
