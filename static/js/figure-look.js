@@ -56,7 +56,8 @@ function template(colour, { forFile = false, font, scale = 1 } = {}) {
       xaxis: { ...axis, showgrid: false },
       yaxis: axis,
       legend: {
-        orientation: "h", x: 0, y: 1.02, yanchor: "bottom",
+        // By default a legend that takes more than half of the figure is cut off.
+        orientation: "h", x: 0, y: 1.02, yanchor: "bottom", maxheight: 1,
         font: { color: colour("var(--ink)"), size: FONT_SIZE * scale },
       },
       hoverlabel: {

@@ -139,6 +139,8 @@ def test_a_figure_that_is_too_high_for_a_column_is_laid_out_closer_then_divided(
     # Rows stand closer, and the lowest panels say it for those above them.
     (close,) = column_layouts(drawn(6, 9))
     assert titled(close) == 2 and close["height"] <= HIGHEST
+    # However close rows stand, none is without its name.
+    assert {close[name]["dtick"] for name in close if name.startswith("yaxis")} == {1}
     layout = drawn(13, 10)
     parts = column_layouts(layout)
     assert len(parts) == 3 and all(part["height"] <= HIGHEST for part in parts)
