@@ -61,7 +61,7 @@ def _copy_model(model: Model, source: BaseDatabaseWrapper, target: BaseDatabaseW
     fields = [
         field
         for field in model._meta.get_fields(include_parents=False)
-        if isinstance(field, models.Field) and field.concrete
+        if isinstance(field, models.Field) and field.concrete and not field.many_to_many
     ]
     names = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
