@@ -33,6 +33,11 @@ SLOWED = "login_slowed"
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Closes the sign-up page; answers too many wrong passwords or codes with 429."""
 
+    error_messages: Mapping[str, Any] = {
+        **DefaultAccountAdapter.error_messages,
+        "username_password_mismatch": "The username or the password is not correct.",
+        "rate_limited": "Too many requests. Wait a moment, then try again.",
+    }
     _tried: str | None = None
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -265,12 +265,25 @@ def test_pages_of_every_kind_of_desk_and_of_sessions_that_end(
     begin(session)
     say(session, "That is not possible here.")
     walk.look(f"/sessions/{session.pk}/")
+    walk.wide.set_viewport_size({"width": 1280, "height": 300})
+    talk = walk.wide.locator("#room-talk")
+    assert talk.evaluate("one => one.scrollHeight > one.clientHeight")
+    walk.wide.emulate_media(media="print")
+    assert talk.evaluate("one => one.scrollHeight <= one.clientHeight")
+    walk.wide.emulate_media(media="screen")
+    walk.wide.set_viewport_size({"width": 1280, "height": 900})
     walk.small.get_by_role("link", name="Rate this session").tap()
     walk.small.wait_for_url("**/annotate/1/")
     walk.wide.goto(walk.small.url)
     walk.look_here()
     check = make_kind("violation_check@2", ann)
     walk.look(f"/studies/{check.pk}/annotate/1/")
+    # On paper: the text, and under it the questions on all turns.
+    walk.small.emulate_media(media="print")
+    expect(walk.small.locator(".turn")).to_have_count(2)
+    for part in (*walk.small.locator(".turn").all(), *walk.small.locator(".desk-part").all()):
+        expect(part).to_be_visible()
+    walk.small.emulate_media(media="screen", color_scheme="dark")
     played = check.items.order_by("pk")[0].trajectory
     for kind, new in (
         ("filter_check@2", NewItem(task=Candidate.objects.order_by("pk")[0].task_id)),
