@@ -212,7 +212,8 @@ def _seconds_each(
 def _estimate(study: Study) -> float | None:
     """Return the seconds to read and answer an item, from some of the study's items."""
     questionnaire = load_questionnaire(study.questionnaire)
-    items = list(Item.objects.filter(study=study, use=Item.Use.MAIN).order_by("rank")[:SAMPLED])
+    uses = (Item.Use.MAIN, Item.Use.PLAYED)
+    items = list(Item.objects.filter(study=study, use__in=uses).order_by("rank")[:SAMPLED])
     ids = [item.task_id if questionnaire.unit == "task" else item.trajectory_id for item in items]
     if not items:
         return None

@@ -10,11 +10,13 @@ from django.utils import timezone
 
 from annotation.home.tasks import TaskCard, about_time, task_cards
 from annotation.live.lists import waiting_rows
+from annotation.live.play.services import note_end
 from annotation.models import Assignment, LivePlan, LiveSession, Participant, Study
 from annotation.questionnaires import load_questionnaire
 from annotation.questionnaires.selectors import describe_questions
 from annotation.studies.selectors import studies_of
-from tests.annotation.live_sessions import make_live_session, make_live_study
+from annotation.studies.setup import add_member
+from tests.annotation.live_sessions import begin, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person, make_study
 
 pytestmark = pytest.mark.django_db
@@ -136,3 +138,15 @@ def test_durations_are_rounded_for_reading(seconds: float, words: str) -> None:
 
 def test_stranger_has_no_cards() -> None:
     assert cards_of(make_person("new")) == []
+
+
+def test_questions_after_a_session_say_how_long_they_take(ann: User, manager: User) -> None:
+    plan = make_live_study(by=manager, settings={"asks": True})
+    add_member(study=plan, user=ann, role="annotator", by=manager)
+    session = make_live_session(plan, [ann], max_turns=1)
+    begin(session)
+    say(session, "That is not possible here.")
+    assert note_end(session=session)
+    (card,) = cards_of(ann)
+    assert card.what == "Rate the sessions you played"
+    assert card.time.startswith("about ")
