@@ -33,8 +33,6 @@ Scale = tuple[float, float]
 Links = Mapping[tuple[str, str], str]
 
 
-# Rows from which on a heat map has a bar that explains its colours.
-LEAST_SCALED = 6
 # In a line of a column's name.
 COLUMN_LETTERS = 12
 
@@ -45,11 +43,10 @@ def rubric_heatmap(
     links: Links | None = None,
     *,
     unit: Unit = "points",
-    title: str = "mean",
 ) -> Figure:
     """Draw means by model (rows) and dimension (columns), each cell with its number.
 
-    ``links`` gives the address behind a (row, column); ``title`` is that of the colours.
+    ``links`` gives the address behind a (row, column).
     """
     rows = [label(row) for row in table.rows]
     names = [row_label(row) for row in table.rows]
@@ -74,18 +71,10 @@ def rubric_heatmap(
         "zmin": scale[0],
         "zmax": scale[1],
         "autocolorscale": True,
-        # Beside few rows its numbers would cover each other; every cell has its own.
-        "showscale": len(rows) >= LEAST_SCALED,
+        # Every cell has its number, and heads need the room.
+        "showscale": False,
         "xgap": 1,
         "ygap": 1,
-        "colorbar": {
-            # Beside the bar: above it, it would lie on the number of its upper end.
-            "title": {"text": title, "side": "right", "font": {"size": 12}},
-            "thickness": 12,
-            **({"tickformat": ".0%"} if unit == "share" else {}),
-            # A low colour bar has room for its ends alone.
-            **({"tickvals": list(scale)} if len(rows) < 6 else {}),
-        },
     }
     dashes = [
         mark

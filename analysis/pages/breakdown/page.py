@@ -103,7 +103,6 @@ def draw_grid(result: BreakdownResult, url: UrlOf) -> Figure | None:
     table = MeanTable(names, tuple(result.titles), cells)
     return rubric_heatmap(
         table, (0, most), links, unit="share" if result.measure.in_percent else "points",
-        title=result.measure.title,
     )  # fmt: skip
 
 

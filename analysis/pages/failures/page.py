@@ -161,7 +161,7 @@ def draw_profiles(result: FailureResult, url: UrlOf) -> Figure | None:
         for agent in result.agents
         for fact in result.data.facts
     }
-    return rubric_heatmap(table, (0, 1), links, unit="share", title="Share of trajectories")
+    return rubric_heatmap(table, (0, 1), links, unit="share")
 
 
 def profiles_width(result: FailureResult) -> int:
@@ -179,9 +179,7 @@ def draw_turns(result: FailureResult, url: UrlOf) -> Figure | None:
         for row in table.rows
         for column in table.columns
     }
-    return rubric_heatmap(
-        table, (0, 1), links, unit="share", title="Share of the trajectories at that turn"
-    )
+    return rubric_heatmap(table, (0, 1), links, unit="share")
 
 
 def _first_turn(row: FactRow) -> Cell:
