@@ -23,7 +23,7 @@ from benchmarks.core.registry import find_system
 
 ANNOTATOR, OPEN = Role.ANNOTATOR.label.lower(), Study.Status.OPEN
 Training = Participant.Training
-# Fewer items of one's own say little of one's pace; so do fewer of all who annotate a study.
+# A person's pace is known after so many of their own items, else after so many of all annotators.
 OWN_ITEMS, EVERYBODYS_ITEMS = 3, 20
 # An estimate from the texts reads so many items of a study, and is kept for so long.
 SAMPLED, KEPT_SECONDS = 12, 6 * 60 * 60

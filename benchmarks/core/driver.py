@@ -2,8 +2,8 @@
 
 The rules (docs/architecture.md, "Episodes, answerers, driver"):
 
-* an attempt is committed as *sent* before its call leaves, and its reply before it is used; what is
-  answered within this process leaves nothing behind but its reply;
+* an attempt is committed as *sent* before its call leaves, and its reply before it is used; of what
+  is answered within this process, only the reply is stored;
 * a stored reply is never asked for again, a partly answered batch asks only what is missing;
 * a call that was in flight when its process died is repeated under the same seed, as a new attempt
   that names the lost one;
@@ -11,7 +11,7 @@ The rules (docs/architecture.md, "Episodes, answerers, driver"):
   protocol gets an unreadable reply and decides what it means;
 * a call whose outcome nobody knows (it may have been answered and billed) is recorded as lost and
   made again as another attempt, ``max_lost`` times in all;
-* what infrastructure does (failures, cancellation, budgets) never enters the generator;
+* the episode's generator learns nothing of infrastructure (failures, cancellation, budgets);
 * a log that holds more than the episode asks is a mismatch like an ask that differs.
 """
 

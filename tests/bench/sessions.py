@@ -69,6 +69,8 @@ class At:
         """Look, think, reply, until the time is up or nothing is left."""
         rng = random.Random(seed)
         for session in self.sessions:
+            if time.time() >= until:
+                return
             self.player.be_ready(session)
             waiting: Sent | None = None
             next_look = time.time() + rng.uniform(0, LOOK_SECONDS)

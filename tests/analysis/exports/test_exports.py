@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import caches
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -126,7 +127,7 @@ def test_a_page_with_its_filters_as_one_file(reader: Client, run: Run) -> None:
     text = text_of(reader, url)
     check_file(text)
     assert "agents=ada" in text and "Demo data" in text
-    assert "Made by rita with PlanJury 0.4.0" in text
+    assert f"Made by rita with PlanJury {settings.VERSION}" in text
 
 
 def test_a_run_as_one_file(reader: Client, run: Run) -> None:
