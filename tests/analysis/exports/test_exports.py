@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from django.core.cache import caches
 from django.conf import settings
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
