@@ -16,9 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from django.db import OperationalError
 from django.db.backends.sqlite3 import base
-from django.db.backends.utils import debug_transaction
 
 from config.private_files import create_private
 
@@ -43,85 +41,89 @@ def _look_until(until: float, statement: Callable[[], T]) -> T:
         time.sleep(_LOOK_AGAIN)
 
 
-class _Cursor(base.SQLiteCursorWrapper):
-    """A cursor that looks again itself, as its connection has SQLite wait for nothing."""
+class _Connection(sqlite3.Connection):
+    """A connection that begins a transaction when it is its turn, ``patience`` seconds at most."""
 
-    patience = 0.0
+    queue: threading.Lock
+    patience = 5.0
+    _is_in = False
 
-    def execute(self, query: str, params: Any = None) -> Any:
-        return self._carry_out(lambda: super(_Cursor, self).execute(query, params))
-
-    def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
-        rows = list(param_list)  # they may be needed once more
-        return self._carry_out(lambda: super(_Cursor, self).executemany(query, rows))
-
-    def _carry_out(self, statement: Callable[[], Any]) -> Any:
-        if self.connection.in_transaction:  # which no other process can be in the way of
-            return statement()
-        return _look_until(time.monotonic() + self.patience, statement)
-
-
-class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
-    """A connection whose transactions wait for each other in turn, ``timeout`` seconds at most."""
-
-    _held: "threading.Lock | None" = None
-
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Open the file; a new one is readable by its owner alone, and so is what is beside it."""
-        if not self.is_in_memory_db():
-            create_private(Path(conn_params["database"]))
-        opened = super().get_new_connection(conn_params)
-        if not self.is_in_memory_db():
-            opened.execute("PRAGMA busy_timeout = 0")
-        return opened
-
-    def create_cursor(self, name: str | None = None) -> Any:
-        if self.is_in_memory_db():
-            return super().create_cursor(name)
-        cursor = self.connection.cursor(factory=_Cursor)
-        cursor.patience = self._patience
-        return cursor
-
-    @property
-    def _patience(self) -> float:
-        """Return the seconds that a transaction or statement waits for another process."""
-        return float(self.settings_dict["OPTIONS"].get("timeout", 5.0))
-
-    def _start_transaction_under_autocommit(self) -> None:
-        if self.is_in_memory_db():
-            super()._start_transaction_under_autocommit()
-            return
-        until = time.monotonic() + self._patience
-        queue = _queues[str(self.settings_dict["NAME"])]
-        if not queue.acquire(timeout=self._patience):
-            raise OperationalError("database is locked")
-        self._held = queue
-        begin = f"BEGIN {self.transaction_mode or ''}"
+    def begin(self, statement: Callable[[], T]) -> T:
+        """Wait in the queue of this process, then for other processes, and begin."""
+        until = time.monotonic() + self.patience
+        if not self.queue.acquire(timeout=self.patience):
+            raise sqlite3.OperationalError("database is locked")
+        self._is_in = True
         try:
-            with debug_transaction(self, begin), self.wrap_database_errors:
-                _look_until(until, lambda: self.connection.execute(begin))
+            return _look_until(until, statement)
         except BaseException:
             self._leave()
             raise
 
     def _leave(self) -> None:
         """Let the next one in, if this one is in."""
-        held, self._held = self._held, None
-        if held is not None:
-            held.release()
+        if self._is_in:
+            self._is_in = False
+            self.queue.release()
 
-    def _commit(self) -> None:
-        super()._commit()
+    def commit(self) -> None:
+        super().commit()
         self._leave()  # not where it failed: it is rolled back then, or closed
 
-    def _rollback(self) -> None:
+    def rollback(self) -> None:
         try:
-            super()._rollback()
+            super().rollback()
         finally:
             self._leave()
 
-    def _close(self) -> None:
+    def close(self) -> None:
         try:
-            super()._close()
+            super().close()
         finally:
             self._leave()
+
+
+class _Cursor(base.SQLiteCursorWrapper):
+    """A cursor that looks again itself, as its connection has SQLite wait for nothing."""
+
+    connection: _Connection
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        return self._carry_out(query, lambda: super(_Cursor, self).execute(query, params))
+
+    def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
+        rows = list(param_list)  # they may be needed once more
+        return self._carry_out(query, lambda: super(_Cursor, self).executemany(query, rows))
+
+    def _carry_out(self, query: str, statement: Callable[[], Any]) -> Any:
+        if self.connection.in_transaction:  # which no other process can be in the way of
+            return statement()
+        if query.startswith("BEGIN"):
+            return self.connection.begin(statement)
+        return _look_until(time.monotonic() + self.connection.patience, statement)
+
+
+class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
+    """Django's backend, with such connections to files; ``timeout`` is their patience."""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return what a connection is opened with."""
+        params: dict[str, Any] = super().get_connection_params()
+        return params if self.is_in_memory_db() else {**params, "factory": _Connection}
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Open the file; a new one is readable by its owner alone, and so is what is beside it."""
+        if self.is_in_memory_db():
+            return super().get_new_connection(conn_params)
+        create_private(Path(conn_params["database"]))
+        opened = super().get_new_connection(conn_params)
+        opened.execute("PRAGMA busy_timeout = 0")
+        opened.queue = _queues[str(self.settings_dict["NAME"])]
+        opened.patience = float(self.settings_dict["OPTIONS"].get("timeout", 5.0))
+        return opened
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        """Return a cursor of such a connection, or of one to memory Django's own."""
+        if self.is_in_memory_db():
+            return super().create_cursor(name)
+        return self.connection.cursor(factory=_Cursor)

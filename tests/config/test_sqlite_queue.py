@@ -163,6 +163,6 @@ def test_the_product_uses_it() -> None:
     assert isinstance(wrapper, base.DatabaseWrapper)
     with transaction.atomic():
         with transaction.atomic():
-            assert wrapper._held is not None
-        assert wrapper._held is not None
-    assert wrapper._held is None
+            assert wrapper.connection.queue.locked()
+        assert wrapper.connection.queue.locked()
+    assert not wrapper.connection.queue.locked()
