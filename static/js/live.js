@@ -447,7 +447,8 @@ const FIELD = "#session-desk :is(form, [data-find]) :is(textarea, input:not([typ
 function focusOn(sent) {
   const result = sent && find("#session-hints, #session-errors, #session-refused");
   const at = document.activeElement;
-  const idle = !at || at === document.body || at.id === "session-desk";
+  // A field that its tab hides keeps the focus until the browser draws the page.
+  const idle = !at || at === document.body || at.id === "session-desk" || !at.checkVisibility();
   if (result && !find("[aria-invalid=true]")) result.focus();
   else if (idle) (all(FIELD).find((one) => one.checkVisibility()) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
 }
