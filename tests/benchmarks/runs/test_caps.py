@@ -38,7 +38,12 @@ def endpoint_run(serve: Callable[..., FakeServer]) -> Play:
     def start(cap: float | None = None, **options: Any) -> Run:
         server = serve(**options)
         create_endpoint(
-            name="fake", title="Fake", base_url=server.base_url, model="fake", timeout=1.0, **PRICED
+            name="fake",
+            title="Fake",
+            base_url=server.base_url,
+            model="fake",
+            timeout=20.0,
+            **PRICED,
         )
         (run,) = start_runs(
             dataset=save_sample_dataset(2),

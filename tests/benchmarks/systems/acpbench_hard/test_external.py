@@ -91,7 +91,7 @@ time.sleep(600)
     path = planner(tmp_path, script)
     state, began = made.instance.init, time.monotonic()
     found = ask_planner(path, texts.domain, made, state, made.goal, SECOND, wall_seconds=1)
-    assert found.outcome == "timed_out" and time.monotonic() - began < 5
+    assert found.outcome == "timed_out" and time.monotonic() - began < 60
     with pytest.raises(ProcessLookupError):
         for _ in range(200):
             os.kill(int(note.read_text()), 0)
