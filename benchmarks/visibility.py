@@ -100,11 +100,6 @@ def _with_constructions(runs: frozenset[int], tasks: frozenset[int]) -> ClosedRo
     return ClosedRows(runs | made_by, tasks | frozenset(again.values_list("pk", flat=True)))
 
 
-def closed_runs(user: User) -> frozenset[int]:
-    """Return the runs hidden from a person now."""
-    return frozenset(closed_to(user).runs)
-
-
 class Visibility:
     """The rows that one person may see now: everything except ``closed`` runs and what reveals
     them.

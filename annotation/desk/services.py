@@ -55,11 +55,6 @@ def missing_slots(assignment: Assignment, answered: Answered | None = None) -> l
     ]
 
 
-def missing_answers(assignment: Assignment) -> list[str]:
-    """Return the names of the required places that have no answer."""
-    return [slot.name for slot in missing_slots(assignment)]
-
-
 def submit_assignment(*, assignment: Assignment, by: User, active_ms: int = 0) -> Assignment:
     """Submit a complete item; submitting it again is harmless. Says what is missing otherwise.
 

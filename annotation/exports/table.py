@@ -48,18 +48,6 @@ def history_columns(scope: Scope) -> tuple[ExportColumn, ...]:
     return columns_for(HISTORY_COLUMNS, blind=scope.blind, names=scope.names)
 
 
-def rating_rows(scope: Scope) -> Iterator[Row]:
-    """Yield what stands now, row by row; the keys are those of ``rating_columns`` in their
-    order.
-    """
-    return (front | asked | answer for front, asked, answer in rating_parts(scope))
-
-
-def history_rows(scope: Scope) -> Iterator[Row]:
-    """Yield every edit, row by row, item by item in the order in which they were made."""
-    return (front | asked | answer for front, asked, answer in history_parts(scope))
-
-
 def rating_parts(scope: Scope) -> Iterator[Parts]:
     """Yield the rows in parts, for those who write them down."""
     tabled = AssignmentTables(scope)

@@ -279,10 +279,6 @@ class EndpointForm(forms.Form):
             label="Key", choices=choices, required=False, help_text=help_text
         )
 
-    @property
-    def locked_names(self) -> list[str]:
-        return [str(field.label) for name, field in self.fields.items() if field.disabled]
-
     def clean_title(self) -> str:
         return str(self.cleaned_data["title"]).strip()
 

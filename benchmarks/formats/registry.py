@@ -188,21 +188,6 @@ def read_source(
         raise refused(source.name, "at least one trajectory", Unquoted("none"))
 
 
-def read_file(
-    path: Path, checked: CheckedFile, others: Sequence[Path] = ()
-) -> Iterator[ImportedTrajectory]:
-    """Yield the trajectories of a file that was checked, each with its attempt; it must be the
-    same.
-    """
-    _, source = settle(open_source(path, others), checked.format)
-    count = 0
-    for trajectory in read_source(source, checked.format, {}):
-        count += 1
-        yield trajectory
-    if count != checked.trajectories or source.checksum() != checked.checksum:
-        raise refused(source.name, "the file that was checked", Unquoted("it changed meanwhile"))
-
-
 def numbered(
     source: FileSource, name: str, problems: Problems, header: dict[str, Any], agent: str
 ) -> Iterator[ImportedTrajectory]:

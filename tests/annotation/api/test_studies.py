@@ -15,7 +15,7 @@ from annotation.models import Assignment, Membership, Study
 from annotation.ratings.services import record_rating
 from benchmarks.imports.selectors import IMPORT
 from benchmarks.models import Agent, Dataset, Endpoint, Job, Run, Task, Trajectory
-from benchmarks.visibility import closed_runs
+from benchmarks.visibility import Visibility
 from config.urls import api as app
 from tests.annotation.rows import SECRETS, make_person, make_runs
 from tests.benchmarks.api.conftest import Caller, bearer
@@ -135,10 +135,10 @@ def test_runs_outside_the_study_stay_open(study: Study, ann: User) -> None:
 
 
 def test_who_is_not_blind_sees_all(study: Study, manager: User, ann: User) -> None:
-    assert closed_runs(manager) == frozenset()
-    assert len(closed_runs(ann)) == 2
+    assert Visibility.to(manager).closed == frozenset()
+    assert len(Visibility.to(ann).closed) == 2
     Study.objects.update(blinded=False)
-    assert closed_runs(ann) == frozenset()
+    assert Visibility.to(ann).closed == frozenset()
 
 
 class TestStudies:

@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotation.assignments.services import assign_item
 from annotation.demo.simulation import ensure_simulated_annotator, simulate_annotator
-from annotation.desk.services import missing_answers
+from annotation.desk.services import missing_slots
 from annotation.desk.trajectories import load_dialogue
 from annotation.errors import Refused
 from annotation.models import Membership, Study
@@ -118,7 +118,7 @@ def test_what_is_not_asked_is_said_on_the_page_and_in_the_export(ann: User, mana
     study = create_planned_study(planned=plan_study(plan), by=manager)
     item = study.assignments.get()
     assert item.item.asked == ["task_completed", "efficient"]
-    assert missing_answers(item) == item.item.asked
+    assert [slot.name for slot in missing_slots(item)] == item.item.asked
     page = browser_of(manager).get(f"/studies/{study.pk}/").content.decode()
     assert "4 Right tools in the right order: not asked of any item, because these items have " in (
         page

@@ -7,14 +7,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.access import StudyAccess
-from annotation.desk.services import missing_answers, reopen_assignment, submit_assignment
+from annotation.desk.services import missing_slots, reopen_assignment, submit_assignment
 from annotation.errors import Refused
 from annotation.exports.scope import scope_of
-from annotation.exports.table import rating_rows
 from annotation.models import Assignment, Item, Study
 from annotation.questionnaires import load_questionnaire
 from benchmarks.models import Turn, Violation
 from tests.annotation.desk.test_services import answer_all
+from tests.annotation.exports.worlds import rating_rows
 
 pytestmark = pytest.mark.django_db
 FIRST = "No hammer here."
@@ -82,7 +82,7 @@ def test_questions_are_rotated_within_their_sections_and_keep_their_order(
     assert asked(show(tab, second))[0] == two[1], "it stays as it was opened"
     second.refresh_from_db()
     assert second.rotation == 1
-    assert missing_answers(second) == asked(show(tab, second))
+    assert [slot.name for slot in missing_slots(second)] == asked(show(tab, second))
 
 
 def test_turns_are_open_unless_this_person_folds_them(tab: Client, item: Assignment) -> None:

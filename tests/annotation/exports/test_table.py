@@ -12,14 +12,12 @@ from annotation.exports.scope import Scope, pseudonym
 from annotation.exports.services import FORMATS, ExportRequest
 from annotation.exports.table import (
     history_columns,
-    history_rows,
     rating_columns,
-    rating_rows,
 )
 from annotation.models import Annotator, Aspect, Participant, Rating
 from annotation.people.services import unblind_annotator
 from annotation.ratings.services import record_rating
-from tests.annotation.exports.worlds import SPAN, World, make_world
+from tests.annotation.exports.worlds import SPAN, World, history_rows, make_world, rating_rows
 from tests.annotation.rows import SECRETS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]

@@ -1,12 +1,14 @@
 """A study in which something of every kind was said."""
 
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.desk.services import skip_assignment, submit_assignment
+from annotation.exports.table import Row, Scope, history_parts, rating_parts
 from annotation.models import Adjudication, Assignment, Consent, Item, Study, StudyText
 from annotation.ratings.services import record_rating, undo_edit
 from annotation.record.events import record_event
@@ -91,3 +93,13 @@ def _answer_background(study: Study, user: User) -> None:
         say(assignment, question, "", value=value)
     say(assignment, "field", "", text="Robotics")
     submit_assignment(assignment=assignment, by=user)
+
+
+def rating_rows(scope: Scope) -> Iterator[Row]:
+    """Yield the rows of the table of ratings, each as one dictionary."""
+    return (front | asked | answer for front, asked, answer in rating_parts(scope))
+
+
+def history_rows(scope: Scope) -> Iterator[Row]:
+    """Yield the rows of the table of edits, each as one dictionary."""
+    return (front | asked | answer for front, asked, answer in history_parts(scope))

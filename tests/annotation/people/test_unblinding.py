@@ -12,7 +12,7 @@ from annotation.people.services import unblind_annotator, unblind_study
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.services import record_rating
 from annotation.studies.setup import add_member
-from benchmarks.visibility import closed_runs
+from benchmarks.visibility import Visibility
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 
@@ -26,10 +26,10 @@ def study(ann: User, bob: User, manager: User) -> Study:
 
 def test_later_answers_of_one_are_marked(study: Study, ann: User, bob: User, manager: User) -> None:
     assignment = say(study, ann, 1, submit=False)
-    assert closed_runs(ann) and closed_runs(bob)
+    assert Visibility.to(ann).closed and Visibility.to(bob).closed
     unblind_annotator(study=study, user=ann, by=manager, reason="Saw a name in a log.")
     unblind_annotator(study=study, user=ann, by=manager, reason="Saw a name in a log.")
-    assert not closed_runs(ann) and closed_runs(bob)
+    assert not Visibility.to(ann).closed and Visibility.to(bob).closed
     record_rating(assignment=assignment, by=ann, question="safety", value=5, client_id=uuid.uuid4())
     submit_assignment(assignment=assignment, by=ann)
     say(study, bob, 1)
@@ -47,7 +47,7 @@ def test_a_study_is_unblinded_for_those_who_come_later_too(
     unblind_study(study=study, by=manager, reason="The paper is out.")
     study.refresh_from_db()
     assert not study.blinded
-    assert not closed_runs(ann) and not closed_runs(bob)
+    assert not Visibility.to(ann).closed and not Visibility.to(bob).closed
     cyd = make_person("cyd")
     add_member(study=study, user=cyd, role="annotator", by=manager)
     assert not Participant.objects.filter(study=study, unblinded_at=None).exists()

@@ -17,18 +17,15 @@ from benchmarks.exports import ratings
 from benchmarks.exports.ratings import PersonRating, rating_source
 from benchmarks.exports.selectors import exported
 from benchmarks.exports.services import ExportWouldOverwrite, export_run
-from benchmarks.formats.registry import FORMATS, check_file, read_file
-from benchmarks.formats.trajectory import ImportedMessage, ImportedTrajectory
+from benchmarks.formats.registry import FORMATS
+from benchmarks.formats.trajectory import ImportedMessage
 from benchmarks.imports.services import import_trajectories
 from benchmarks.models import Run
 from tests.benchmarks.formats import samples
+from tests.benchmarks.formats.reading import read_whole
 from tests.shared_data import shared_data
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
-
-
-def read(path: Path, name: str) -> list[ImportedTrajectory]:
-    return list(read_file(path, check_file(path, name)))
 
 
 def told(messages: tuple[ImportedMessage, ...]) -> list[ImportedMessage]:
@@ -40,7 +37,7 @@ def told(messages: tuple[ImportedMessage, ...]) -> list[ImportedMessage]:
 def test_what_is_stored_is_what_was_read(name: str, tmp_path: Path) -> None:
     path = samples.write_sample(tmp_path, name)
     (run,) = import_trajectories(path=path, format=name).runs
-    for before, after in zip(read(path, name), exported(run), strict=True):
+    for before, after in zip(read_whole(path, name), exported(run), strict=True):
         assert after.messages == before.messages
         assert after.task.hidden == before.task.hidden
         assert after.metadata == before.metadata and after.tools == before.tools
@@ -51,8 +48,8 @@ def test_the_real_slice_goes_round(tmp_path: Path) -> None:
     path = shared_data("tau_bench", "gpt-4o-airline.slice.json.gz")
     (run,) = import_trajectories(path=path, format="tau-bench").runs
     assert export_run(run=run, format="openai-chat", target=tmp_path / "out.jsonl") == 48
-    again = read(tmp_path / "out.jsonl", "openai-chat")
-    for before, after in zip(read(path, "tau-bench"), again, strict=True):
+    again = read_whole(tmp_path / "out.jsonl", "openai-chat")
+    for before, after in zip(read_whole(path, "tau-bench"), again, strict=True):
         assert told(after.messages) == told(before.messages)
         assert (after.task.id, after.task.hidden) == (before.task.id, before.task.hidden)
         assert (after.attempt, after.termination) == (before.attempt, before.termination)
@@ -60,8 +57,8 @@ def test_the_real_slice_goes_round(tmp_path: Path) -> None:
     export_run(run=run, format="atif", target=tmp_path / "atif")
     files = sorted((tmp_path / "atif").iterdir())
     assert len(files) == 48
-    for before, file in zip(read(path, "tau-bench"), files, strict=True):
-        (after,) = read(file, "atif")
+    for before, file in zip(read_whole(path, "tau-bench"), files, strict=True):
+        (after,) = read_whole(file, "atif")
         assert told(after.messages) == told(before.messages)
         assert after.task.hidden == before.task.hidden
         assert after.scores["reward"] == before.scores["reward"]
@@ -73,7 +70,7 @@ def test_every_format_goes_round_as_chats(name: str, tmp_path: Path) -> None:
     (run,) = import_trajectories(path=path, format=name).runs
     export_run(run=run, format="huggingface", target=tmp_path / "set")
     assert "format:agent-traces" in (tmp_path / "set" / "README.md").read_text()
-    again = read(tmp_path / "set" / "trajectories.jsonl", "openai-chat")
+    again = read_whole(tmp_path / "set" / "trajectories.jsonl", "openai-chat")
     for before, after in zip(exported(run), again, strict=True):
         assert told(after.messages) == told(before.messages)
         assert after.task.hidden == before.task.hidden
@@ -89,7 +86,7 @@ def test_a_run_made_here(played: Run, tmp_path: Path) -> None:
         assert row["hidden"]["world"] and row["hidden"]["user"]
         turns = [m for m in row["messages"] if m["role"] == "assistant"]
         assert len(turns) >= 1
-    assert len(read(tmp_path / "out.jsonl", "openai-chat")) == len(rows)
+    assert len(read_whole(tmp_path / "out.jsonl", "openai-chat")) == len(rows)
 
 
 WAYS = {
@@ -105,14 +102,14 @@ def goes_round(run: Run, format: str, folder: Path) -> None:
     target = folder / "out"
     assert export_run(run=run, format=format, target=target) == len(before) > 0
     path = target / WAYS[format] if WAYS[format] else target
-    assert read(path, "openai-chat") == before
+    assert read_whole(path, "openai-chat") == before
     saved = import_trajectories(path=path, name="again", agent="nobody")
     assert saved.format == "openai-chat" and saved.trajectories == len(before)
     (again,) = saved.runs
     assert again.agent.title == run.agent.title
     assert list(exported(again)) == before
     export_run(run=again, format="openai-chat", target=folder / "second.jsonl")
-    assert read(folder / "second.jsonl", "openai-chat") == before
+    assert read_whole(folder / "second.jsonl", "openai-chat") == before
 
 
 @pytest.mark.parametrize("way", WAYS)

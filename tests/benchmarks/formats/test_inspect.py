@@ -8,10 +8,11 @@ import pytest
 
 from benchmarks.exports.services import export_run
 from benchmarks.formats.inspect_writing import LogFacts, log_members
-from benchmarks.formats.registry import check_file, detect, read_file
+from benchmarks.formats.registry import detect
 from benchmarks.formats.trajectory import ImportedTrajectory
 from benchmarks.models import Run
 from tests.benchmarks.formats.packages import run_with
+from tests.benchmarks.formats.reading import read_whole
 
 HERE = Path(__file__).parent
 STORED = HERE / "inspect_mock.eval"
@@ -32,7 +33,7 @@ print(json.dumps({
 
 
 def load(path: Path) -> list[ImportedTrajectory]:
-    return list(read_file(path, check_file(path, "inspect")))
+    return read_whole(path, "inspect")
 
 
 def assert_scored(path: Path) -> None:
@@ -65,7 +66,7 @@ def write(path: Path, trajectories: list[ImportedTrajectory]) -> Path:
 
 @pytest.mark.parametrize("source", ["inspect_mock.eval", "otel_spans.jsonl"])
 def test_what_is_written_is_read_again(source: str, tmp_path: Path) -> None:
-    given = list(read_file(HERE / source, check_file(HERE / source, "")))
+    given = read_whole(HERE / source)
     for before, after in zip(given, load(write(tmp_path / "again.eval", given)), strict=True):
         assert after.task.id == before.task.id and after.task.prompt == before.task.prompt
         told = [[(m.speaker, m.text, m.call_id) for m in one.messages] for one in (before, after)]

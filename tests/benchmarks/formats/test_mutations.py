@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from benchmarks.core.digests import canonical_json
 from benchmarks.core.errors import CoreError
-from benchmarks.formats.registry import FORMATS, check_file, read_file
+from benchmarks.formats.registry import FORMATS, check_file
 from benchmarks.formats.trajectory import split_turns
 from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.damage import TIMES, mutate, rot, spoil
+from tests.benchmarks.formats.reading import read_checked
 from tests.shared_data import shared_data
 
 
@@ -27,8 +28,7 @@ def settle(path: Path, name: str) -> bool:
         assert str(refused).strip()
         assert "Traceback" not in str(refused)
         return False
-    found = list(read_file(path, checked))
-    assert len(found) == checked.trajectories
+    found = read_checked(path, checked)
     turns = 0
     for trajectory in found:
         opening, made = split_turns(trajectory.messages)

@@ -7,23 +7,19 @@ from typing import Any
 import pytest
 
 from benchmarks.core.problems import FileRefused
-from benchmarks.formats.registry import check_file, detect, read_file
-from benchmarks.formats.trajectory import ImportedTrajectory
+from benchmarks.formats.registry import check_file, detect
 from tests.benchmarks.formats import samples
 from tests.benchmarks.formats.packages import run_with
+from tests.benchmarks.formats.reading import read_whole
 
 HERE = Path(__file__).parent
 STORED = HERE / "otel_spans.jsonl"
 
 
-def load(path: Path) -> list[ImportedTrajectory]:
-    return list(read_file(path, check_file(path, "otel")))
-
-
 def assert_whole(path: Path) -> None:
     """All that make_otel_spans.py recorded is there, once, in its order."""
     assert detect(path) == "otel"
-    by_name = {one.metadata["conversation"]: one for one in load(path)}
+    by_name = {one.metadata["conversation"]: one for one in read_whole(path, "otel")}
     assert set(by_name) == {"conversation-1", "conversation-2"}
     first, second = by_name["conversation-1"], by_name["conversation-2"]
     assert [(m.speaker, m.text) for m in first.messages] == [
@@ -107,11 +103,11 @@ def test_calls_that_tell_only_what_is_new(tmp_path: Path) -> None:
         chat(2, [says("user", "Two?")], "2.", **name),
     ]
     path = samples.write(tmp_path / "spans.json", document(*spans))
-    (found,) = load(path)
+    (found,) = read_whole(path, "otel")
     assert [m.text for m in found.messages] == ["One?", "1.", "Two?", "2."]
     # Without a conversation the second begins anew, and is kept beside the first.
     apart = [chat(1, [says("user", "One?")], "1."), chat(2, [says("user", "Two?")], "2.")]
-    (found,) = load(samples.write(tmp_path / "apart.json", document(*apart)))
+    (found,) = read_whole(samples.write(tmp_path / "apart.json", document(*apart)), "otel")
     assert [m.text for m in found.messages] == ["One?", "1."]
     assert len(found.metadata["other_calls"]) == 1
 
@@ -162,6 +158,6 @@ def test_events_in_logs_complete_their_spans(tmp_path: Path) -> None:
     judged = {**event, "spanId": "", "eventName": "gen_ai.evaluation.result", "attributes": score}
     logs = [{**event, "eventName": name, "attributes": contents}, {**judged, "spanId": "s9"}]
     lines = [document(span), {"resourceLogs": [{"scopeLogs": [{"logRecords": logs}]}]}]
-    (found,) = load(samples.write_lines(tmp_path / "spans.jsonl", lines))
+    (found,) = read_whole(samples.write_lines(tmp_path / "spans.jsonl", lines), "otel")
     assert [m.text for m in found.messages] == ["One?", "1."]
     assert found.scores == {"reward": 0.5, "solved": 0.5}

@@ -9,13 +9,10 @@ import pytest
 
 from benchmarks.core.problems import FileRefused
 from benchmarks.formats import zipped
-from benchmarks.formats.registry import check_file, detect, read_file, together
+from benchmarks.formats.registry import check_file, detect, together
 from benchmarks.formats.trajectory import ImportedTrajectory
 from tests.benchmarks.formats import samples
-
-
-def load(path: Path, name: str, *others: Path) -> list[ImportedTrajectory]:
-    return list(read_file(path, check_file(path, name, others), others))
+from tests.benchmarks.formats.reading import read_whole
 
 
 class TestInspect:
@@ -26,8 +23,8 @@ class TestInspect:
         with zipfile.ZipFile(path) as archive:
             assert {info.compress_type for info in archive.infolist()} == {93}
         assert detect(path) == "inspect"
-        plain = load(samples.write(tmp_path / "log.json", samples.inspect_log()), "inspect")
-        assert load(path, "inspect") == plain
+        plain = read_whole(samples.write(tmp_path / "log.json", samples.inspect_log()), "inspect")
+        assert read_whole(path, "inspect") == plain
 
     def test_a_killed_run_is_read_from_its_journal(self, tmp_path: Path) -> None:
         log = samples.inspect_log()
@@ -37,7 +34,7 @@ class TestInspect:
         )
         checked = check_file(path, "inspect")
         assert checked.header["status"] == "started" and checked.header["eval"]["task"] == "bags"
-        assert load(path, "inspect")[0].agent == "openai/some-model"
+        assert read_whole(path, "inspect")[0].agent == "openai/some-model"
 
     def test_a_bomb_is_refused_while_it_is_unpacked(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -89,7 +86,7 @@ class TestInspect:
             path = samples.write(tmp_path / "log.json", log)
         else:
             path = samples.zstd_archive(tmp_path / "log.eval", samples.log_members(log))
-        (found,) = load(path, "inspect")
+        (found,) = read_whole(path, "inspect")
         assert [m.speaker for m in found.messages] == ["user", "assistant", "tool", "assistant"]
         assert found.messages[0].text == "Where is my bag?", "an attachment, put back"
         last = found.messages[-1]
@@ -165,8 +162,8 @@ class TestAtif:
     def test_one_list_or_lines(self, tmp_path: Path) -> None:
         path = samples.write(tmp_path / "all.json", self.parts()[::-1])
         assert detect(path) == "atif"
-        self.check(load(path, "atif"))
-        self.check(load(samples.write_lines(tmp_path / "all.jsonl", self.parts()), "atif"))
+        self.check(read_whole(path, "atif"))
+        self.check(read_whole(samples.write_lines(tmp_path / "all.jsonl", self.parts()), "atif"))
 
     def test_several_files_and_a_folder(self, tmp_path: Path) -> None:
         folder = tmp_path / "runs"
@@ -178,8 +175,8 @@ class TestAtif:
         other = samples.write(tmp_path / "other.json", {**samples.atif(), "session_id": "s-2"})
         assert together([*paths, other], "atif") == [paths, [other]]
         assert together([*paths, other], "tau2") == [[path] for path in (*paths, other)]
-        self.check(load(paths[0], "atif", paths[1]))
-        self.check(load(folder, "atif"))
+        self.check(read_whole(paths[0], "atif", paths[1]))
+        self.check(read_whole(folder, "atif"))
 
     def test_a_continuation_known_by_its_file_alone(self, tmp_path: Path) -> None:
         first, second = self.parts()
@@ -189,7 +186,7 @@ class TestAtif:
             samples.write(tmp_path / "b.json", second),
         ]
         assert together(paths, "") == [paths]
-        self.check(load(paths[0], "atif", paths[1]))
+        self.check(read_whole(paths[0], "atif", paths[1]))
 
     def test_a_part_left_out_is_refused(self, tmp_path: Path) -> None:
         first, second = self.parts()
@@ -200,11 +197,13 @@ class TestAtif:
 
     def test_a_list_of_trajectories_that_do_not_belong_together(self, tmp_path: Path) -> None:
         rows = [{**samples.atif(), "session_id": f"s-{n}"} for n in range(3)]
-        found = load(samples.write(tmp_path / "all.json", rows), "atif")
+        found = read_whole(samples.write(tmp_path / "all.json", rows), "atif")
         assert [one.task.id for one in found] == ["s-0", "s-1", "s-2"]
 
     def test_without_an_id_the_task_is_what_was_asked(self, tmp_path: Path) -> None:
-        (one,) = load(samples.write(tmp_path / "a.json", {**samples.atif(), "session_id": ""}), "")
+        (one,) = read_whole(
+            samples.write(tmp_path / "a.json", {**samples.atif(), "session_id": ""}), ""
+        )
         assert len(one.task.id) == 32
 
 
@@ -235,7 +234,7 @@ class TestEvals:
     def test_samples_become_trajectories(self, tmp_path: Path) -> None:
         path = samples.write_lines(tmp_path / "events.jsonl", self.lines())
         assert detect(path) == "openai-chat"
-        two, one = sorted(load(path, "openai-chat"), key=lambda t: t.task.id, reverse=True)
+        two, one = sorted(read_whole(path, "openai-chat"), key=lambda t: t.task.id, reverse=True)
         assert [m.text for m in one.messages] == ["Be brief.", "2+2?", "4", "Sure?", "Yes."]
         assert one.scores == {"reward": 1.0} and one.task.hidden == {"expected": "4"}
         assert one.agent == "gpt-3.5"
