@@ -40,7 +40,7 @@ def server() -> psycopg.Connection[Any]:
 def locked_database() -> Iterator[None]:
     """Another program writes to the SQLite file of the tests, and does not end."""
     path = connection.settings_dict["NAME"]
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=5)) as other:
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=60)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")

@@ -1,6 +1,7 @@
 """The product's server as people start it, in processes of its own, and what its processes cost."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -13,6 +14,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def free_port() -> int:
+    """A port for a server that is started later, or stopped and started again.
+
+    It is none of those that the system gives to connections (from 32768 on), so that no browser or
+    other test gets it before the server has it.
+    """
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @dataclass
@@ -38,8 +51,7 @@ class Server:
 @contextmanager
 def serving(*command: str, **environment: str) -> Iterator[Server]:
     """``manage.py serve``, or another command, on the environment's database and broker."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     variables = os.environ | {"PORT": str(port), "PLANJURY_DEMO": "0", "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         [sys.executable, *(command or ("manage.py", "serve"))],
@@ -50,7 +62,7 @@ def serving(*command: str, **environment: str) -> Iterator[Server]:
         yield Server(process, port)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(120)
 
 
 def wait_until_answered(server: Server, *, seconds: float = 60) -> None:

@@ -40,7 +40,7 @@ def test_a_message_arrives_and_is_deleted_when_acknowledged(connect, tmp_path: P
     queue = connect().SimpleQueue(QUEUE)
     queue.put({"job": 7})
     assert queue.qsize() == 1
-    message = connect().SimpleQueue(QUEUE).get(timeout=2)
+    message = connect().SimpleQueue(QUEUE).get(timeout=30)
     assert message.payload == {"job": 7}
     assert (waiting(tmp_path), held(tmp_path)) == (0, 1)
     message.ack()
@@ -50,16 +50,16 @@ def test_a_message_arrives_and_is_deleted_when_acknowledged(connect, tmp_path: P
 def test_a_rejected_message_is_gone(connect, tmp_path: Path) -> None:
     queue = connect().SimpleQueue(QUEUE)
     queue.put({})
-    queue.get(timeout=2).reject()
+    queue.get(timeout=30).reject()
     assert (waiting(tmp_path), held(tmp_path)) == (0, 0)
 
 
 def test_a_requeued_message_comes_again_once(connect, tmp_path: Path) -> None:
     queue = connect().SimpleQueue(QUEUE)
     queue.put({"job": 7})
-    queue.get(timeout=2).requeue()
+    queue.get(timeout=30).requeue()
     assert (waiting(tmp_path), held(tmp_path)) == (1, 0)
-    again = queue.get(timeout=2)
+    again = queue.get(timeout=30)
     assert again.payload == {"job": 7}
     again.ack()
     with pytest.raises(queue.Empty):
@@ -71,8 +71,8 @@ def test_closing_gives_back_what_was_not_acknowledged(connect, tmp_path: Path) -
     queue = connection.SimpleQueue(QUEUE)
     for number in range(3):
         queue.put(number)
-    queue.get(timeout=2).ack()
-    queue.get(timeout=2)
+    queue.get(timeout=30).ack()
+    queue.get(timeout=30)
     connection.close()
     assert (waiting(tmp_path), held(tmp_path)) == (2, 0)
 
@@ -81,7 +81,7 @@ def test_an_acknowledgement_after_closing_does_no_harm(connect, tmp_path: Path) 
     connection = connect()
     queue = connection.SimpleQueue(QUEUE)
     queue.put({})
-    message = queue.get(timeout=2)
+    message = queue.get(timeout=30)
     channel = message.channel
     connection.close()
     channel.qos.ack(message.delivery_tag)
@@ -96,7 +96,7 @@ def test_a_broken_file_is_set_aside_and_the_next_message_comes(
     name = f"00000000000000000000-0~{QUEUE}.msg"
     (tmp_path / "ready" / name).write_bytes(rubbish)
     queue.put({"job": 7})
-    message = queue.get(timeout=2)
+    message = queue.get(timeout=30)
     assert message.payload == {"job": 7}
     message.ack()
     assert [path.name for path in (tmp_path / "broken").iterdir()] == [name]

@@ -12,16 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.installations import Install, Installation
-from tests.servers import children
+from tests.servers import children, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.either]
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
 
 
 Serve = Callable[[int], subprocess.Popen[str]]
@@ -145,7 +138,7 @@ def test_a_web_server_that_is_told_to_end_answers_whoever_has_connected(
 
 
 def wait_until(what: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not what():
         assert time.monotonic() < limit
         time.sleep(0.05)

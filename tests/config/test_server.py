@@ -72,7 +72,7 @@ def test_a_migration_begins_again_while_a_table_is_in_use(
         with transaction.atomic():
             Run.objects.exists()
             in_use.set()
-            free.wait(20)
+            free.wait(60)
         connection.close()
 
     def change_the_table(*args: object, **options: object) -> None:
@@ -87,7 +87,7 @@ def test_a_migration_begins_again_while_a_table_is_in_use(
     monkeypatch.setattr("config.management.commands.migrate.PAUSE_SECONDS", 0)
     user = threading.Thread(target=use)
     user.start()
-    assert in_use.wait(20)
+    assert in_use.wait(60)
     said = io.StringIO()
     call_command("migrate", stderr=said)
     assert len(tries) == 2 and said.getvalue().startswith("A table is in use")

@@ -132,7 +132,7 @@ def test_what_the_dead_held_is_given_back(spool: Spool) -> None:
 
     process = fork.Process(target=take_and_hang)
     process.start()
-    assert taken.wait(10)
+    assert taken.wait(60)
     assert spool.recover() == 0
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join()

@@ -26,6 +26,7 @@ SETTLED = """Promise.race([
 
 def looks(page: Page) -> Iterator[str]:
     """The page wide and light, then narrow and dark; says which. Neither scrolls sideways."""
+    page.wait_for_load_state()
     for width, theme in LOOKS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme)
@@ -42,6 +43,8 @@ def violations(page: Page, *, serious: bool = False) -> list[str]:
 
     The script comes in by the debugger, because the page's policy forbids foreign ones.
     """
+    # A page that is still being read lacks what stands further down.
+    page.wait_for_load_state()
     if not page.evaluate("'axe' in window"):
         session = page.context.new_cdp_session(page)
         session.send("Runtime.evaluate", {"expression": AXE})

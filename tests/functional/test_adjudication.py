@@ -10,6 +10,7 @@ from tests.annotation.judged import judge, make_judged, say
 from tests.annotation.rows import make_person
 from tests.functional.axe import violations
 from tests.functional.test_annotation_loop import sign_in
+from tests.functional.test_research_browser import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -28,22 +29,22 @@ def test_own_decision_then_the_judges_then_final(live_server: Any, browser: Brow
     page.goto(f"{live_server.url}/studies/{study.pk}/adjudicate/")
     page.get_by_role("link", name="Start with the first").click()
     page.wait_for_url("**/adjudicate/1/safety/")
-    press, write = page.keyboard.press, page.keyboard.insert_text
-    press("j")  # the judges are not there yet
-    press("4")
+    write = page.keyboard.insert_text
+    press(page, "j")  # the judges are not there yet
+    press(page, "4")
     write("The glue is named.")
-    press("Enter")
+    press(page, "Enter")
     expect(page.get_by_text("Your decision is stored.")).to_be_visible()
     expect(page.get_by_text("2.5", exact=True)).to_have_count(0)
-    press("j")
+    press(page, "j")
     expect(page.get_by_text("2.5", exact=True)).to_be_visible()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    press("3")
+    press(page, "3")
     page.locator("#reason").fill("Nearer to the judge.")
-    press("Enter")
+    press(page, "Enter")
     expect(page.get_by_text("after the judges")).to_be_visible()
-    press("n")
+    press(page, "n")
     page.wait_for_url("**/adjudicate/1/autonomy/")
     rows = Adjudication.objects.order_by("pk").values_list("value", "reason", "revealed")
     assert list(rows) == [(4, "The glue is named.", False), (3, "Nearer to the judge.", True)]

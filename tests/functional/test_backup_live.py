@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from tests.config.test_serve import free_port
 from tests.forks import Fork
 from tests.installations import Install, Installation
+from tests.servers import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +73,8 @@ def begin_restore(place: Installation, backup: Path) -> Fork:
     folder = place.folder / "restoring"
     shutil.rmtree(folder, ignore_errors=True)  # of one that was killed
     process = place.fork("manage.py", "restore", str(backup), "--replace", "--no-safety-copy")
-    wait_until(folder.exists, "the beginning")
+    # A quick one may be over before anybody looks.
+    wait_until(lambda: folder.exists() or process.poll() is not None, "the beginning")
     return process
 
 
@@ -87,7 +88,7 @@ class Browser:
 
     def read(self, path: str, **form: str) -> str:
         data = urllib.parse.urlencode(form).encode() if form else None
-        with self._opener.open(self._base + path, data, timeout=20) as response:
+        with self._opener.open(self._base + path, data, timeout=60) as response:
             return str(response.read().decode())
 
     def sign_in(self, name: str, password: str) -> None:

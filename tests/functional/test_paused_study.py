@@ -32,7 +32,7 @@ def test_what_is_answered_in_a_pause_waits_and_is_sent(
     desk.get_by_role("button", name="Resume").click()
     expect(desk.get_by_text("The study is open.")).to_be_visible()
     page.reload()
-    expect(page.locator(".desk-bar .save-state")).to_contain_text("saved", timeout=15_000)
+    expect(page.locator(".desk-bar .save-state")).to_contain_text("saved")
     assert RatingEdit.objects.get().value == 4
     # The manager's page tells of it by itself.
     expect(desk.locator("#annotator-1")).to_be_visible()

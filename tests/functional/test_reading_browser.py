@@ -1,5 +1,6 @@
 """Reading one trajectory in a real browser: labels by keys, comments on words, turns on the way."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_label_comment_and_read_on(live_server: Any, reading: Page) -> None:
     expect(reading.locator("#turn-43")).not_to_be_attached()
     reading.locator(".turn-line [data-turn-link='43']").click()
     expect(reading.locator("#turn-43 > summary")).to_be_focused()
-    assert reading.url.endswith("#turn-43")
+    expect(reading).to_have_url(re.compile("#turn-43$"))
     reading.locator(".turn-gap").scroll_into_view_if_needed()
     expect(reading.locator("#turn-21")).to_be_attached()
     expect(reading.locator(".turn-gap")).to_have_count(0)

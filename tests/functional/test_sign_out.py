@@ -49,7 +49,7 @@ def test_unsent_answers_are_told_of_sent_or_removed(
     expect(page.get_by_text("signed out as soon as they are sent")).to_be_visible()
     assert not RatingEdit.objects.exists()
     page.unroute(ANSWERS, cut)
-    page.wait_for_url("**/accounts/login/**", timeout=15_000)
+    page.wait_for_url("**/accounts/login/**")
     assert sorted(RatingEdit.objects.values_list("value", flat=True)) == [2, 4]
     assert page.evaluate(KEYS) == 0
 
