@@ -6,7 +6,8 @@ function openRows(list) {
   const isTyping = (node) => node instanceof Element && node.matches("textarea, select, input");
   const decided = [];
   let current = null;
-  let sent = null;
+  // The decisions that are under way: verdict by row.
+  const sent = new Map();
 
   function focusOn(card) {
     if (!card) return;
@@ -53,15 +54,23 @@ function openRows(list) {
   });
   list.addEventListener("submit", (event) => {
     const card = event.target.closest("[data-row]");
-    sent = { id: card.id, verdict: event.submitter ? event.submitter.value : "" };
+    sent.set(card.id, event.submitter ? event.submitter.value : "");
   }, true);
-  document.addEventListener("htmx:afterSettle", () => {
-    if (!sent) return;
-    const { id, verdict } = sent;
-    sent = null;
+  document.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (!detail.successful) sent.delete(detail.target.id);
+  });
+  document.addEventListener("htmx:afterSettle", ({ detail }) => {
+    const { id } = detail.target;
+    if (!sent.has(id)) return;
+    const verdict = sent.get(id);
+    sent.delete(id);
     const card = document.getElementById(id);
     if (!card) return;
-    if (card.querySelector("[role=alert]")) {
+    const refused = card.querySelector("[role=alert]");
+    if (id !== current) {
+      // The person is at another row by now, and perhaps types there.
+      if (!refused && verdict !== "undone") decided.push(id);
+    } else if (refused) {
       focusOn(card);
       if (verdict === "edited") edit(card);
     } else if (verdict === "undone") focusOn(card);
@@ -86,6 +95,8 @@ function openRows(list) {
     }
     if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
     const card = chosen();
+    // The row whose decision is under way is about to be replaced.
+    if (card && sent.has(card.id) && "avue".includes(event.key)) return;
     const context = card && card.querySelector("[data-context]");
     const act = {
       a: () => button(card, "a")?.click(),

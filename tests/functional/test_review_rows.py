@@ -1,9 +1,10 @@
 """A person reviews rows of training data with the keyboard alone, in a real browser."""
 
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from benchmarks.models import RowDecision, Run
 from tests.annotation.rows import make_person
@@ -86,3 +87,32 @@ def test_rows_are_reviewed_with_the_keyboard_alone(live_server: Any, quiet: Page
     assert sum(t.exchanges.count() for t in run.trajectories.all()) == exchanges
     page.goto(f"{live_server.url}/runs/{run.pk}/rows/?state=accepted")
     expect(cards).to_have_count(1)
+
+
+def test_a_late_answer_takes_nobody_away_from_where_they_type(
+    live_server: Any, quiet: Page, run: Run
+) -> None:
+    page, keys = quiet, quiet.keyboard
+    make_person("rita", superuser=True)
+    sign_in(page, live_server.url, "rita")
+    page.goto(f"{live_server.url}/runs/{run.pk}/rows/")
+    cards, counts, held = page.locator("[data-row]"), page.locator("#row-counts"), list[Route]()
+    decide = re.compile(r"/rows/\d+/\d+/")
+    page.route(decide, lambda route: held.append(route), times=1)
+    keys.press("j")
+    with page.expect_request(decide):
+        keys.press("a")
+    keys.press("v")  # of the same row, whose decision is under way
+    keys.press("u")
+    keys.press("j")
+    keys.press("e")
+    keys.type("Ask Which fat ")
+    held[0].continue_()
+    expect(counts).to_contain_text("1 accepted, 0 edited, 0 vetoed")
+    keys.type("do you cook eggs in?")  # in which there are all keys
+    keys.press("Enter")
+    expect(cards.nth(1)).to_contain_text("Ask Which fat do you cook eggs in?")
+    expect(counts).to_contain_text("1 accepted, 1 edited, 0 vetoed")
+    assert list(RowDecision.objects.order_by("pk").values_list("verdict", flat=True)) == [
+        "accepted", "edited",
+    ]  # fmt: skip
