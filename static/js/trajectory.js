@@ -17,14 +17,29 @@ function openTrajectory(page) {
     turn.scrollIntoView({ block: "start" });
     return true;
   }
-  async function go(index) {
-    if (!turnAt(index)) {
-      const gap = gapOf(index);
-      if (!gap) return;
+  const loading = new Map();
+  function load(gap, index) {
+    if (!loading.has(gap)) {
       const address = new URL(page.dataset.turnsUrl, location);
       address.searchParams.set("stretch", gap.dataset.first + "-" + gap.dataset.last);
       address.searchParams.set("turn", index);
-      await htmx.ajax("GET", address.pathname + address.search, { target: gap, swap: "outerHTML" });
+      // With an element of its own, the request does not wait for another one, which would replace the gap.
+      const source = gap.appendChild(document.createElement("span"));
+      const request = htmx.ajax("GET", address.pathname + address.search, { source, target: gap, swap: "outerHTML" });
+      loading.set(gap, request.catch(() => {}).finally(() => loading.delete(gap)));
+    }
+    return loading.get(gap);
+  }
+  // The turn that was asked for last: one that comes later takes nobody away from it.
+  let wanted = 0;
+  async function go(index) {
+    wanted = index;
+    let before = null;
+    // A stretch that was under way already may bring other turns of the gap and leave a smaller one.
+    for (let gap = gapOf(index); !turnAt(index) && gap && gap !== before; gap = gapOf(index)) {
+      before = gap;
+      await load(gap, index);
+      if (wanted !== index || isTyping(document.activeElement)) return;
     }
     if (!show(index)) return;
     if (location.hash !== "#turn-" + index) history.pushState(null, "", "#turn-" + index);
@@ -33,8 +48,10 @@ function openTrajectory(page) {
   }
   const turnInAddress = () => /^#turn-(\d{1,6})$/.exec(location.hash);
   function follow() {
-    const wanted = turnInAddress();
-    if (wanted && !show(Number(wanted[1]))) go(Number(wanted[1]));
+    const asked = turnInAddress();
+    if (!asked) return;
+    wanted = Number(asked[1]);
+    if (!show(wanted)) go(wanted);
   }
   addEventListener("hashchange", follow);
   document.addEventListener("click", (event) => {
