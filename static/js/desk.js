@@ -23,7 +23,7 @@ function openDesk(desk) {
   const parts = Array.from(form.querySelectorAll("[data-part]"));
   // Chosen while these scripts were still loading: shown by the browser, and saved below.
   const early = slots.all
-    .filter((slot) => Array.from(slot.querySelectorAll("[type=radio]")).some((one) => one.checked !== one.defaultChecked))
+    .filter((slot) => Array.from(slot.querySelectorAll(":is(.score-scale, .mark-list) input")).some((one) => one.checked !== one.defaultChecked))
     .map((slot) => [slot, slots.read(slot)]);
 
   const joinNames = (list) => list.slice(0, -1).join(", ") + " and " + list[list.length - 1];
@@ -242,6 +242,8 @@ function openDesk(desk) {
     }
     saveTexts();
   });
+  // A text is saved a moment after its last key; the page may be left before that.
+  window.addEventListener("pagehide", () => document.body.dataset.person && saveTexts());
   // On a narrow screen the reading pane was hidden when the turn changed: scroll to the turn now.
   document.addEventListener("panechange", (event) => {
     if (event.detail === "read") reading.paneShown();

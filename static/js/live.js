@@ -57,7 +57,7 @@ function read(form) {
 const versions = {}, unconfirmed = {};
 const same = (a, b) => Boolean(a && b) && Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
 let timer = 0, last = 0, unsent = null, busy = false, newer = null;
-const storeLocally = (draft) => attempt(() => localStorage.setItem(DRAFTS + draft.of, JSON.stringify({ fields: draft.fields, version: versions[draft.of], sent: unconfirmed[draft.of] })));
+const storeLocally = (draft) => document.body.dataset.person && attempt(() => localStorage.setItem(DRAFTS + draft.of, JSON.stringify({ fields: draft.fields, version: versions[draft.of], sent: unconfirmed[draft.of] })));
 function note(form) {
   const here = box();
   if (!here || !here.contains(form) || sending.has(here.dataset.draftOf)) return;
@@ -441,8 +441,8 @@ function settle(posted) {
   const poll = find("#session-poll");
   if (poll) document.title = (poll.dataset.mine ? "Your turn: " : "") + title;
 }
-// After a form was sent, the focus goes to its result. When it becomes the person's turn, it goes to the
-// form, unless the person has put it elsewhere.
+// After a form was sent, the focus goes to its result. When it becomes the person's turn, or the swap took
+// the focused element away, it goes to the form, unless the person has put it elsewhere.
 const FIELD = "#session-desk :is(form, [data-find]) :is(textarea, input:not([type=hidden]))";
 function focusOn(sent) {
   const result = sent && find("#session-hints, #session-errors, #session-refused");
@@ -452,11 +452,14 @@ function focusOn(sent) {
   if (result && !find("[aria-invalid=true]")) result.focus();
   else if (idle) (all(FIELD).find((one) => one.checkVisibility()) || find("#session-end") || find("#session-desk"))?.focus({ preventScroll: true });
 }
+let shown = find("#session-desk"), focused = null;
+document.addEventListener("htmx:beforeSwap", () => { focused = document.activeElement; });
 document.addEventListener("htmx:afterSettle", (event) => {
   if (!find("[data-session]")) return;
-  const posted = event.detail.requestConfig?.verb === "post";
+  const posted = event.detail.requestConfig?.verb === "post", desk = find("#session-desk");
   settle(posted);
-  focusOn(posted);
+  if (posted || desk !== shown || !focused?.isConnected) focusOn(posted);
+  shown = desk;
 });
 document.addEventListener("click", (event) => {
   const button = event.target instanceof Element && event.target.closest("[data-changes-toggle]");

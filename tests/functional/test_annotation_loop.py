@@ -216,6 +216,16 @@ def test_answers_stand_in_the_form_again_after_a_reload(desk: Page) -> None:
     answered(desk, "0 of 10")
 
 
+def test_a_comment_is_kept_when_the_page_is_left_at_once(desk: Page, item: Assignment) -> None:
+    desk.evaluate("window.setTimeout = () => 0")  # no pause after the last key ends
+    desk.keyboard.press("Shift+C")
+    desk.keyboard.type("Read twice.")
+    desk.reload()
+    state(desk).to_have_text("saved")
+    expect(desk.locator("[name=':comment']")).to_have_value("Read twice.")
+    assert Rating.objects.get(assignment=item, aspect="comment").text == "Read twice."
+
+
 # --- When the network or the server is away -------------------------------------------------------
 
 

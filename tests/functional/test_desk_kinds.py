@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotation.desk.trajectories import load_turns
 from annotation.models import Assignment, Rating, Study
@@ -83,6 +83,21 @@ def test_a_violation_check_by_keys_alone(live_server: Any, tab: Page, ann: User)
         "user_violated.turn-2": [],
     }
     assert violations(tab) == []
+
+
+def test_a_mark_before_the_scripts_have_loaded_is_saved(
+    live_server: Any, tab: Page, ann: User
+) -> None:
+    study = make_kind("violation_check@1", ann)
+    held: list[Route] = []
+    tab.route("**/js/desk.*", lambda route: held.append(route))
+    with tab.expect_request("**/js/desk.*"):
+        tab.goto(f"{live_server.url}/studies/{study.pk}/annotate/1/", wait_until="commit")
+    slot(tab, "world_violated.turn-1").locator("label", has=tab.locator("input[value=w1]")).click()
+    held[0].continue_()
+    answered(tab, "1 of 4")
+    state(tab).to_have_text("saved")
+    assert said(first_item(study)) == {"world_violated.turn-1": ["w1"]}
 
 
 def test_a_filter_check_with_fingers_on_a_phone(

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotation.live.control.services import give_to_agent
@@ -279,6 +280,27 @@ def test_two_people_in_two_browsers(
         check(page)
         over.get_by_role("link", name="Rate this session").click()
         page.wait_for_url("**/annotate/1/")
+
+
+def test_what_happens_elsewhere_leaves_the_focus_where_it_is(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str], monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(presence, "QUIET", timedelta(minutes=5))
+    study = make_live_study(mode="two_people")
+    people = [ann, make_person("bob")]
+    sample_dataset()
+    for person in people:
+        add_member(study=study, user=person, role="annotator", by=None)
+    session = make_live_session(study, people, agent="person")
+    begin(session)
+    page = sit(context, live_server.url, session, "ann", complaints)
+    expect(page.locator("#session-desk textarea[name=text]")).to_be_focused()
+    page.evaluate("document.activeElement.blur()")
+    place = session.places.get(player=people[1])
+    for shown, note in (("away", presence.note_gone), ("here", presence.note_here)):
+        note(place.pk, *[timezone.now()][: shown == "here"])
+        expect(page.locator("#room-players .badge")).to_have_text(["here", shown])
+        assert page.evaluate("document.activeElement === document.body")
 
 
 def judge(page: Page) -> None:
