@@ -107,6 +107,22 @@ document.addEventListener("htmx:afterRequest", (event) => {
 });
 window.addEventListener("online", () => clearNotice(NETWORK));
 
+// --- Parts that renew themselves keep the focus ------------------------------------------------
+// htmx gives it back to an element with an id; one without is found by what it says and where it leads.
+let renewed = null;
+const looksOf = (one) => [one.tagName, one.getAttribute("href"), one.closest("form")?.action, one.textContent.trim()].join("\n");
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const at = document.activeElement, renews = detail.requestConfig.elt === detail.target && detail.target.id;
+  renewed = renews && !at.id && detail.target.contains(at) ? { part: detail.target.id, at, looks: looksOf(at) } : null;
+});
+document.addEventListener("htmx:afterSettle", () => {
+  if (renewed && !renewed.at.isConnected && document.activeElement === document.body) {
+    const same = all("a[href], button, summary", document.getElementById(renewed.part) || root).find((one) => looksOf(one) === renewed.looks);
+    same?.focus({ preventScroll: true });
+  }
+  renewed = null;
+});
+
 // --- Relative times; the exact time is the tip -------------------------------------------------
 const STEPS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
@@ -353,7 +369,10 @@ if (signedOut) {
   }
 }
 window.addEventListener("storage", (event) => {
-  if (person && event.key === LEFT && event.newValue && event.newValue.split(".")[0] === person) location.reload();
+  if (!person || event.key !== LEFT || !event.newValue || event.newValue.split(".")[0] !== person) return;
+  // What the page would keep when it is left belongs to nobody any more.
+  delete document.body.dataset.person;
+  location.reload();
 });
 
 document.addEventListener("submit", (event) => {

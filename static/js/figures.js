@@ -6,6 +6,8 @@ import { dress, fitToPaper, mergeLayout, setSize } from "./figure-look.js";
 const source = document.querySelector("script[data-plotly]").dataset.plotly;
 const drawn = new Map();
 let loading = null;
+// How often figures were drawn again for another theme, width or paper.
+let changes = 0;
 
 function loadPlotly() {
   loading ||= new Promise((resolve, reject) => {
@@ -73,7 +75,7 @@ async function draw(figure) {
     box.setAttribute("aria-labelledby", figure.id + "-caption");
     plot.replaceChildren(box);
     makeRoom(box, spec);
-    const { data, layout } = dressForScreen(spec);
+    const { data, layout } = dressForScreen(spec), before = changes;
     await Plotly.newPlot(box, data, layout, { responsive: true, displayModeBar: false, displaylogo: false });
     // A point may carry a link.
     box.on("plotly_click", (event) => {
@@ -82,6 +84,7 @@ async function draw(figure) {
       if (typeof url === "string" && /^\/(?!\/)/.test(url)) location.assign(url);
     });
     drawn.set(figure, { box, spec });
+    if (changes !== before) redraw();
     figure.dataset.drawn = "";
   } catch (error) {
     const table = figure.querySelector("details .table") ? " The table below holds the same numbers." : "";
@@ -90,6 +93,7 @@ async function draw(figure) {
 }
 
 function redraw(options) {
+  changes += 1;
   for (const [figure, { box, spec }] of drawn) {
     if (!figure.isConnected) {
       drawn.delete(figure);

@@ -91,3 +91,19 @@ def test_a_desk_left_open_sends_nothing_in_the_name_of_who_comes_next(
     expect(other.locator(".answers-left .save-state")).to_have_text("saved")
     assert other.evaluate(KEYS) == 0
     assert RatingEdit.objects.get().by.username == "ann"
+
+
+def test_what_another_tab_has_not_saved_goes_with_who_signs_out(
+    live_server: Any, page: Page, study: Study
+) -> None:
+    sign_in(page, live_server.url)
+    open_item(page, live_server.url, study)
+    page.evaluate("window.setTimeout = () => 0")  # no pause after the last key ends
+    page.keyboard.press("Shift+C")
+    page.keyboard.type("Read twice.")
+    other = page.context.new_page()
+    with page.expect_navigation():
+        sign_out(other, live_server.url)
+    page.wait_for_url("**/accounts/login/**")
+    assert page.evaluate(KEYS) == 0
+    assert not RatingEdit.objects.exists()

@@ -86,6 +86,37 @@ def test_figure_is_redrawn_in_the_colours_of_the_theme(live_server: Any, page: P
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+def test_figure_follows_a_theme_that_changes_while_it_is_drawn(
+    live_server: Any, page: Page
+) -> None:
+    page.goto(live_server.url + PARTS)
+    broken = page.locator("#broken")
+    broken.scroll_into_view_if_needed()
+    again = broken.get_by_role("button", name="Try again")
+    expect(again).to_be_visible()
+    page.wait_for_function("() => window.Plotly")
+    page.evaluate(
+        """() => {
+          const { newPlot } = Plotly;
+          Plotly.newPlot = async (...given) => {
+            const made = await newPlot(...given);
+            document.querySelector("[data-theme-choice=dark]").click();
+            return made;
+          };
+        }"""
+    )
+    line = {"x": [1, 2], "y": [3, 4], "mode": "lines", "line": {"color": "var(--series-1)"}}
+    spec = {"data": [line], "layout": {}}
+    page.route("**/figure.json?fails*", lambda route: route.fulfill(json=spec))
+    again.click()
+    expect(broken).to_have_attribute("data-drawn", "")
+    stroke = broken.locator(".scatterlayer .lines path").first
+    found = stroke.evaluate("path => getComputedStyle(path).stroke")
+    page.evaluate("document.dispatchEvent(new CustomEvent('themechange'))")
+    page.evaluate(FRAME)
+    expect(stroke).to_have_css("stroke", found)
+
+
 def test_figure_that_fails_says_so_and_can_be_tried_again(live_server: Any, page: Page) -> None:
     page.goto(live_server.url + PARTS)
     broken = page.locator("#broken")
@@ -152,6 +183,17 @@ def test_dialog_opens_and_closes_by_its_buttons(live_server: Any, page: Page) ->
     assert violations(page) == []
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_be_hidden()
+
+
+def test_a_click_before_the_scripts_have_loaded_is_not_lost(live_server: Any, page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/js/common.*", lambda route: held.append(route))
+    with page.expect_request("**/js/common.*"):
+        page.goto(live_server.url + DESK, wait_until="commit")
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    held[0].continue_()
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
 def test_figures_have_one_width_and_a_late_typeface_moves_nothing(
