@@ -83,7 +83,7 @@ class StudyAccess:
 
     @property
     def blind(self) -> bool:
-        """Whether names of models are kept from this person, whatever their other roles."""
+        """Return whether names of models are kept from this person, whatever their other roles."""
         if not self.study.blinded or not self.annotates:
             return False
         return self.study.pk in blind_studies(self.user)

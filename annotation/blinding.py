@@ -1,4 +1,4 @@
-"""Which runs and tasks are closed to people who annotate a blinded study."""
+"""The runs and tasks that are hidden from people who annotate a blinded study."""
 
 from collections.abc import Iterable
 from typing import Any

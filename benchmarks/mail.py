@@ -1,4 +1,4 @@
-"""Why mail was not sent, in words."""
+"""The reason why mail was not sent, in words."""
 
 import smtplib
 import socket

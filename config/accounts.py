@@ -1,4 +1,4 @@
-"""Who gets an account: nobody by themselves. And how often somebody may try to get into one."""
+"""Rules of accounts: nobody signs up on their own, and attempts to sign in are limited."""
 
 import math
 import time

@@ -17,7 +17,7 @@ SCALES = re.compile(r'<input type="radio" name="([a-z_]+)" value="\d')
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back; ``body`` is as it was sent, so its length is what went over the line."""
+    """A reply of the server; ``body`` is as it was sent, so its length is the traffic."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -130,7 +130,7 @@ class Annotator:
 
 
 def read_page(here: str, reply: Reply) -> Page:
-    """What the desk's script reads from its page."""
+    """Return what the desk's script reads from its page."""
     found = SETTINGS.search(reply.text)
     assert found is not None, here
     settings = json.loads(found.group(1))

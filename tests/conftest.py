@@ -1,4 +1,4 @@
-"""What every test gets: no network beyond this machine, repeatable chance, the system's browser."""
+"""Fixtures for every test: no network beyond this machine, repeatable chance, the browser."""
 
 import os
 import re
@@ -154,7 +154,7 @@ def install(tmp_path: Path, django_db_setup: None) -> Iterator[Install]:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """On PostgreSQL most modules have nothing to run: they are not even imported, which takes long.
+    """Ignore modules with nothing to run on PostgreSQL: importing them takes long.
 
     Only what is plain from a module's text: all of it says that one engine is enough, or nothing in
     it asks for a database.
@@ -178,7 +178,7 @@ def _tests_pages(path: Path) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On PostgreSQL only what uses database or queue; without a browser nothing that needs one."""
+    """Keep what uses database or queue on PostgreSQL; without a browser drop what needs one."""
     if settings.TEST_DATABASE_URL:
         there = [item for item in items if _uses_services(item)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(there)])

@@ -74,7 +74,7 @@ def empty_database(folder: Path) -> Iterator[None]:
 
 
 def _digest_of_source() -> str:
-    """Of all that what is in an empty database can depend on."""
+    """Return a digest of all sources on which the content of an empty database can depend."""
     digest = hashlib.sha256()
     root = Path(settings.BASE_DIR)
     folders = ("config", "benchmarks", "annotation", "analysis")
@@ -117,12 +117,12 @@ def use_copies_of(file: Path) -> None:
 
 
 def file_of_copies() -> Path | None:
-    """For processes that are none of pytest's; None on PostgreSQL."""
+    """Return the file of copies, for processes other than pytest's; None on PostgreSQL."""
     return _file
 
 
 class CopyingExecutor(MigrationExecutor):
-    """Where all migrations would be applied to an empty SQLite, it is filled with a copy."""
+    """An executor that fills an empty SQLite with a copy, instead of applying all migrations."""
 
     def migrate(self, targets: Any, *args: Any, **kwargs: Any) -> Any:
         newest = self.loader.graph.leaf_nodes()
@@ -153,7 +153,7 @@ def _keep_template() -> None:
 
 
 def _use_copy() -> None:
-    """What ``create_test_db`` does, but for the migrations."""
+    """Do what ``create_test_db`` does, but for the migrations."""
     connection.close()
     name = str(connection.settings_dict["TEST"]["NAME"])
     if _file is not None:
@@ -168,7 +168,7 @@ def _use_copy() -> None:
 
 @contextmanager
 def taken_back() -> Iterator[None]:
-    """What is written within is undone, as it is after a test."""
+    """Undo what is written within, as after a test."""
     block = transaction.atomic()
     block._from_testcase = True  # so that services may insist on being the outermost
     with block:
@@ -178,7 +178,7 @@ def taken_back() -> Iterator[None]:
 
 @contextmanager
 def standing_rows(blocker: DjangoDbBlocker) -> Iterator[None]:
-    """For a fixture of a module: what it makes first within stands until its tests are over.
+    """Keep the rows that a module's fixture makes until the tests of the module are over.
 
     Each test's own changes are taken back to it.
     """

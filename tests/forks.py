@@ -76,7 +76,7 @@ def _end_of(folder: Path, pid: int) -> Path:
 
 
 def _become(command: list[str]) -> NoReturn:
-    """In the fork: be the command."""
+    """Be the command, in the fork."""
     from django.core.management import execute_from_command_line
 
     code = 1

@@ -31,7 +31,7 @@ class Install(Protocol):
 
 @dataclass
 class Installation:
-    """Where the product runs, and the processes that were started there."""
+    """An installation: the folder in which the product runs, and the processes started there."""
 
     folder: Path
     database_url: str
@@ -56,7 +56,7 @@ class Installation:
         return cls(folder, f"{settings.TEST_DATABASE_URL.rpartition('/')[0]}/{name}")
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What a process needs to be told."""
+        """Return what a process needs to be told."""
         kept = {
             name: value
             for name, value in os.environ.items()

@@ -41,7 +41,7 @@ class Player:
         return reply
 
     def look(self, session: int) -> Reply:
-        """What the page asks for by itself: 204 while nothing has changed."""
+        """Return what the page asks for by itself: 204 while nothing has changed."""
         person = self.person
         before = person.headers
         person.headers = {**before, "HX-Request": "true"}

@@ -40,7 +40,7 @@ def make_trajectories(count: int) -> list[int]:
 
 
 def _play() -> None:
-    """What the demo's agents make of some of its tasks."""
+    """Let the demo's agents play some of its tasks."""
     ensure_scripted_agents()
     agents = list(Agent.objects.filter(name__in=TEMPERAMENTS).order_by("name")[:AGENTS])
     for run in start_runs(dataset=save_tasks(TASKS), agents=agents, levels=["high"], wake=False):

@@ -1,4 +1,4 @@
-"""Where tests find data that is too large, or not ours, to be kept in the repository.
+"""Find test data that is too large, or not ours, to be kept in the repository.
 
 Set ``PLANJURY_SHARED_DATA`` to its folder, or keep it as ``shared/data`` beside the repository.
 Tests that need it are skipped with a reason where it is absent.

@@ -48,7 +48,7 @@ class TurnRange:
 
     @property
     def far(self) -> bool:
-        """Whether it has so many turns that its end can be asked for apart."""
+        """Return whether it has so many turns that its end can be asked for apart."""
         return len(self.parts) > 1
 
     def within(self, other: "TurnRange") -> "TurnRange":

@@ -1,4 +1,4 @@
-"""What models are ranked by and a second measure, own and published rows."""
+"""The leaderboard figure: the ranking measure and a second one, for own and published rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

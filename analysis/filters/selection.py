@@ -1,4 +1,4 @@
-"""From the words of an address to the runs that a page is about, with what else could be chosen."""
+"""The runs that a page is about, read from its query string, and the other possible choices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""From an address to the study that a page is about, with what else could be chosen."""
+"""The study that a page is about, read from its query string, and the other possible choices."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -88,7 +88,7 @@ class AnalysisPage:
 
     @property
     def of_study(self) -> bool:
-        """Whether the page is about what people answered in a study."""
+        """Return whether the page is about what people answered in a study."""
         return self.asks is not None
 
     @property

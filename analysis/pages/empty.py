@@ -1,4 +1,4 @@
-"""Why a page about runs has nothing to show."""
+"""The reasons why a page about runs has nothing to show."""
 
 from analysis.filters.selection import Selection
 from analysis.pages.declaration import NothingToShow

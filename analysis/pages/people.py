@@ -1,4 +1,4 @@
-"""Whose answers in a study a page is about, and why there may be none."""
+"""The people of a study whose answers a page shows, and why there may be none."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

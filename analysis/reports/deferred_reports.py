@@ -89,12 +89,12 @@ class DeferredReport:
 
     @property
     def moving(self) -> bool:
-        """Whether a worker has the report or will have it."""
+        """Return whether a worker has the report or will have it."""
         return self.report is None and self.job is not None and self.job.status in ACTIVE
 
     @property
     def failed(self) -> bool:
-        """Whether the last attempt ended without a report."""
+        """Return whether the last attempt ended without a report."""
         return self.report is None and self.job is not None and self.job.status not in ACTIVE
 
     @property
@@ -107,7 +107,7 @@ class DeferredReport:
 
     @property
     def unasked(self) -> bool:
-        """Whether nobody has requested it yet."""
+        """Return whether nobody has requested it yet."""
         return self.report is None and self.job is None
 
 

@@ -1,4 +1,4 @@
-"""What people recorded about trajectories: answers in studies, flags, adjudications and labels."""
+"""People's records on trajectories: answers in studies, flags, adjudications and labels."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -51,7 +51,7 @@ class FacetView:
 
     @property
     def opened(self) -> bool:
-        """Whether it is unfolded when the page loads."""
+        """Return whether it is unfolded when the page loads."""
         return bool(self.chosen) or self.name in OPEN
 
     @cached_property
@@ -191,7 +191,7 @@ class Listing:
 
     @cached_property
     def knows_tokens(self) -> bool:
-        """Whether it is known of any of the rows how many tokens its calls took."""
+        """Return whether it is known of any of the rows how many tokens its calls took."""
         return bool((self.index.columns.tokens[self.rows] >= 0).any())
 
     @cached_property

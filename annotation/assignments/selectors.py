@@ -1,4 +1,4 @@
-"""Which items somebody may still claim from a pool, and which returned ones may come back.
+"""The items that somebody may claim from a pool, and the returned items that may come back.
 
 An assignment is returned when its lease expires, the study closes or the annotator leaves; it may
 come back to the same person. One that a manager took away may not, unless a manager assigns it

@@ -48,7 +48,7 @@ class DesignOutlook:
 
     @property
     def agreement(self) -> bool:
-        """Whether agreement among people will be defined."""
+        """Return whether agreement among people will be defined."""
         return self.shared > 0
 
     @property
@@ -60,7 +60,7 @@ class DesignOutlook:
 
     @property
     def judge_test(self) -> bool:
-        """Whether the alternative annotator test can be made; in a pool, if people take enough."""
+        """Return whether the alternative annotator test can be made, given enough shared items."""
         if self.testable is None:
             return self.shared >= ITEMS_FOR_JUDGE_TEST
         return self.testable >= PEOPLE_FOR_JUDGE_TEST

@@ -113,7 +113,7 @@ class FormRow:
 
     @property
     def is_inline(self) -> bool:
-        """Whether its answers stand in columns beside its title."""
+        """Return whether its answers stand in columns beside its title."""
         scale = self.question.scale
         return scale.kind in ("points", "choice") and not (is_stacked(scale) or has_many(scale))
 

@@ -59,7 +59,7 @@ class TaskCard:
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left of it."""
+        """Return whether nothing is left of it."""
         return self.rank == FINISHED
 
 

@@ -30,7 +30,7 @@ class ItemMatch:
 
     @property
     def reasons(self) -> list[str]:
-        """Why items are missing, the most frequent reason first, with the first few items."""
+        """The reasons why items are missing, most frequent first, each with its first few items."""
         items: dict[str, list[int]] = {}
         for number, why in self.missing.items():
             items.setdefault(why, []).append(number)

@@ -48,15 +48,16 @@ class SessionAccess:
 
     @property
     def oversees(self) -> bool:
-        """Whether they may see all of the session; who plays in it may not before it is over."""
+        """Return whether they may see all of the session; players may not before it is over."""
         if self.place is not None and self.session.state not in LiveSession.OVER:
             return False
         return self.study.oversees and not self.study.blind
 
     @property
     def manages(self) -> bool:
-        """Whether they may change who plays, hand over and end: managers of the study, and the
-        researcher who made the session.
+        """Return whether they may change players, hand over and end the session.
+
+        Managers of the study may, and so may the researcher who made the session.
         """
         made = self.session.created_by_id == self.user.pk and self.study.oversees
         return self.study.manages or made

@@ -46,7 +46,7 @@ class SessionRow:
 
     @property
     def untouched(self) -> bool:
-        """Whether the reader has not begun it."""
+        """Return whether the reader has not begun it."""
         return not self.over and self.place is not None and self.place.ready_at is None
 
     @property

@@ -139,12 +139,12 @@ class Participant(models.Model):
 
     @property
     def has_open_item(self) -> bool:
-        """Whether an assignment of the main part is open, as counted."""
+        """Return whether an assignment of the main part is open, as counted."""
         return self.assigned > self.submitted + self.skipped + self.returned
 
     @property
     def has_enough(self) -> bool:
-        """Whether they submitted as many items of a pool as they are to judge."""
+        """Return whether they submitted as many items of a pool as they are to judge."""
         return self.most_items is not None and self.submitted >= self.most_items
 
 

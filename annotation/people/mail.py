@@ -72,7 +72,7 @@ class NewLink:
 
 @dataclass
 class SentMail:
-    """To which addresses mail was sent, and to which not and why."""
+    """The addresses to which mail was sent, and those to which it was not, with the reason."""
 
     sent: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
@@ -166,7 +166,7 @@ class ReminderRow:
 
     @property
     def proposed(self) -> bool:
-        """Whether a reminder is proposed: there is an address, and none was sent lately."""
+        """Return whether a reminder is proposed: there is an address, and none was sent lately."""
         lately = self.reminded_at is not None and timezone.now() - self.reminded_at < AWAY
         return bool(self.address) and not lately
 

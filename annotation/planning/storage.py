@@ -196,13 +196,13 @@ class Storing:
 
     @property
     def moving(self) -> bool:
-        """Whether somebody works on it, or will."""
+        """Return whether somebody works on it, or will."""
         job = self.job
         return job is not None and job.status in (Job.Status.QUEUED, Job.Status.RUNNING)
 
     @property
     def failed(self) -> str:
-        """Why it came to a halt, where that is known."""
+        """The reason why it stopped, where that is known."""
         return self.job.message if self.job is not None and not self.moving else ""
 
     @property

@@ -26,7 +26,7 @@ SECONDS_PER_QUESTION, SHORTEST = 1, 3
 
 @dataclass(frozen=True)
 class GoldRule:
-    """From ``answers`` known answers on, less than ``share`` of them right leads to ``action``."""
+    """After ``answers`` known answers, a correct share below ``share`` leads to ``action``."""
 
     action: str = NOTHING
     answers: int = 10

@@ -125,7 +125,7 @@ class Question:
 
     @property
     def of_final_plan(self) -> bool:
-        """Whether the final plan is scored: what the judges found in it would bias the answer."""
+        """Return whether the final plan is scored; its judge scores would then bias the answer."""
         return self.about == "final" or self.about == "item" and "final_plan" in self.needs
 
     @cached_property

@@ -66,7 +66,7 @@ class RecruitingLinkForm(forms.Form):
 
     @property
     def folded_open(self) -> bool:
-        """Whether something that is folded away is filled in or wrong."""
+        """Return whether something that is folded away is filled in or wrong."""
         return any(self[name].value() or self[name].errors for name in self.FOLDED)
 
     def clean_screening(self) -> list[ScreeningQuestion]:

@@ -60,7 +60,7 @@ class OwnPart:
 
     @property
     def before(self) -> bool:
-        """Whether something comes before the first item."""
+        """Return whether something comes before the first item."""
         return self.step.name in ORDER[:-1] and not self.counts.ended
 
     @property

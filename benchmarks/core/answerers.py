@@ -1,4 +1,4 @@
-"""Who answers: the port that language models, scripts, recordings, machines and people fill."""
+"""The answerer port, which language models, scripts, recordings, machines and people fill."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

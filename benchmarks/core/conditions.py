@@ -1,4 +1,4 @@
-"""How pages call conditions, which are stored as ``standard`` or as ``name=value, name=value``."""
+"""Names of conditions on pages; they are stored as ``standard`` or ``name=value, name=value``."""
 
 from benchmarks.core.ports.comparisons import Factor
 from benchmarks.core.system import System

@@ -1,4 +1,4 @@
-"""What a benchmark system offers: its protocol, and ports that it may fill.
+"""The declaration of a benchmark system: its protocol, and the ports that it may fill.
 
 A port is an attribute with a type and a default. Shared code asks the system through these ports
 and never imports from a system's folder.

@@ -1,4 +1,4 @@
-"""What administrators decide about endpoints: allowed hosts, keys, and who may add endpoints.
+"""Administrators' decisions on endpoints: allowed hosts, keys, and who may add endpoints.
 
 Each change is recorded in the administration's history.
 """

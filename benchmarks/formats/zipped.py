@@ -110,7 +110,7 @@ def _inflated(packed: "_Part") -> Iterator[bytes]:
 
 
 class _Part:
-    """So many bytes of a file."""
+    """The next bytes of an open file, up to a given number, as a file."""
 
     def __init__(self, raw: BinaryIO, left: int) -> None:
         self.raw, self.left = raw, left

@@ -64,7 +64,7 @@ def _wake_on_commit(job_id: int) -> None:
 
 
 class Progress:
-    """Given to a job's work: reports progress, renews the lease, notices a cancellation."""
+    """The handle with which a job reports progress, renews its lease and sees a cancellation."""
 
     def __init__(self, job: Job, owner: str) -> None:
         self.job, self.owner = job, owner

@@ -1,4 +1,4 @@
-"""Which hosts may be called, and which network addresses their names may resolve to.
+"""The hosts that may be called, and the network addresses that their names may resolve to.
 
 A list of allowed hosts holds names (``api.example.org``), patterns for all names below a domain
 (``*.example.org``), addresses (``10.1.2.3``, ``[fd00::7]``) and private ranges (``10.1.0.0/16``);

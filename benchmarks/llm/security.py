@@ -1,4 +1,4 @@
-"""What keeps endpoints from doing harm: where calls may go, and how keys stay secret.
+"""Security rules for endpoints: where calls may go, and how keys stay secret.
 
 The rules (docs/endpoints.md): a key is named by a variable that starts with
 ``PLANJURY_KEY_``; the host stands in a list (``hosts``); plain http goes to this machine alone; no

@@ -80,7 +80,7 @@ class Analysis(Report):
 
     @property
     def empty(self) -> str:
-        """Why there is nothing to show; empty if there is something."""
+        """The reason why there is nothing to show; empty if there is something."""
         found = self.data["empty"]
         return f"{found['title']}. {found['text']}" if found else ""
 

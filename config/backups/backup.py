@@ -1,4 +1,4 @@
-"""From the database to a file, while others go on writing."""
+"""Back up the database to a file, while others go on writing."""
 
 import time
 from dataclasses import dataclass

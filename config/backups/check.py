@@ -1,4 +1,4 @@
-"""Whether a backup can be restored: it is restored into a database that is thrown away."""
+"""Check a backup by restoring it into a database that is thrown away."""
 
 import secrets
 import tempfile

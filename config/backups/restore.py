@@ -1,4 +1,4 @@
-"""From a file to the database, under whoever works with it."""
+"""Restore a backup file into the database, even while the server runs."""
 
 import fcntl
 import os

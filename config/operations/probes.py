@@ -37,7 +37,7 @@ class Readiness:
 
     @property
     def ready(self) -> bool:
-        """Whether requests should come here."""
+        """Return whether requests should come here."""
         return all(probe.ok for probe in self.probes if probe.essential)
 
     @property

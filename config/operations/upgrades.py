@@ -1,4 +1,4 @@
-"""Whether the previous release can go on working while this one's migrations are applied.
+"""Check that the previous release can go on working while this one's migrations are applied.
 
 In a rolling upgrade the first server of the new release migrates the database, and those of the
 previous release run beside it until their turn comes.
@@ -80,12 +80,12 @@ def _obstacles(
 
 
 def _may_be_left_out(field: models.Field) -> bool:  # type: ignore[type-arg]
-    """Whether an INSERT that does not name the column succeeds."""
+    """Return whether an INSERT that does not name the column succeeds."""
     return field.null or field.many_to_many or field.db_default is not NOT_PROVIDED
 
 
 def _holds_as_much(old: models.Field, new: models.Field) -> bool:  # type: ignore[type-arg]
-    """Whether an altered column takes all values that it took, under the same name."""
+    """Return whether an altered column takes all values that it took, under the same name."""
     if old.db_column != new.db_column or (new.unique and not old.unique):
         return False
     if old.null and not new.null:

@@ -261,17 +261,17 @@ class OidcServer:
 
     @property
     def given(self) -> bool:
-        """Whether anything was set."""
+        """Return whether anything was set."""
         return bool(self.url or self.client_id or self.has_secret)
 
     @property
     def complete(self) -> bool:
-        """Whether it can be used."""
+        """Return whether it can be used."""
         return bool(self.url and self.client_id and self.has_secret)
 
     @property
     def secure(self) -> bool:
-        """Whether secrets are sent to it encrypted, or stay on this machine."""
+        """Return whether secrets are sent to it encrypted, or stay on this machine."""
         parts = urlsplit(self.url)
         if not parts.hostname:
             return False

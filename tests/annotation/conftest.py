@@ -22,7 +22,7 @@ def bob(db: None) -> User:
 
 @pytest.fixture
 def manager(db: None) -> User:
-    """Who made the study."""
+    """Return the manager, who made the study."""
     return make_person("mia")
 
 

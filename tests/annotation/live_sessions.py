@@ -90,7 +90,7 @@ def carry(session: LiveSession) -> None:
 
 
 def asked(session: LiveSession) -> list[OpenAsk]:
-    """What waits for people now."""
+    """Return what waits for people now."""
     return list(session.trajectory.open_asks.filter(answered_at=None).order_by("slot"))
 
 

@@ -1,4 +1,4 @@
-"""Who may see and do what: every address by everybody, against a literal table."""
+"""Tests of access to studies: every address by everybody, against a literal table."""
 
 import json
 

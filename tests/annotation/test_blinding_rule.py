@@ -1,4 +1,4 @@
-"""Who is blind, for how long, and what is closed by it."""
+"""Tests of blinding: who is blind, for how long, and what is hidden by it."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""What no database stores, and numbers, moments and nesting beyond all bounds, by every way in."""
+"""Tests of input that no database stores, and of absurd numbers, times and nesting, everywhere."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""How long pages, exports, backups and upgrades take on a large PostgreSQL: a table for the docs.
+"""Measure pages, exports, backups and upgrades on a large PostgreSQL: a table for the docs.
 
 ``python -m tests.bench._large`` fills an empty PostgreSQL (that of ``DATABASE_URL``, else a
 throw-away one) with 100,000 trajectories and 10 million scores of judges, and measures each thing

@@ -49,7 +49,7 @@ class Bench:
         self.spent: dict[str, list[float]] = {}
 
     def all_at_once(self, act: Callable[[int], R], *, kind: str, requests: int = 1) -> list[R]:
-        """What everybody does at once; notes the milliseconds that each request cost."""
+        """Let everybody do something at once, and note the milliseconds that each request cost."""
         before = self.server.cpu()
         done = list(self.pool.map(act, range(len(self.people))))
         spent = (self.server.cpu() - before) * 1000
@@ -83,7 +83,7 @@ class Bench:
 
 
 def batch(person: Annotator, study: int) -> Reply:
-    """What the queue in the browser sends when the network is back."""
+    """Return what the queue in the browser sends when the network is back."""
     page = person.open(study)
     assert page is not None, "nothing is left"
     ok([person.save(page, dict.fromkeys(page.questions, 4))])

@@ -221,7 +221,7 @@ def spent(act: Callable[[], Any]) -> float:
 
 
 def forget() -> None:
-    """As a process that has just started: what is kept in the database is all there is."""
+    """Empty the caches, as in a process that has just started; only the database is left."""
     from analysis.trajectory_index import annotations as people
     from analysis.trajectory_index import table
 
@@ -252,7 +252,7 @@ def long_pages(first: int, second: int) -> dict[str, str]:
 
 
 def interactions() -> dict[str, str]:
-    """What a reader does, as query strings."""
+    """Return what a reader does, as query strings."""
     from benchmarks.models import Agent, Run, Trajectory
 
     ids = Trajectory.objects.order_by("-pk").values_list("pk", flat=True)
@@ -281,7 +281,7 @@ def interactions() -> dict[str, str]:
 
 
 def plain() -> float:
-    """What seven facets and a count would cost as queries of their own, each over all rows."""
+    """Return the cost of seven facets and a count as queries of their own, each over all rows."""
     from django.db.models import Count
 
     from benchmarks.trajectories.selectors import (

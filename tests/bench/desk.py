@@ -70,7 +70,7 @@ addEventListener('DOMContentLoaded', () => {
 
 @dataclass
 class ItemCost:
-    """What one item cost."""
+    """The cost of one item."""
 
     way: Way
     clicks: int = 0

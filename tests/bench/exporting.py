@@ -1,4 +1,4 @@
-"""What an export of 10,000 items with ten answers each costs, in every format, and in what memory.
+"""Measure time and memory of an export of 10,000 items with ten answers each, in each format.
 
 Run by ``make bench``. The study is made in bulk in a database of its own; each format is then sent
 as a download would be, a piece at a time. Memory is the most that the process held while sending,
@@ -141,7 +141,7 @@ def measure(items: int) -> None:
 
 
 def figures(items: int, url: str) -> dict[str, Any]:
-    """What ``measure`` prints in a process of its own."""
+    """Return what ``measure`` prints in a process of its own."""
     environment = os.environ | {"DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, __file__, str(items)]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)

@@ -142,7 +142,7 @@ def measure(path: Path) -> None:
 
 
 def figures(path: Path, url: str, *more: str) -> dict[str, Any]:
-    """What ``measure`` prints in a process of its own."""
+    """Return what ``measure`` prints in a process of its own."""
     environment = os.environ | {"DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, __file__, str(path), *more]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)

@@ -88,7 +88,7 @@ def in_memory(ids: Sequence[int]) -> float:
 
 
 def _copies() -> list[int]:
-    """What is judged: copies, because the pool is filled up from first attempts alone."""
+    """Return what is judged: copies, because the pool is filled up from first attempts alone."""
     from benchmarks.models import Trajectory
 
     rows = Trajectory.objects.filter(attempt__gt=1).order_by("attempt", "pk")

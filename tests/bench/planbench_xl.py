@@ -108,7 +108,7 @@ def generate(rng: random.Random) -> tuple[Task, ...]:
 
 
 def path_counts(rng: random.Random) -> list[int]:
-    """How many paths each task has: 1 to 77, 4,313 in all."""
+    """Return how many paths each task has: 1 to 77, 4,313 in all."""
     counts = [min(MOST_PATHS, max(1, round(rng.expovariate(1 / 12)))) for _ in range(TASKS)]
     while (missing := PATHS - sum(counts)) != 0:
         step = 1 if missing > 0 else -1

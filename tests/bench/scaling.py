@@ -1,4 +1,4 @@
-"""How one run spreads over 1, 2 and 4 workers, on PostgreSQL and Redis: the table in the docs.
+"""Measure one run on 1, 2 and 4 workers, on PostgreSQL and Redis: the table in the docs.
 
 Run by ``make bench``. Each worker makes 16 calls at once, and the endpoint's limit is 16 for each.
 Workers are processes of their own (``manage.py work``), as on machines of their own; here all share

@@ -1,4 +1,4 @@
-"""What a search costs among 100,000 trajectories of 3 turns, and what it costs to take them in.
+"""Measure a search among 100,000 trajectories of 3 turns, and the filling of its index.
 
 Run by ``make bench`` on SQLite, in a database of its own, with the shipped settings; with
 ``requirements/scripts/throwaway.sh .venv/bin/python tests/bench/searching.py`` on PostgreSQL. There
@@ -98,7 +98,7 @@ def store_long(run: int) -> None:
 
 
 def look_through() -> int:
-    """What there is without an index: every text looked through for a word."""
+    """Return what there is without an index: every text looked through for a word."""
     from benchmarks.models import Turn
 
     word = "w15000"

@@ -1,4 +1,4 @@
-"""How long a start takes, and what it costs: the first with empty data, and the next."""
+"""Measure time and CPU of a start: the first with empty data, and the next."""
 
 import os
 import resource

@@ -27,7 +27,7 @@ def processor() -> str:
 
 
 def machine() -> str:
-    """What figures were measured on, and how busy it was."""
+    """Return what figures were measured on, and how busy it was."""
     load, version = os.getloadavg()[0], platform.python_version()
     return f"{processor()}, {os.cpu_count()} cores, load {load:.2f}, Python {version}"
 

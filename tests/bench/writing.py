@@ -1,4 +1,4 @@
-"""How long those wait who write to SQLite at once: in the product's queue, and in SQLite's own way.
+"""Measure how long concurrent writers to SQLite wait, in the product's queue and in SQLite's own.
 
 Run by ``make bench``. Two processes, as web server and worker are two, on one database with the
 shipped, durable settings. Each thread stores messages as a call does, a burst of transactions and

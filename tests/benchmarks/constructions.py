@@ -60,7 +60,7 @@ def make_construction(*ended: str | None, rows: Sequence[dict[str, Any]] = CANDI
 def add_trajectory(
     run: Run, task: Any, termination: str | None, rows: Sequence[dict[str, Any]], **more: Any
 ) -> Trajectory:
-    """How one problem ended."""
+    """Add the trajectory of one problem, with its ending."""
     kept = [row for row in rows if row["decision"] == "kept"]
     levels = {
         level: [row["key"] for row in kept if row["round"] <= place]

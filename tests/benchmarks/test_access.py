@@ -1,4 +1,4 @@
-"""How pages refuse: by way of signing in, and without telling what exists.
+"""Tests of refusals by pages: they lead to signing in, and do not tell what exists.
 
 Who may open what stands in tests/contracts/access_table.py.
 """
@@ -64,7 +64,7 @@ def urls(played: Run) -> dict[str, str]:
 
 
 def answers(client: Client, urls: dict[str, str], **headers: str) -> dict[str, HttpResponse]:
-    """What each page answers; nothing of what that does lasts."""
+    """Return what each page answers; nothing of what that does lasts."""
     found = {}
     for name, _, posts in PAGES:
         if name in urls:

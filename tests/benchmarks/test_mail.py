@@ -1,4 +1,4 @@
-"""What is said where a mail server refuses, as its errors are raised by the standard library."""
+"""Tests of messages where a mail server refuses, as the standard library raises its errors."""
 
 import smtplib
 import socket

@@ -25,7 +25,7 @@ class IdentityServer:
         self._asked: dict[str, str] = {}
 
     def sign_in(self, address: str) -> dict[str, str]:
-        """What the person's browser does at the server: the parameters it brings back."""
+        """Return what the person's browser does at the server: the parameters it brings back."""
         asked = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
         assert asked["client_id"] == CLIENT_ID
         assert asked["response_type"] == "code"

@@ -1,4 +1,4 @@
-"""What the top bar offers, and to whom."""
+"""Tests of the top bar: what it offers, and to whom."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser

@@ -1,4 +1,4 @@
-"""What is used is written down, and what is written down exists."""
+"""Tests that the docs name everything that is used, and nothing that does not exist."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""What browsers are told with every answer, and how long a session lives."""
+"""Tests of the headers of every answer, and of the life of a session."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What the log says of requests that are denied, and of those that fail."""
+"""Tests of the log lines of requests that are denied, and of those that fail."""
 
 import io
 import logging
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """What stands in the log, as the product writes it."""
+    """Yield the log, as the product writes it."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))

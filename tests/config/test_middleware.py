@@ -1,4 +1,4 @@
-"""What happens to every request and answer."""
+"""Tests of the middleware that every request and answer passes."""
 
 import gzip
 from typing import Any
@@ -16,7 +16,7 @@ WORDS = b"<p>The same words again.</p>" * 100
 
 
 def answer(response: Any, **headers: str) -> Any:
-    """What the middleware makes of a view's response."""
+    """Return what the middleware makes of a view's response."""
     request: HttpRequest = RequestFactory(headers=headers or WANTS).get("/")
     return CompressText(lambda _: response)(request)
 

@@ -49,7 +49,7 @@ def start(client: Client, server: IdentityServer, **query: str):
 
 
 def go(client: Client, server: IdentityServer, **query: str):
-    """To the server and back."""
+    """Go to the server and back."""
     left = start(client, server, **query)
     assert left.status_code == 200, left.headers
     target = left.context["target"]

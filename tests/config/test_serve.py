@@ -153,7 +153,7 @@ def is_refused(address: tuple[str, int]) -> bool:
 
 
 def is_pending(pid: int, number: int) -> bool:
-    """Whether a signal waits for a process that is stopped."""
+    """Return whether a signal waits for a process that is stopped."""
     lines = dict(
         line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
     )

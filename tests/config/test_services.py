@@ -1,4 +1,4 @@
-"""What addresses of the database and of the broker become for Django, Celery and the cache."""
+"""Tests of addresses of database and broker, as Django, Celery and the cache get them."""
 
 from pathlib import Path
 

@@ -204,7 +204,7 @@ def test_a_proxy_on_this_machine_that_nobody_counted_locks_nobody_out(rater: Use
 
 
 def code(secret: str) -> str:
-    """What an authenticator app shows now."""
+    """Return what an authenticator app shows now."""
     return format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time())))
 
 

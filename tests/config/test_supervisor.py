@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """Where children write their process ids."""
+    """Return where children write their process ids."""
     return tmp_path / "trace"
 
 

@@ -114,7 +114,7 @@ class World:
     def everybody(
         self, address: Address, method: str, people: Iterable[str] = tuple(PERSONAS)
     ) -> tuple[str, ...]:
-        """What each of these people is answered, in the table's words; nothing of it lasts."""
+        """Return the answer to each of these people, in the table's words; nothing of it lasts."""
         url = self.url(address)
         # Nobody is held up by how often somebody else asked.
         cache.clear()
@@ -140,7 +140,7 @@ class World:
 
 
 def word(answer: HttpResponse) -> str:
-    """What the table calls an answer."""
+    """Return what the table calls an answer."""
     status = answer.status_code
     if status in OK:
         return "ok"

@@ -187,7 +187,7 @@ def _mark_talks(root: User, ann: User) -> None:
 
 
 def _say(study: Study, bob: User) -> None:
-    """What another rater said and will not judge."""
+    """Store a rating of another rater, who will not judge more."""
     (item, *_) = study.assignments.filter(annotator=bob).order_by("position")
     record_rating(
         assignment=item, by=bob, aspect=Aspect.COMMENT, text="quagga-remark",

@@ -227,7 +227,7 @@ def through_json(log: MemoryLog) -> MemoryLog:
 
 
 def settled(log: MemoryLog) -> dict[tuple[int, int], list[tuple[Any, ...]]]:
-    """What came back by (step, slot), whatever was lost on the way."""
+    """Return what came back by (step, slot), whatever was lost on the way."""
     found: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
     for row in log.exchanges():
         if row.state not in ("lost", "failed"):

@@ -27,7 +27,7 @@ def line(name: str, method: str, words: Words) -> str:
 
 @cache
 def table() -> dict[tuple[str, str], Words]:
-    """What each person gets, by name of the address and method."""
+    """Return what each person gets, by name of the address and method."""
     rows: dict[tuple[str, str], Words] = {}
     for text in TABLE.splitlines():
         if not text.strip() or text.startswith("#"):
@@ -123,7 +123,7 @@ def site() -> list[Address]:
 
 
 def differences(world: World, address: Address, method: str) -> list[str]:
-    """Where the site and the table differ about an address, in words."""
+    """Return where the site and the table differ about an address, in words."""
     said = table().get((address.name, method))
     other = table().get((address.name, "GET" if method == "POST" else "POST"))
     if said is None and other is None:
@@ -144,10 +144,10 @@ def differences(world: World, address: Address, method: str) -> list[str]:
 
 
 def is_not_taken(world: World, address: Address, method: str) -> bool:
-    """Whether a view refuses a method as such, before it looks at who asks."""
+    """Return whether a view refuses a method as such, before it looks at who asks."""
     return set(world.everybody(address, method, ("stranger", "annot", "admin"))) == {"405"}
 
 
 def follows(post: Words, get: Words) -> bool:
-    """Whether POST does for nobody what GET does not."""
+    """Return whether POST does for nobody what GET does not."""
     return all(word == of_get or word in REFUSED for word, of_get in zip(post, get, strict=True))

@@ -102,7 +102,7 @@ def _clustering(rows: Any) -> FailureClustering:
 
 
 def values(world: World) -> dict[str, list[Any]]:
-    """What addresses are filled in with: one of everything that there is, in a study and not."""
+    """Return values for addresses: one of everything that there is, in a study and not."""
 
     def ids(rows: Any) -> list[Any]:
         return list(rows.values_list("pk", flat=True))
@@ -189,7 +189,7 @@ def with_queries(found: set[str]) -> Iterator[str]:
 
 
 class Links(HTMLParser):
-    """Where a page leads, and what it loads by script."""
+    """The links of a page, and what it loads by script."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -202,7 +202,7 @@ class Links(HTMLParser):
 
 
 def links_of(pages: dict[str, str]) -> set[str]:
-    """What these pages link to, a few of each shape."""
+    """Return what these pages link to, a few of each shape."""
     shapes: dict[str, int] = {}
     found = set()
     for page, text in sorted(pages.items()):
@@ -225,7 +225,7 @@ def links_of(pages: dict[str, str]) -> set[str]:
 
 
 def read(client: Client, paths: set[str], **headers: str) -> dict[str, str]:
-    """What each address answers."""
+    """Return what each address answers."""
     found = {}
     for path in sorted(paths):
         answer = client.get(path, headers=headers)
@@ -235,7 +235,7 @@ def read(client: Client, paths: set[str], **headers: str) -> dict[str, str]:
 
 
 def read_with_parts(client: Client, paths: set[str]) -> dict[str, str]:
-    """What each address answers, and what it answers a script that asks for a part.
+    """Return what each address answers, and what it answers a script that asks for a part.
 
     Only an answer that looked for the header by which scripts say so can be another with it.
     """

@@ -1,4 +1,4 @@
-"""What every registered system keeps to, whatever it is about."""
+"""Tests of the contract that every registered system keeps."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def undisturbed(case: Case) -> Played:
 
 
 def is_json(value: Any) -> bool:
-    """Whether a value is JSON as it stands: no tuples, no keys that are not texts, no NaN."""
+    """Return whether a value is JSON as it is: no tuples, no keys that are not texts, no NaN."""
     return json.loads(canonical_json(value)) == value
 
 
@@ -289,7 +289,7 @@ print(digest(rows))
 
 
 def kill_points(writes: int) -> list[int]:
-    """Which writes are the last before death: all, or ``KILLS`` of them with both ends."""
+    """Return which writes are the last before death: all, or ``KILLS`` of them with both ends."""
     if writes <= KILLS:
         return list(range(1, writes + 1))
     return sorted({1 + round(n * (writes - 1) / (KILLS - 1)) for n in range(KILLS)})

@@ -19,7 +19,7 @@ def templates() -> Iterator[tuple[str, str]]:
 
 
 def faults(text: str) -> Iterator[str]:
-    """What of a template would put a CSRF token into an address."""
+    """Yield the parts of a template that would put a CSRF token into an address."""
     for form in FORM.finditer(text):
         posted = re.search(r"""method=["']post["']""", form["tag"], re.IGNORECASE)
         if not posted and "csrf_token" in form["inside"]:

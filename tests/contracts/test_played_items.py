@@ -1,5 +1,6 @@
-"""What players say of their own session is kept and exported, and is nowhere a rating of somebody
-independent: not in agreement, not in human scores, not among what is adjudicated.
+"""Tests of ratings that players give their own session: kept and exported, nowhere independent.
+
+They count neither in agreement nor in human scores, and are not adjudicated.
 """
 
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_players_are_no_raters(judged: tuple[Study, Study]) -> None:
 
 
 def said_in(study: Study) -> list[tuple[object, ...]]:
-    """Of the exported table what was said of what, and for which use."""
+    """Return the rows of the exported table: what was said of what, and for which use."""
     rows = rating_rows(Scope(study))
     return [(row["use"], row["question"], row["value"]) for row in rows]
 

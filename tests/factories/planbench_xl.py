@@ -40,7 +40,7 @@ def start_for_person(*tasks: str, **settings: Any) -> Run:
 
 
 def waiting_ask(run: Run) -> OpenAsk:
-    """What a run waits for now."""
+    """Return what a run waits for now."""
     found = open_asks().filter(trajectory__run=run).first()
     assert found is not None
     return found

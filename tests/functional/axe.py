@@ -37,7 +37,7 @@ def looks(page: Page) -> Iterator[str]:
 
 
 def violations(page: Page, *, serious: bool = False) -> list[str]:
-    """What axe objects to on this page, once nothing moves any more: rule and element.
+    """Return what axe objects to on this page, once nothing moves any more: rule and element.
 
     ``serious``: leave out what it holds to be minor or moderate.
 

@@ -1,4 +1,4 @@
-"""What holds for every test that drives a browser."""
+"""Fixtures for every test that drives a browser."""
 
 from collections.abc import Iterator
 

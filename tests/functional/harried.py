@@ -30,7 +30,7 @@ TIMEOUT = 2.0
 
 @dataclass
 class Trial:
-    """What is to be played, and what came of it."""
+    """A trial to be played, and its result."""
 
     trajectories: int = 100
     kills: int = 20
@@ -205,7 +205,7 @@ def kill_worker(parent: "subprocess.Popen[bytes]", rng: random.Random) -> int:
 
 
 def let_leases_lapse(run: Any) -> None:
-    """What thirty seconds of waiting would do."""
+    """Let leases expire, as thirty seconds of waiting would."""
     from datetime import UTC, datetime
 
     time.sleep(0.2)

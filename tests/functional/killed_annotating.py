@@ -43,7 +43,7 @@ R = TypeVar("R")
 
 @dataclass
 class Ledger:
-    """What one client was told: edits by id, as the server acknowledged them, and submissions."""
+    """A record of what one client was told: acknowledged edits by id, and submissions."""
 
     stored: dict[str, tuple[str, str, int]] = field(default_factory=dict)
     submitted: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Ledger:
 
 @dataclass
 class Trial:
-    """What is to be played, and what came of it."""
+    """A trial to be played, and its result."""
 
     clients: int = 8
     kills: int = 1000

@@ -37,7 +37,7 @@ LINES = ("Not like that, please.", "That will not do here.", "There is something
 
 @dataclass
 class Trial:
-    """What is to be played, and what came of it."""
+    """A trial to be played, and its result."""
 
     sessions: int = 50
     people: int = 10
@@ -207,7 +207,7 @@ def insist(ask: Any) -> Any:
 
 
 def ended(session: int) -> bool:
-    """Whether a session's trajectory has come to its end."""
+    """Return whether a session's trajectory has come to its end."""
     from benchmarks.models import Trajectory
 
     rows = Trajectory.objects.filter(live_session=session)
@@ -239,7 +239,7 @@ def strike(server: Server, kind: str) -> bool:
 
 
 def let_leases_lapse() -> None:
-    """What thirty seconds without a worker would do."""
+    """Let leases expire, as thirty seconds without a worker would."""
     from django.db import connection
     from django.utils import timezone
 

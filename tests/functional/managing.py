@@ -307,7 +307,7 @@ def act(mia: Manager, name: str, action: str) -> None:
 
 
 def open_submission(mia: Manager, name: str) -> None:
-    """From the overview to the first submission of somebody."""
+    """Go from the overview to the first submission of somebody."""
     mia.tab("Overview")
     mia.click(mia.page.locator("#study-progress tbody").get_by_role("link", name=re.compile(name)))
     rows = mia.page.get_by_role("row").filter(has_not_text="gold")

@@ -108,11 +108,11 @@ class Site:
             )
 
     def log(self, name: str) -> Path:
-        """Where a process writes."""
+        """Return where a process writes."""
         return self.folder / f"{name}.log"
 
     def is_ready(self, number: int) -> bool:
-        """Whether a web server says so, asked by IP address."""
+        """Return whether a web server says so, asked by IP address."""
         address = f"http://127.0.0.1:{self.ports[number]}/health/ready"
         return requests.get(address, timeout=5).status_code == 200
 
@@ -323,12 +323,12 @@ def calls_of(run: int) -> Any:
 
 
 def has_calls(run: int, number: int) -> bool:
-    """Whether so many calls of a run were answered."""
+    """Return whether so many calls of a run were answered."""
     return bool(calls_of(run).filter(state="answered").count() >= number)
 
 
 def is_done(run: int) -> bool:
-    """Whether a run has ended."""
+    """Return whether a run has ended."""
     from benchmarks.models import Run
 
     return Run.objects.get(pk=run).status in (Run.Status.DONE, Run.Status.ATTENTION)
@@ -556,7 +556,7 @@ def drain(site: Site, run: int) -> str:
 
 
 def _carries(parent: int) -> bool:
-    """Whether a child of a process has a call out."""
+    """Return whether a child of a process has a call out."""
     from benchmarks.models import Exchange
 
     out = Exchange.objects.filter(state="sent")

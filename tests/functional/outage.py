@@ -59,7 +59,7 @@ class Weather(FakeServer):
         self.calm()
 
     def calm(self, shares: dict[Fault, float] | None = None, at_once: int = 0) -> None:
-        """As if started anew, with these chances of faults."""
+        """Begin anew, with these chances of faults."""
         self.counts, self.shares, self.at_once = type(self.counts)(), shares or {}, at_once
         self.after: int | None = None
         self.over: Callable[[], bool] = lambda: True
@@ -87,7 +87,7 @@ def hasty() -> Iterator[None]:
 
 @dataclass
 class Trial:
-    """What is to be played on ``dataset``, with so many workers, and what came of it."""
+    """A trial to be played on ``dataset`` with so many workers, and its result."""
 
     dataset: Any
     server: Weather
@@ -158,7 +158,7 @@ class Trial:
         return run
 
     def _carry(self, run: Any) -> Any:
-        """As far as it goes; what it has committed is never above its cap."""
+        """Carry the run as far as it goes; its committed cost must stay below its cap."""
         from benchmarks.runs.worker import work_on_run
 
         if self.workers == 1:

@@ -77,7 +77,7 @@ FOCUS = """() => {
 
 @pytest.fixture
 def ann(db: None) -> User:
-    """Who annotates and plays."""
+    """Return Ann, who annotates and plays."""
     return make_person("ann")
 
 

@@ -79,7 +79,7 @@ def begin_restore(place: Installation, backup: Path) -> Fork:
 
 
 class Browser:
-    """As much of one as is needed to sign in and read pages."""
+    """A small client that can sign in and read pages."""
 
     def __init__(self, port: int) -> None:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())

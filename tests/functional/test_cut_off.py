@@ -56,19 +56,19 @@ class Site:
         kill_whole(self.server.process)
 
     def kill_web(self) -> None:
-        """What answers; the product's supervisor starts it again."""
+        """Kill the web server; the product's supervisor starts it again."""
         assert self.server is not None
         os.killpg(self.server.web[0], signal.SIGKILL)
 
     def break_next_reply(self) -> None:
-        """What is asked for next is done, and the server dies before it says so."""
+        """Let the server carry out the next request, and die before it replies."""
         (self.place.folder / BREAK).touch()
 
     def broke(self) -> bool:
         return not (self.place.folder / BREAK).exists()
 
     def posted(self) -> tuple[Counter[str], int]:
-        """How often each edit came to the server, by id, and how often the submission."""
+        """Return how often each edit came to the server, by id, and how often the submission."""
         lines = (self.place.folder / POSTED).read_text().splitlines()
         found = [json.loads(line) for line in lines]
         sent = [json.loads(body) for path, body in found if path.endswith("/answers/")]
@@ -133,7 +133,7 @@ def saved(page: Page) -> None:
 
 
 def answered(page: Page, text: str) -> None:
-    """How much is answered, in a page that may just be coming."""
+    """Return how much is answered, in a page that may just be loading."""
     expect(page.locator(".desk-submit [data-answered]")).to_have_text(text, timeout=SOON)
 
 
@@ -235,7 +235,7 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
 
 
 def compare(site: Site) -> None:
-    """What is stored is what was given: each edit once, under the id that the browser gave it."""
+    """Check that the stored edits are those that were given: each once, under the browser's id."""
     rows: list[Any] = site.place.read(EDITS)
     given = [
         ("feedback_reasonable", "answer", 4, "", 0),

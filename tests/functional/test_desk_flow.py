@@ -1,4 +1,4 @@
-"""What keeps an annotator's hand and eye where they are: focus, search, folds, keys in two tabs."""
+"""Tests that an annotator's place on the desk is kept: focus, search, folds, keys in two tabs."""
 
 from collections.abc import Iterator
 from itertools import pairwise

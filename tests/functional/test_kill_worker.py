@@ -55,7 +55,7 @@ def replies(place: Installation) -> int:
 
 
 def let_leases_lapse(place: Installation) -> None:
-    """What thirty seconds of waiting would do."""
+    """Let leases expire, as thirty seconds of waiting would."""
     place.change(
         "update benchmarks_trajectory set lease_until = '2000-01-01' where status = 'running'"
     )

@@ -1,4 +1,4 @@
-"""From one click on a ready design to an open study, in a real browser."""
+"""Tests of a new study in a browser: from one click on a ready design to an open study."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an analysis page sends, from the server as it is shipped: the limits of a slow line."""
+"""Tests of the size of an analysis page, sent by the server as shipped, for a slow line."""
 
 import lzma
 from collections.abc import Iterator

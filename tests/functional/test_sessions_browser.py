@@ -57,7 +57,7 @@ def ann(db: None) -> User:
 
 @pytest.fixture
 def complaints() -> Iterator[list[str]]:
-    """What scripts and the page's policy complained of: nothing."""
+    """Check at the end that scripts and the page's policy complained of nothing."""
     found: list[str] = []
     yield found
     assert found == []

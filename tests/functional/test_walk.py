@@ -34,7 +34,7 @@ MOST = 1000
 
 
 class Links(HTMLParser):
-    """What a page links to, what it loads, and what its policy forbids."""
+    """The links of a page, what it loads, and what its policy forbids."""
 
     def __init__(self) -> None:
         super().__init__()

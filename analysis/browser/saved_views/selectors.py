@@ -46,7 +46,7 @@ class SavedViews:
 
     @property
     def current(self) -> bool:
-        """Whether one of these is what the page shows."""
+        """Return whether one of these is what the page shows."""
         return any(view.current for view in (*self.mine, *self.shared))
 
 

@@ -1,4 +1,4 @@
-"""From typed words to trajectories, in one question to the database."""
+"""The search for trajectories that hold the typed words, in one query to the database."""
 
 from collections.abc import Iterable
 from hashlib import blake2b

@@ -238,7 +238,7 @@ def _own_title(layout: dict[str, Any], panels: Panels, name: str) -> Any:
 def _belongs(
     note: dict[str, Any], names: Sequence[str], panels: Panels, everything: Panels
 ) -> bool:
-    """Whether an annotation or a shape is about one of these panels, or about none."""
+    """Return whether an annotation or a shape is about one of these panels, or about none."""
     for way in "xy":
         ref = str(note.get(f"{way}ref", way)).removesuffix(" domain")
         if ref != "paper" and ref[1:] not in names:
@@ -265,7 +265,7 @@ def _wrap_note(note: dict[str, Any], panels: Panels, letters: int) -> dict[str, 
 
 
 def _fits(layout: dict[str, Any], panels: Panels, letters: int) -> bool:
-    """Whether panels share their rows or scale, and have titles that break between words."""
+    """Return whether panels share their rows or scale, and have titles that break between words."""
     kinds = [_scale(layout, panel) for panel in panels]
     texts = [note["text"] for note in _titles(layout, panels)]
     pieces = [piece for text in texts for piece in re.split(r"\s|(?<=-)", text)]

@@ -57,7 +57,7 @@ class JudgesWithPeople:
 
     @property
     def by_task(self) -> bool:
-        """Whether intervals draw tasks."""
+        """Return whether intervals draw tasks."""
         return any(part.section.unit == "task" for part in self.parts)
 
     def links(self, parts: list[SectionPart], rows: Callable[[SectionPart], int]) -> list[Link]:

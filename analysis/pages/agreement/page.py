@@ -1,4 +1,4 @@
-"""How far the judges are from people who scored the same final plans."""
+"""The agreement page shows how far judges are from people who scored the same final plans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ class AgreementRows:
 
     @property
     def compared(self) -> bool:
-        """Whether an answer has a score of every judge beside it."""
+        """Return whether an answer has a score of every judge beside it."""
         return self.overall is not None and self.overall.exact.value is not None
 
     @property
@@ -127,7 +127,7 @@ class AgreementResult(AgreementRows, PeopleResult):
 
     @property
     def bias_is_clear(self) -> bool:
-        """Whether the interval of the bias leaves out 0."""
+        """Return whether the interval of the bias leaves out 0."""
         interval = self.overall.bias.interval if self.overall is not None else None
         return interval is not None and not interval.holds(0)
 
@@ -137,7 +137,7 @@ class AgreementResult(AgreementRows, PeopleResult):
 
     @property
     def one_each(self) -> bool:
-        """Whether every trajectory was judged by one annotator."""
+        """Return whether every trajectory was judged by one annotator."""
         per_item = self.data.frame.groupby("trajectory")["annotator"].nunique()
         return len(per_item) > 0 and int(per_item.max()) == 1
 

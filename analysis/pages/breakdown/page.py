@@ -1,4 +1,4 @@
-"""On which kinds of task agents do well: what they are ranked by, by agent and condition."""
+"""The breakdown page shows the ranking measure by kind of task, for each agent and condition."""
 
 from collections.abc import Sequence
 from dataclasses import replace

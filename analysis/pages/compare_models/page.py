@@ -1,4 +1,4 @@
-"""Which of these agents is better, and is that real: pairs by task, corrected over their family."""
+"""The page that compares agents in pairs, task by task, with tests corrected for their number."""
 
 from analysis.figures.layout.elements import Unit
 from analysis.figures.layout.theme import Figure

@@ -72,7 +72,7 @@ class ComparisonData:
 
     @property
     def is_headline(self) -> bool:
-        """Whether agents are ranked by the measure, so that more of it is better."""
+        """Return whether agents are ranked by the measure, so that more of it is better."""
         return self.metric in find_system(self.system).labels.headlines[:1]
 
     @property
@@ -175,7 +175,7 @@ class ComparisonResult:
 
     @property
     def of_the_best(self) -> bool:
-        """Whether figures show the pairs of the agent with the highest value alone."""
+        """Return whether figures show the pairs of the agent with the highest value alone."""
         return len(self.drawn) < len(self.pairs)
 
     @property
@@ -216,7 +216,7 @@ class ComparisonResult:
 
     @property
     def binary(self) -> bool:
-        """Whether any pair has a table of who succeeds where."""
+        """Return whether any pair has a table of who succeeds where."""
         return any(pair.comparison.table is not None for pair in self.comparisons.pairs)
 
     @property

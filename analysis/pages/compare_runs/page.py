@@ -135,12 +135,12 @@ class FlipReport:
 
     @property
     def several(self) -> bool:
-        """Whether any task has more than one attempt on a side."""
+        """Return whether any task has more than one attempt on a side."""
         return not self.paired.single and bool(self.paired.tasks)
 
     @property
     def has_table(self) -> bool:
-        """Whether every common task is won, lost, passed by both or by neither."""
+        """Return whether every common task is won, lost, passed by both or by neither."""
         return self.comparison.table is not None
 
 

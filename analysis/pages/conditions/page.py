@@ -1,4 +1,4 @@
-"""What conditions do to accuracy: by agent, paired by task, beside what is published."""
+"""The conditions page shows how conditions change accuracy: paired by task, beside the paper."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil

@@ -48,7 +48,7 @@ class ConditionsData:
 
 @dataclass(frozen=True)
 class Lengths:
-    """By agent: accuracy by the length of what was left to do, and between two conditions.
+    """The accuracy of each agent by the length of the remaining task, and between conditions.
 
     ``left_out`` are trajectories without such a length. ``longer`` is the paired difference of the
     last to the first of the conditions; ``means`` the mean length under each.
@@ -82,14 +82,14 @@ class AccuracyChange:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval of the change excludes 0."""
+        """Return whether the interval of the change excludes 0."""
         interval = self.change.interval
         return interval is not None and not interval.low <= 0 <= interval.high
 
 
 @dataclass(frozen=True)
 class ConditionsResult:
-    """By agent and condition: the run, its accuracy, and its accuracy minus the baseline's.
+    """The accuracy of each run by agent and condition, and its difference from the baseline.
 
     ``baseline`` is empty where no run has it. ``lengths`` is None where no run is about the length
     of what was left to do.

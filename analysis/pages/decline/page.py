@@ -1,4 +1,4 @@
-"""Whether plans get worse from turn to turn, with how many trajectories still run."""
+"""The decline page shows mean scores by turn, and how many trajectories reach each turn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -118,7 +118,7 @@ class DeclineResult(TurnResult):
 
     @property
     def some_end(self) -> bool:
-        """Whether late turns rest on fewer trajectories."""
+        """Return whether late turns rest on fewer trajectories."""
         return bool(self.running) and self.running[0] != self.running[-1]
 
     @property

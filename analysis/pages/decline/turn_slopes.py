@@ -80,7 +80,7 @@ class Slopes:
 
     @property
     def why_unknown(self) -> list[str]:
-        """Why no change per turn is known."""
+        """The reason why no change per turn is known."""
         fits = [one.mixed.slope for one in self.models]
         reasons = {fit.undefined or fit.no_interval for fit in fits}
         return sorted(reason for reason in reasons if reason)
@@ -197,7 +197,7 @@ class TurnResult:
 
     @property
     def few_tasks(self) -> bool:
-        """Whether these are too few for intervals that draw tasks."""
+        """Return whether these are too few for intervals that draw tasks."""
         return self.tasks < FEW_CLUSTERS
 
 

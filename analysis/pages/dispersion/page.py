@@ -1,4 +1,4 @@
-"""How far judges differ from each other: spread of their means, and who is strict or lenient."""
+"""The dispersion page shows how far judges differ: spread of means, strict and lenient judges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -264,7 +264,7 @@ class DispersionResult:
 
     @property
     def why_unknown(self) -> list[str]:
-        """Why no spread is defined."""
+        """The reason why no spread is defined."""
         return list(dict.fromkeys(row.mean_sd.undefined for row in self.dispersion.dimensions))
 
     @property

@@ -1,4 +1,4 @@
-"""How people rated the feedback, by who spoke for the user: the same agents on the same tasks."""
+"""People's ratings of feedback, compared by who spoke for the user: same agents, same tasks."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What levels, ablations and other variations change: the same agents on the same tasks."""
+"""The effects page shows what a factor, such as the level, changes on the same tasks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

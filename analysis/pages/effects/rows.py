@@ -1,4 +1,4 @@
-"""A measure under every value of what is varied, and what the change from one to the next is."""
+"""The data of the effects page: a measure under every value of a factor, and the differences."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ class MeanChange:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval excludes 0."""
+        """Return whether the interval excludes 0."""
         interval = self.estimate.interval
         return interval is not None and not interval.low <= 0 <= interval.high
 
@@ -170,12 +170,12 @@ class EffectsResult:
 
     @property
     def varied(self) -> bool:
-        """Whether there is anything to compare."""
+        """Return whether there is anything to compare."""
         return len(self.titles) > 1
 
     @property
     def parameter_of_scripts(self) -> bool:
-        """Whether all agents are scripts and the factor is something that scripts do not take."""
+        """Return whether all agents are scripts, and the factor a parameter that scripts lack."""
         return self.factor.kind == "parameter" and self.data.only_scripts
 
     @property

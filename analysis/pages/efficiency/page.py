@@ -1,4 +1,4 @@
-"""What a better result costs: what agents are ranked by, against what it took them."""
+"""The efficiency page sets the ranking measure of agents against what it cost them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

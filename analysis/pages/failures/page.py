@@ -1,4 +1,4 @@
-"""Why an agent fails: its endings, faults and low scores, against the other agents."""
+"""The failures page shows how an agent fails: endings, faults and low scores, beside the others."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -93,7 +93,7 @@ class FactRow:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval of the difference excludes 0."""
+        """Return whether the interval of the difference excludes 0."""
         interval = self.difference.interval
         return interval is not None and (interval.low > 0 or interval.high < 0)
 
@@ -130,7 +130,7 @@ class FailureResult:
 
     @property
     def compared(self) -> bool:
-        """Whether any fact could be compared with other agents."""
+        """Return whether any fact could be compared with other agents."""
         return any(row.difference.value is not None for row in self.rows)
 
     @property

@@ -1,4 +1,4 @@
-"""Whether the checker removes the candidates that the majority of people would remove."""
+"""The filter check page compares which candidates the checker and most people remove."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

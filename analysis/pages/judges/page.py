@@ -1,4 +1,4 @@
-"""Which judge is off against people, and whether one may stand in for a person."""
+"""The judges page shows the bias of each judge, and whether it may stand in for a person."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -110,7 +110,7 @@ class ClearBias:
 
     @property
     def is_range(self) -> bool:
-        """Whether the two differ as they are printed."""
+        """Return whether the two differ as they are printed."""
         return round(self.sizes[0], 2) != round(self.sizes[1], 2)
 
     @property
@@ -197,7 +197,7 @@ class JudgesResult(PeopleResult):
 
     @property
     def why_unknown(self) -> list[str]:
-        """Why no bias is defined."""
+        """The reason why no bias is defined."""
         return list(dict.fromkeys(one.bias.undefined for one in self.biases.pairs))
 
     @property
@@ -248,7 +248,7 @@ class JudgesResult(PeopleResult):
 
     @property
     def by_task(self) -> bool:
-        """Whether tests draw tasks, because a task has several items."""
+        """Return whether tests draw tasks, because a task has several items."""
         return any(repeated(section.tasks) for section in self.data.table.sections)
 
     @property

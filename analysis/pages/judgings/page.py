@@ -1,4 +1,4 @@
-"""Whether judges say the same when they look again: their own replies, and another judging."""
+"""The judgings page compares repeated replies of each judge, and two judgings of the same turns."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Which agent is better: what a system ranks by and what goes with it, beside published rows."""
+"""The leaderboard ranks agents by the headline measures of a system, beside published rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -193,7 +193,7 @@ class LeaderboardResult:
 
     @property
     def by_task(self) -> bool:
-        """Whether intervals are by task, because tasks were tried several times."""
+        """Return whether intervals are by task, because tasks were tried several times."""
         return any(row.main.interval is not None and row.main.interval.unit for row in self.rows)
 
     @property
@@ -202,7 +202,7 @@ class LeaderboardResult:
 
     @property
     def why_undefined(self) -> str:
-        """Why the first measure is undefined for all."""
+        """The reason why the first measure is undefined for all rows."""
         reasons = exclusions([row.main for row in self.rows])
         return max(reasons, key=lambda reason: reasons[reason], default="nothing was scored")
 
@@ -231,7 +231,7 @@ class LeaderboardResult:
 
     @property
     def pooled(self) -> bool:
-        """Whether a recorded agent draws from a pool of answers."""
+        """Return whether a recorded agent draws from a pool of answers."""
         return any(row.pool is not None for row in self.recorded)
 
     @property
@@ -253,7 +253,7 @@ class LeaderboardResult:
 
     @property
     def judged(self) -> bool:
-        """Whether judges have a part in the system."""
+        """Return whether judges have a part in the system."""
         return bool(system_facts.judge_roles(self.data.system))
 
     @property

@@ -1,4 +1,4 @@
-"""What trajectories made elsewhere came to: rewards, several trials, endings, length and cost."""
+"""The outcomes page shows rewards, trials, endings and cost of trajectories made elsewhere."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ class OutcomeResult:
 
     @property
     def why_undefined(self) -> str:
-        """Why no mean reward is defined."""
+        """The reason why no mean reward is defined."""
         reasons = exclusions([row.reward for row in self.rows])
         return max(reasons, key=lambda reason: reasons[reason], default="nothing has ended")
 

@@ -89,7 +89,7 @@ class SectionResult:
 
     @property
     def one_each(self) -> bool:
-        """Whether every item was scored by one person."""
+        """Return whether every item was scored by one person."""
         return ONE_EACH in self.section.warnings
 
     @property
@@ -125,7 +125,7 @@ class SectionResult:
 
     @property
     def withheld(self) -> list[tuple[str, list[str]]]:
-        """Why there is no verdict, each reason with its judges."""
+        """The reasons why there is no verdict, each with its judges."""
         reasons: dict[str, list[str]] = {}
         for test in self.tests:
             if test.verdict.withheld:
@@ -162,7 +162,7 @@ class SectionResult:
 
     @property
     def bias_is_clear(self) -> bool:
-        """Whether its bias is known, and the interval does not hold 0."""
+        """Return whether its bias is known, and the interval does not hold 0."""
         bias = self.compared.answers.bias if self.compared is not None else None
         if bias is None or bias.value is None:
             return False
@@ -176,7 +176,7 @@ class SectionResult:
 
     @property
     def undrawn(self) -> bool:
-        """Whether there are more judges than most figures draw."""
+        """Return whether there are more judges than most figures draw."""
         return self.judges > MOST_DRAWN
 
     @property
@@ -209,7 +209,7 @@ class SectionResult:
 
     @property
     def unlisted_pairs(self) -> list[str]:
-        """Why pairs of raters are not listed, where they are too many."""
+        """The reason why pairs of raters are not listed, where they are too many."""
         return [w for _, group in self.groups for w in group.warnings if "pairs of raters" in w]
 
     # --- How it was computed ----------------------------------------------------------------------
@@ -275,7 +275,7 @@ class OverviewResult:
 
     @property
     def has_judges(self) -> bool:
-        """Whether a judge can be compared with people in some section."""
+        """Return whether a judge can be compared with people in some section."""
         return any(part.section.against for part in self.parts)
 
     @property

@@ -1,4 +1,4 @@
-"""How carefully each annotator of a study works, and how far they agree so far."""
+"""The quality page shows how carefully each annotator works, and how far they agree so far."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence

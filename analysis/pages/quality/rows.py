@@ -137,7 +137,7 @@ class QualityResult:
 
     @property
     def answered_twice(self) -> bool:
-        """Whether any question has two answers to one item."""
+        """Return whether any question has two answers to one item."""
         return any(row.found.items for row in self.agreed)
 
     @property

@@ -1,4 +1,4 @@
-"""How carefully the annotators of a study work: a page for those who may read all answers."""
+"""The view of the quality page, for those who may read all answers of a study."""
 
 from dataclasses import replace
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What people say of trajectories, question by question, and how far they agree with each other."""
+"""The ratings page shows people's answers question by question, and how far people agree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

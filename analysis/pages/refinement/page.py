@@ -1,4 +1,4 @@
-"""What extra turns with feedback on the rubric bring: recovered and lost plans, turn by turn."""
+"""The refinement page shows how many plans extra turns with rubric feedback recover or lose."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -159,7 +159,7 @@ class LargestChange:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval excludes 0."""
+        """Return whether the interval excludes 0."""
         interval = self.size.interval
         return interval is not None and not interval.low <= 0 <= interval.high
 
@@ -177,7 +177,7 @@ class RefinementResult:
 
     @property
     def refined_alone(self) -> bool:
-        """Whether only trajectories that used an extra turn are counted."""
+        """Return whether only trajectories that used an extra turn are counted."""
         return self.data.among == "refined"
 
     @property
@@ -248,7 +248,7 @@ class RefinementResult:
 
     @property
     def not_counted(self) -> Mapping[str, int]:
-        """Why no trajectory is counted."""
+        """The reason why no trajectory is counted."""
         return self.data.chains.left_out
 
     @property

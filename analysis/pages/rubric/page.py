@@ -1,4 +1,4 @@
-"""Where agents are good or bad: mean scores by dimension, of final turns or of all."""
+"""The rubric page shows mean scores by agent and dimension, of final turns or of all turns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -152,7 +152,7 @@ class RubricResult:
 
     @property
     def one_dimension(self) -> bool:
-        """Whether every judge scored a single dimension."""
+        """Return whether every judge scored a single dimension."""
         return self.best.dimension == self.worst.dimension
 
     @property

@@ -1,4 +1,4 @@
-"""Whether the order of the agents depends on the rubric threshold, beside the paper's sweep."""
+"""The threshold page shows how the order of agents changes with the rubric threshold."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -111,7 +111,7 @@ class SweepsResult:
 
     @property
     def only_ties(self) -> bool:
-        """Whether agents are tied at one threshold and not at another."""
+        """Return whether agents are tied at one threshold and not at another."""
         return any((order.kendall or 0) < 1 - NEARLY for order in self.ordered)
 
     @property

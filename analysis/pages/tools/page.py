@@ -1,4 +1,4 @@
-"""How agents search, call tools and fail, and how fast they find what a task asks for."""
+"""The tools page shows how agents search, call tools, fail, and find the wanted data types."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What agents did with their tools, one row per run."""
+"""The data of the tools page: the tool use of agents, one row per run."""
 
 from collections import Counter
 from collections.abc import Mapping

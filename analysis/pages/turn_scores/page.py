@@ -1,4 +1,4 @@
-"""People's scores of every turn beside the judges': do both see plans get worse?"""
+"""The turn scores page shows people's and judges' scores of every turn, side by side."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -144,7 +144,7 @@ class VerdictResult:
 
     @property
     def comparable(self) -> bool:
-        """Whether judges decided on plans of both kinds."""
+        """Return whether judges decided on plans of both kinds."""
         both = (self.called_correct, self.called_wrong)
         return all(one is not None and one.value is not None for one in both)
 

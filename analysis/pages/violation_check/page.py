@@ -1,4 +1,4 @@
-"""Whether judges find the violations that the majority of people find, turn by turn."""
+"""The violation check page compares violations found by judges and by most people, by turn."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

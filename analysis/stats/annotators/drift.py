@@ -1,4 +1,4 @@
-"""Whether a person's scores move as they go on: the early third against the late third."""
+"""Drift of a person's scores during a study: their early third against their late third."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ COUNTED = "a count: no interval"
 
 @dataclass(frozen=True)
 class StraightLining:
-    """Whether a rater gives the same answer to everything.
+    """Signs that a rater gives the same answer to everything.
 
     Attributes
     ----------

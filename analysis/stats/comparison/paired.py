@@ -182,7 +182,7 @@ class PairedTasks:
 
     @property
     def binary(self) -> bool:
-        """Whether every task has one attempt on either side that succeeds or fails."""
+        """Return whether every task has one attempt on either side that succeeds or fails."""
         return self.single and self.rates
 
     @property

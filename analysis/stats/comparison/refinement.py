@@ -29,7 +29,7 @@ BY_CONSTRUCTION = (
 
 @dataclass(frozen=True)
 class RefinementPoint:
-    """After k extra turns: shares, and their change from k = 0 on the same tasks.
+    """The shares after k extra turns, and their change from k = 0 on the same tasks.
 
     ``refining`` counts the trajectories that used a k-th extra turn. Changes are as in
     `paired.paired_difference`; ``recovered`` and ``lost`` count trajectories that are accurate now

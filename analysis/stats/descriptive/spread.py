@@ -53,7 +53,7 @@ class HistogramBin:
 
     @property
     def is_value(self) -> bool:
-        """Whether it stands for a single value."""
+        """Return whether it stands for a single value."""
         return self.low == self.high
 
     @property

@@ -1,4 +1,4 @@
-"""From a judge's scores to what people would say: a map, and what it is worth on other items."""
+"""Calibration of a judge: a map from its scores to people's, tested on held-out items."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -50,7 +50,7 @@ class DimensionSpread:
 
 @dataclass(frozen=True)
 class JudgeSeverity:
-    """How much higher than all judges' mean one judge scores a dimension (n = models), in points.
+    """One judge's mean score of a dimension minus all judges' mean, in points (n = models).
 
     Negative: more severe than the others. ``dimension`` is "all dimensions" for the judge's mean
     over dimensions, taken per model first.

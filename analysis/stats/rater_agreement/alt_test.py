@@ -83,7 +83,7 @@ class AnnotatorResult:
 
 @dataclass(frozen=True)
 class AltTest:
-    """Whether a judge may replace people, by the alternative annotator test.
+    """The result of the alternative annotator test: whether a judge may replace people.
 
     Attributes
     ----------

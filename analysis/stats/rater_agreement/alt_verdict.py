@@ -1,4 +1,4 @@
-"""Whether the alternative annotator test's outcome may be read as a verdict on a judge.
+"""Conditions under which the alternative annotator test counts as a verdict on a judge.
 
 The test alone lets a judge pass that always gives the same answer, where people mostly give it too.
 So each judge is also compared with the best constant judge and with chance, and the power of the

@@ -20,7 +20,7 @@ UNPAIRED = "items with fewer than two answers"
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """How often each answer was given to each item; items with equal counts are of one kind.
+    """Counts of each answer to each item; items with equal counts are of one kind.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ NOTHING_TO_COMPARE = "no turn has both a set of the judge and enough people's se
 
 
 class TurnState(StrEnum):
-    """Whether a turn can be compared."""
+    """The state of a turn in a comparison: compared, or why it cannot be."""
 
     COMPARED = "compared"
     TIED = "people tie on an element"

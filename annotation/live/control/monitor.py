@@ -45,7 +45,7 @@ class MonitorPlace:
 
     @property
     def vacant(self) -> bool:
-        """Whether neither a person nor a program fills it."""
+        """Return whether neither a person nor a program fills it."""
         return self.place.player_id is None and not self.place.stand_in
 
     @property

@@ -55,7 +55,7 @@ class PartialReply:
 
     @property
     def verdict(self) -> bool:
-        """Whether it is for a program to read: words come as they are."""
+        """Return whether it is for a program to read: words come as they are."""
         return self.text.lstrip().startswith("{")
 
 

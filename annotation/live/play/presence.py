@@ -1,4 +1,4 @@
-"""Who is at their page now.
+"""The presence of players: who has the page of a session open now.
 
 Every open page asks about once a second, so this is kept in the cache, and in the database only
 every few seconds (`annotation.live.play.services.note_player`). A page that is closed says so.

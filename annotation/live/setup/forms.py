@@ -155,7 +155,7 @@ class LiveForm(RolesForm):
 
     @property
     def meets_agent(self) -> bool:
-        """Whether an agent that is no person plays."""
+        """Return whether an agent that is no person plays."""
         return "agent" not in self.mode.roles
 
     @property

@@ -1,4 +1,4 @@
-"""What pages of analysis compare within a system: conditions, factors and the use of tools."""
+"""The comparisons port: conditions, factors and tool use that analysis pages compare."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

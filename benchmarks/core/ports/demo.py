@@ -1,4 +1,4 @@
-"""What a system gives to the demo: tasks of our own writing, and what scripts do with them."""
+"""The demo port: tasks of our own writing for the demo, and the runs of scripts on them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

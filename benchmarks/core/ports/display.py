@@ -1,4 +1,4 @@
-"""What a system's templates show beyond what is stored, computed from plain values.
+"""The display port: views that a system computes from stored values for its templates.
 
 A template of a system asks for one of its views by name: ``{% display "planbench_xl.graph"
 trajectory step as graph %}``. A trajectory or task reaches the view as a ``Subject``, every other

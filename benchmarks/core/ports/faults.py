@@ -1,4 +1,4 @@
-"""What goes wrong in trajectories: the facts from which failure profiles of agents are made."""
+"""The faults port: facts on what goes wrong in trajectories, for failure profiles of agents."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

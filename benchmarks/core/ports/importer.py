@@ -1,4 +1,4 @@
-"""How a system's files become tasks: one importer per system, with one or more formats."""
+"""The importer port turns a system's files into tasks: one importer, one or more formats."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

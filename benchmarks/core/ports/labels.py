@@ -1,4 +1,4 @@
-"""How a system words its endings, metrics and settings on pages."""
+"""The labels port: the endings, metrics and settings of a system in words, for pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Measure:
 
     @property
     def in_percent(self) -> bool:
-        """Whether values are shares, which pages show in percent."""
+        """Return whether values are shares, which pages show in percent."""
         return self.kind in ("rate", "fraction")
 
     @property

@@ -1,4 +1,4 @@
-"""How runs of a construction system make the tasks of another system.
+"""The making port: runs of a construction system make the tasks of another system.
 
 No agent is tried in such runs; what they produce becomes a dataset.
 """

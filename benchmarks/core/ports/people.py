@@ -1,4 +1,4 @@
-"""How people take part in a system: forms for replies, and what players of a live session see.
+"""The people port: forms for replies, and what the players of a live session see.
 
 A reply form's template is ``<system>/_reply_<kind>.html`` in the system's own ``templates`` folder;
 a kind of reply without a form is answered as text. A system without modes can be played one role at
@@ -153,7 +153,7 @@ class People:
 
     @property
     def gives_hints(self) -> bool:
-        """Whether a form gives hints on replies."""
+        """Return whether a form gives hints on replies."""
         return any(form.hints is not no_hints for form in self.reply_forms.values())
 
     def find_form(self, kind: str, context: Json) -> ReplyForm | None:

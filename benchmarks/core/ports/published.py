@@ -1,4 +1,4 @@
-"""What a system's paper printed: single figures, statements, and the experiments behind them."""
+"""The published port: figures and statements of a system's paper, and their experiments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

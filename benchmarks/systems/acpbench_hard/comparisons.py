@@ -1,4 +1,4 @@
-"""What ACPBench Hard varies: the form of the context, and the number of worked examples."""
+"""The factors of ACPBench Hard: the form of the context, and the number of worked examples."""
 
 from collections.abc import Mapping
 

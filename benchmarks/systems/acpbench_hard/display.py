@@ -1,4 +1,4 @@
-"""What pages of ACPBench Hard show: scores, checked elements of an answer, figures by group."""
+"""Views for pages of ACPBench Hard: scores, checked elements of an answer, figures by group."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

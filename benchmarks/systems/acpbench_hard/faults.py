@@ -1,4 +1,4 @@
-"""What is wrong with answers to ACPBench Hard, by the elements that the validator checked."""
+"""Faults of answers to ACPBench Hard, by the elements that the validator checked."""
 
 from collections.abc import Iterable
 

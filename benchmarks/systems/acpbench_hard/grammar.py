@@ -90,7 +90,7 @@ class _Name:
 
     @property
     def can_end(self) -> bool:
-        """Whether one closing parenthesis, supplied at the end of the text, completes it."""
+        """Return whether one closing parenthesis, supplied at the end of the text, completes it."""
         return not self.wants_name
 
     def __str__(self) -> str:

@@ -72,7 +72,7 @@ class QuestionPage:
 
     @property
     def picks(self) -> bool:
-        """Whether names and objects are few enough to be picked from lists."""
+        """Return whether names and objects are few enough to be picked from lists."""
         return bool(self.names) and len(self.objects) <= MOST_PICKED
 
     @property

@@ -1,4 +1,4 @@
-"""What AdaPlanBench varies (paper, sections 4 and C), and who takes part."""
+"""The factors of AdaPlanBench (paper, sections 4 and C), and its participants."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the pages of AdaPlanBench show of a task's pool of known plans."""
+"""The view of a task's pool of known plans, for pages of AdaPlanBench."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How people take part in AdaPlanBench: reply forms for each role, and modes of live sessions.
+"""People in AdaPlanBench: reply forms for each role, and modes of live sessions.
 
 Pages are made from the context of an ask, which holds only what that role may know."""
 
@@ -140,7 +140,7 @@ class ViolationsPage:
 
     @property
     def suggests_none(self) -> bool:
-        """Whether somebody suggests that nothing is violated."""
+        """Return whether somebody suggests that nothing is violated."""
         made = self.suggested is not None and self.suggested.made
         return made and not any(mark.suggested for mark in self.marks)
 

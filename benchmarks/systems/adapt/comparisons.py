@@ -1,4 +1,4 @@
-"""What runs of ADAPT are compared by: the methods, and who the person is."""
+"""The factors by which runs of ADAPT are compared: the method, and the persona."""
 
 from benchmarks.core.ports.comparisons import Caption, Comparisons, Factor, Grouping, filled
 from benchmarks.systems.adapt.metrics import QUESTIONS_SEEN, QUESTIONS_UNSEEN, SEEN, UNSEEN

@@ -1,4 +1,4 @@
-"""What goes wrong in trajectories of ADAPT: missed preferences by type, dishes, failed actions."""
+"""Faults in trajectories of ADAPT: missed preferences by type, dishes, and failed actions."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""How people take part in ADAPT: as the persona who answers, or as the agent that acts.
+"""People in ADAPT: they play the persona who answers, or the agent that acts.
 
 Pages are made from the context of an ask, which holds what its role is told and nothing else.
 """

@@ -1,4 +1,4 @@
-"""What pages show of a step: the decision that follows from its numbers."""
+"""The view of a step for pages: its numbers, and the decision that follows from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

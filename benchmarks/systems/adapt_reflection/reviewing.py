@@ -1,4 +1,4 @@
-"""What people see of a proposed row, and which texts they may put in its place."""
+"""Proposed rows as reviewers see them, and the texts that they may choose instead."""
 
 from collections.abc import Mapping, Sequence
 

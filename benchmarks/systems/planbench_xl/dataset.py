@@ -321,7 +321,7 @@ class LoadedDataset:
 
     @property
     def has_full_catalogue(self) -> bool:
-        """Whether searches see the whole published catalogue, judged by its size."""
+        """Return whether searches see the whole published catalogue, judged by its size."""
         tools = {kind: len(entries) for kind, entries in self.shared["tools"].items()}
         return (tools["baseline"], sum(tools.values())) == FULL_CATALOGUE
 

@@ -1,4 +1,4 @@
-"""What pages of PlanBench-XL show: walks, graphs of tools, blocking plans, failures."""
+"""Views for pages of PlanBench-XL: walks, graphs of tools, blocking plans, failures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What goes wrong in trajectories of PlanBench-XL: replies, calls, tools, and how queries fail."""
+"""Faults in trajectories of PlanBench-XL: replies, calls, tools, and how queries fail."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""How a person takes the agent's place in PlanBench-XL: the reply form, and the live mode.
+"""People in PlanBench-XL: the reply form and the live mode for a person in the agent's place.
 
 Pages are made from the context of an ask, which holds what the agent was told and nothing else."""
 
@@ -129,9 +129,7 @@ class ReplyPage:
 
     @property
     def calls_next(self) -> bool:
-        """Whether the last reply was a search that showed tools, after which one mostly calls
-        one of them.
-        """
+        """Return whether the last reply was a search that showed tools: a call mostly follows."""
         return self.last is not None and self.last.did == SEARCHED and self.last.good
 
 

@@ -1,4 +1,4 @@
-"""What runs of SDA-Planner are varied in: planner, ablations, injected errors, knowledge."""
+"""The factors of runs of SDA-Planner: planner, ablations, injected errors, knowledge."""
 
 from benchmarks.core.ports.comparisons import Caption, Comparisons, Factor, Grouping
 from benchmarks.systems.sda_planner.labels import GROUP_VALUES, GROUPS

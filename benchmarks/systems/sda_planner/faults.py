@@ -1,4 +1,4 @@
-"""What goes wrong in trajectories of SDA-Planner: why steps failed, and goal conditions not met."""
+"""Faults in trajectories of SDA-Planner: why steps failed, and goal conditions not met."""
 
 from collections.abc import Iterable
 

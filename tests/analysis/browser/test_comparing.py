@@ -36,7 +36,7 @@ def dataset(db: None) -> Dataset:
 
 
 def make_three(dataset: Dataset) -> list[int]:
-    """Of one task: three turns by Ada, one by Bob, two by Eve; scores rise turn by turn."""
+    """Make trajectories of one task: three turns by Ada, one by Bob, two by Eve; scores rise."""
     made = []
     for name, turns in (("ada", 3), ("bob", 1), ("eve", 2)):
         texts = [PLAN if name == "ada" else OTHER] * turns

@@ -180,7 +180,7 @@ class TestMore:
 
 
 class TestMainMeasure:
-    """What a system ranks agents by, in its own words: filter, order and column."""
+    """Tests of a system's ranking measure in the list: filter, order and column."""
 
     def test_a_verdict(self, researcher: Client, world: list[Trajectory]) -> None:
         Dataset.objects.update(system="sda_planner")

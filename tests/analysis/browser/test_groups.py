@@ -1,4 +1,4 @@
-"""What failed, grouped by its words: who is in it, what is shown, and the list of one group."""
+"""Tests of failures grouped by their words: members, figures, and the list of one group."""
 
 import csv
 import io
@@ -50,7 +50,7 @@ def end(
 
 @pytest.fixture
 def two_kinds() -> tuple[Run, Run]:
-    """Of one agent 6 failures about water and 2 about power, of the other 8 about power."""
+    """Make 6 failures about water and 2 about power of one agent, and 8 about power of another."""
     first = RunFactory(agent=AgentFactory(title="Plumber"))
     second = RunFactory(agent=AgentFactory(title="Electrician"))
     for _ in range(6):

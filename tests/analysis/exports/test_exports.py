@@ -1,4 +1,4 @@
-"""What leaves the pages: LaTeX, PDF, one-file reports, and who may have them."""
+"""Tests of exports from pages: LaTeX, PDF, one-file reports, and who may have them."""
 
 import json
 import re

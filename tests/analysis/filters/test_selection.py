@@ -1,4 +1,4 @@
-"""Which runs a page is about, and what it says where the address asks for something else."""
+"""Tests of the runs that a page selects, and its message where the address asks for others."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who sees the pages, and that page, figure and CSV show the same."""
+"""Tests of who sees the analysis pages, and that page, figure and CSV show the same."""
 
 import csv
 import io
@@ -261,12 +261,12 @@ def test_details_are_computed_when_they_are_opened(reader: Client, study: Study)
 
 
 def is_published(row: Sequence[Cell]) -> bool:
-    """Whether a row is from a paper, not from runs here."""
+    """Return whether a row is from a paper, not from runs here."""
     return any(badge.text == "published" for badge in row[0].badges)
 
 
 def leads_nowhere(cell: Cell, column: Column) -> bool:
-    """Whether a cell shows a number of something, and leads to nothing."""
+    """Return whether a cell shows a number of something, and leads to nothing."""
     return column.num and not cell.url and cell.text not in ("", "0")
 
 

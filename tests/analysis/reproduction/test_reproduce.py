@@ -1,4 +1,4 @@
-"""From a preset to a folder: made once, checked against the database, and the same on the page."""
+"""Tests of a reproduction folder: made once, checked against the database, equal to the page."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What most failures have in common."""
+"""Tests of the traits that most failures have in common."""
 
 from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
 

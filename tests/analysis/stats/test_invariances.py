@@ -1,4 +1,4 @@
-"""What must not change agreement: who is called what, the order of items, what nobody answered."""
+"""Tests that agreement does not depend on names, the order of items, or unanswered questions."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What background jobs make is kept: every result is pickled, and written as JSON without NaN."""
+"""Tests that every result of a background job can be pickled, and written as JSON without NaN."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""What is drawn and how: kinds of units stand for units, clusters for what they hold."""
+"""Tests of bootstrap draws: kinds of units stand for units, clusters for what they hold."""
 
 import numpy as np
 import pytest

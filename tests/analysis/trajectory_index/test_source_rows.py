@@ -1,4 +1,4 @@
-"""What is read of trajectories: by hand for small runs, and the same in parts as at once."""
+"""Tests of index rows read from trajectories: by hand for small runs, in parts and at once."""
 
 import math
 

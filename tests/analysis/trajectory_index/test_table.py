@@ -19,7 +19,7 @@ S = Trajectory.Status
 
 
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is asked to be read from here on: lists of runs, or of trajectories."""
+    """Return what is asked to be read from here on: lists of runs, or of trajectories."""
     found: list[Any] = []
     whole, some = table.read_each, table.read_columns
     monkeypatch.setattr(table, "read_each", lambda runs: (found.append(list(runs)), whole(runs))[1])
@@ -30,7 +30,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def forget() -> None:
-    """As a process that has just started."""
+    """Empty the caches, as in a process that has just started."""
     table._known.clear()
 
 

@@ -63,7 +63,7 @@ def do_all(assignment: Assignment) -> None:
 
 
 def let_lapse(*assignments: Assignment) -> None:
-    """What hours of waiting would do."""
+    """Let leases expire, as hours of waiting would."""
     past = timezone.now() - timedelta(minutes=1)
     rows = Assignment.objects.filter(pk__in=[a.pk for a in assignments], state=State.OPEN)
     rows.update(leased_until=past)

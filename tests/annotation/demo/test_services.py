@@ -193,7 +193,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def content() -> list[object]:
-    """What the demo holds, without times and ids that differ by chance."""
+    """Return what the demo holds, without times and ids that differ by chance."""
     return [
         list(Trajectory.objects.order_by("pk").values_list("termination", "turn_count", "metrics")),
         sorted(

@@ -1,4 +1,4 @@
-"""What a design can answer, counted from who gets which item."""
+"""Tests of the questions that a design can answer, counted from who gets which item."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What could bias an answer: verdicts in sight, folded turns, the order of the questions."""
+"""Tests of what could bias an answer: visible verdicts, folded turns, the order of questions."""
 
 from typing import Any
 

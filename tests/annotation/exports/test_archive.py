@@ -63,7 +63,7 @@ def portable(files: dict[str, str]) -> dict[str, str]:
 
 
 def elsewhere() -> None:
-    """As on an installation that has none of this: what is here goes by other names."""
+    """Rename what is here, as on an installation that has none of this."""
     Dataset.objects.update(name="Old", checksum="old")
 
 

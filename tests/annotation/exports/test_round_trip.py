@@ -53,7 +53,7 @@ def brought(text: str, folder: Path, **how: Any) -> ImportResult:
 
 
 def elsewhere(run_first: bool = True) -> None:
-    """As on another installation: other ids, runs in another order, and one run too many."""
+    """Change ids, the order of runs and their number, as on another installation."""
     Dataset.objects.update(name="Old", checksum="old")
     first, second = make_runs()
     ids = [first.pk, second.pk]

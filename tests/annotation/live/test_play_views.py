@@ -48,7 +48,7 @@ def page(client: Client, session: LiveSession, query: str = "") -> str:
 
 
 def polled(client: Client, session: LiveSession, text: str) -> Any:
-    """What the poll of a page answers."""
+    """Return what the poll of a page answers."""
     found = re.search(r'hx-get="([^"]+state/[^"]+)"', text)
     assert found, "the page does not poll"
     return client.get(found[1].replace("&amp;", "&"), headers={"HX-Request": "true"})
@@ -97,7 +97,7 @@ def show_hints(session: LiveSession) -> None:
 
 
 def all_hints(client: Client, session: LiveSession, text: str) -> str:
-    """What the button says that sends a reply in spite of its hints."""
+    """Return what the button says that sends a reply in spite of its hints."""
     answer = reply(client, session, **feedback(text))
     assert answer.status_code == 422
     found = re.search(r'name="override" value="([^"]+)"', answer.content.decode())

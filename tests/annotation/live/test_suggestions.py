@@ -1,4 +1,4 @@
-"""What scripts or models would have judged where a person judges: asked once, deciding nothing."""
+"""Tests of suggestions by scripts or models beside a person: asked once, deciding nothing."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

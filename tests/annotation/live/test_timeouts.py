@@ -1,4 +1,4 @@
-"""Who does not reply in time: each policy, each limit, and what does not count as leaving."""
+"""Tests of players who do not reply in time: each policy, each limit, and harmless absences."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ def begun(user: User, mode: str = "simulator", **options: object) -> LiveSession
 
 
 def let_pass(session: LiveSession, seconds: int) -> None:
-    """As if so many seconds had passed without a word."""
+    """Move times back, as if so many seconds had passed without a word."""
     earlier = timezone.now() - timedelta(seconds=seconds)
     LivePlace.objects.filter(session=session).update(last_seen_at=earlier, joined_at=earlier)
     OpenAsk.objects.filter(trajectory=session.trajectory).update(opened_at=earlier)

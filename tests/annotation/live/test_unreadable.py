@@ -1,4 +1,4 @@
-"""What a judge cannot read is undecided: a person decides, or the session is not made."""
+"""Tests of plans that a judge cannot read: a person decides, or the session is refused."""
 
 import pytest
 from django.contrib.auth.models import User

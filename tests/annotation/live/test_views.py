@@ -18,7 +18,7 @@ PASSWORD = "Unwieldy-77x"
 
 
 def fields(client: Client, url: str, **given: object) -> dict[str, object]:
-    """What a page's form would send as it stands, with some fields filled in."""
+    """Return what a page's form would send as it stands, with some fields filled in."""
     form = client.get(url, {"mode": given.get("mode", "simulator")}).context["form"]
     found = {}
     for name, field in form.fields.items():

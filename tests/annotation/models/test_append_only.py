@@ -1,4 +1,4 @@
-"""What is only ever added cannot be changed or deleted, by row or by query."""
+"""Tests that append-only rows cannot be changed or deleted, by row or by query."""
 
 from collections.abc import Callable
 from typing import Any

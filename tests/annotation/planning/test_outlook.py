@@ -1,4 +1,4 @@
-"""What the preview of a study says about its answers and its time."""
+"""Tests of the preview of a study: what it says about answers and time."""
 
 from typing import Any
 

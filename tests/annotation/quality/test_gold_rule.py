@@ -1,4 +1,4 @@
-"""What the gold rule of a study does to somebody who misses known answers."""
+"""Tests of the gold rule of a study: what it does to somebody who misses known answers."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""What analyses and exports get: submitted answers, with who gave them."""
+"""Tests of ratings for analyses and exports: submitted answers, with who gave them."""
 
 import uuid
 
@@ -112,7 +112,7 @@ def test_the_banner_of_the_demo_says_something_without_labels(study: Study) -> N
 
 
 def turns(item: Assignment, *texts: str) -> list[str]:
-    """What the desk says of what changed."""
+    """Return what the desk says of what changed."""
     Turn.objects.filter(trajectory=item.trajectory).delete()
     for index, text in enumerate(texts, 1):
         Turn.objects.create(trajectory=item.trajectory, index=index, text=text)

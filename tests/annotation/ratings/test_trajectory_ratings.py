@@ -1,4 +1,4 @@
-"""What people said of one trajectory, and to whom it is told."""
+"""Tests of people's ratings of one trajectory, and of who may see them."""
 
 import uuid
 

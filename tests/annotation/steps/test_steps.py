@@ -1,4 +1,4 @@
-"""What comes before an item: nothing later is taken before it is done."""
+"""Tests of the steps before an item: nothing later is accepted before they are done."""
 
 from datetime import timedelta
 
@@ -39,7 +39,7 @@ def step(study: Study, user: User) -> str:
 
 
 def refused(study: Study, user: User, part: str, **values: int) -> str:
-    """Why an answer to the first item of a part is refused."""
+    """Return why an answer to the first item of a part is refused."""
     with pytest.raises(Refused) as refusal:
         answer(study, user, part, 1, **values)
     assert refusal.value.code == "paused"  # the desk keeps the answers and sends them again

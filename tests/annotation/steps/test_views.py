@@ -30,7 +30,7 @@ def browser(ann: User) -> Client:
 
 
 def to(answer: HttpResponse) -> str:
-    """Where an answer sends to, without the study."""
+    """Return where an answer sends to, without the study."""
     assert answer.status_code == 302
     return answer.headers["Location"].partition("/studies/")[2].partition("/")[2]
 

@@ -1,4 +1,4 @@
-"""How far a study is: what the database has to look at for it."""
+"""Tests of the progress of a study, and of the rows that are read for it."""
 
 from datetime import timedelta
 

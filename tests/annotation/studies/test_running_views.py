@@ -45,14 +45,14 @@ def url(study: Study) -> str:
 
 
 def said(client: Client, path: str, data: dict[str, Any], status: int = 200) -> str:
-    """What the page says after a form was sent."""
+    """Return what the page says after a form was sent."""
     answer = client.post(path, data, follow=True)
     assert answer.status_code == status, answer.content.decode()[:2000]
     return answer.content.decode()
 
 
 def lay_items(study: Study, count: int) -> None:
-    """So many further items of one trajectory's kind, each with a seat of nobody."""
+    """Add so many items of one trajectory's kind, each with an assignment of nobody."""
     some = Trajectory.objects.order_by("pk")[0]
     made = Trajectory.objects.bulk_create(
         Trajectory(

@@ -1,4 +1,4 @@
-"""What holds for every route, found by looping over the description."""
+"""Tests of what holds for every route, found by looping over the API's description."""
 
 import json
 import re

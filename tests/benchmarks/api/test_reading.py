@@ -1,4 +1,4 @@
-"""What is read through the API, and with how many queries."""
+"""Tests of reading through the API, and of its number of queries."""
 
 import csv
 import io

@@ -191,7 +191,7 @@ class TestAnswering:
 
 
 class TestWords:
-    """What is expected, and examples that the parsers themselves can read."""
+    """Tests of the stated form of a reply, and of examples that the parsers themselves can read."""
 
     PARAMS = {
         "violations": {"keys": ["w1", "u2"]},

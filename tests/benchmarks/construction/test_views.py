@@ -43,7 +43,7 @@ def problems(db: None) -> Dataset:
 
 @pytest.fixture
 def answers(problems: Dataset, researcher: Client) -> dict[str, Any]:
-    """What the form sends when nothing is changed."""
+    """Return what the form sends when nothing is changed."""
     form = researcher.get(NEW).context["form"]
     given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
     return {**given, "dataset": problems.pk}

@@ -1,4 +1,4 @@
-"""How the driver sends calls and logs what comes back."""
+"""Tests of the driver's calls, and of the log of what comes back."""
 
 import threading
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What ends a run: failures of infrastructure, bugs, and a wish to stop."""
+"""Tests of the ends of a run: failures of infrastructure, bugs, and a wish to stop."""
 
 import threading
 

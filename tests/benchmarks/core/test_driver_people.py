@@ -14,7 +14,7 @@ MIXED = [ask("person", "what now?"), ask("machine"), ask("person", "and here?")]
 
 
 def post(log: MemoryLog, step: int, slot: int, text: str) -> None:
-    """What the page of a person does when a reply is posted."""
+    """Store a posted reply, as a person's page does."""
     call = log.waiting.pop((step, slot))
     log.record_sent([call])
     log.record_verdict(call, CallResult("answered", Answer(text), value=text))

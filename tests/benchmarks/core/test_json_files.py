@@ -22,7 +22,7 @@ DOCUMENTS = st.lists(VALUES, max_size=6) | st.dictionaries(st.text(max_size=3), 
 
 
 def outcome(reader: type[ItemFile] | type[JsonFile], data: bytes, **options: Any) -> Any:
-    """What a reader makes of some bytes: its entries, or the word of its refusal."""
+    """Return what a reader makes of some bytes: its entries, or the word of its refusal."""
     try:
         found = list(reader("x.json", io.BytesIO(data)).entries(**options))
     except FileRefused as refused:

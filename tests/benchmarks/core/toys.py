@@ -148,7 +148,7 @@ class SignallingLog(MemoryLog):
 
 
 def run_until_death(run: Driver, episode: Episode) -> bool:
-    """Whether the process died on the way."""
+    """Return whether the process died on the way."""
     try:
         run.run(episode)
     except Death:

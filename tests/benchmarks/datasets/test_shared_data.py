@@ -1,4 +1,4 @@
-"""What all tasks of a dataset have in common: stored once, read once, handed to every episode."""
+"""Tests of data that all tasks of a dataset share: stored once, read once, given to episodes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Who may add endpoints, where they may be, and which keys they may use."""
+"""Tests of who may add endpoints, where they may be, and which keys they may use."""
 
 import os
 from typing import Any

@@ -59,7 +59,7 @@ def used(endpoint: Endpoint) -> Endpoint:
 
 
 def text(response: Any) -> str:
-    """What a page says, without its tags."""
+    """Return what a page says, without its tags."""
     words = re.sub(r"<[^>]+>", " ", response.content.decode())
     return " ".join(words.replace("&#x27;", "'").replace("&quot;", '"').split())
 

@@ -1,4 +1,4 @@
-"""From a design to its runs: what is counted, made once, found again, taken, and refused."""
+"""Tests of the runs of a design: counted, made once, found again, reused, and refused."""
 
 import json
 from io import StringIO

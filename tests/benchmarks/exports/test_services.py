@@ -1,4 +1,4 @@
-"""What is exported can be imported again, and is the same."""
+"""Tests that an export can be imported again, and is the same."""
 
 import io
 import json

@@ -37,7 +37,7 @@ def load(path: Path) -> list[ImportedTrajectory]:
 
 
 def assert_scored(path: Path) -> None:
-    """As make_inspect_log.py had it scored: letters as numbers, and a value for each dimension."""
+    """Check scores against make_inspect_log.py: letters as numbers, one value per dimension."""
     assert detect(path) == "inspect"
     assert {one.task.id: dict(one.scores) for one in load(path)} == {
         "bag": {"reward": 1.0, "match": 1.0, "rubric.brief": 5.0, "rubric.right": 5.0},

@@ -50,7 +50,7 @@ def settle(path: Path, name: str) -> bool:
 
 
 def check_and_compare(path: Path, name: str) -> None:
-    """What the service refuses, the check refuses, unless it contradicts what is stored."""
+    """Check that what the service refuses the check refuses, unless it contradicts stored rows."""
     check_file(path, name)
     with transaction.atomic():
         import_trajectories(path=path, format=name)

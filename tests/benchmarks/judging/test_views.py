@@ -24,7 +24,7 @@ def text(response: Any) -> str:
 
 
 def answers(client: Client, chosen: str) -> dict[str, Any]:
-    """What the form sends as it first stands, with what it chooses."""
+    """Return what the form sends as it first stands, with what it chooses."""
     page = client.get(f"{NEW}?{chosen}")
     form = page.context["form"]
     given = {name: form[name].value() for name in form.fields if form[name].value() is not None}

@@ -1,4 +1,4 @@
-"""What the tests of endpoints share: asks, answerers on a fake endpoint, and a clock to set."""
+"""Shared parts of tests of endpoints: asks, answerers on a fake endpoint, a clock to set."""
 
 import random
 from collections.abc import Iterator

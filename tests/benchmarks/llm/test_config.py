@@ -1,4 +1,4 @@
-"""What an endpoint's configuration accepts, and what it says of itself."""
+"""Tests of an endpoint's configuration: accepted values, and its description."""
 
 import json
 import math

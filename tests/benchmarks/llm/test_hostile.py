@@ -1,4 +1,4 @@
-"""What a hostile server, or a hostile environment, cannot do: over HTTP, with everything logged."""
+"""Tests that a hostile server or environment can do no harm: over HTTP, all of it logged."""
 
 import logging
 import socket
@@ -163,7 +163,7 @@ class _Wire(httpcore2.MockStream):
 
 
 class TestTheClient:
-    """What leaves, with a connection that goes nowhere."""
+    """Tests of the requests that leave, with a connection that goes nowhere."""
 
     @pytest.fixture
     def send(self, monkeypatch):

@@ -1,4 +1,4 @@
-"""Which hosts may be called, and where their names may lead: lists, patterns and tricks on them."""
+"""Tests of allowed hosts and of the addresses of their names: lists, patterns and tricks."""
 
 import socket
 from typing import Any

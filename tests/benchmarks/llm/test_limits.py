@@ -11,7 +11,7 @@ from benchmarks.llm.limits import LONGEST_HOLD, Limiter, NoPlace, Throttle
 
 
 def started(throttle: Throttle, now: float) -> int:
-    """How many calls may start at this moment; they are started."""
+    """Return how many calls may start at this moment; they are started."""
     count = 0
     while throttle.delay(now) == 0:
         throttle.start(now)

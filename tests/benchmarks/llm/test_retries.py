@@ -1,4 +1,4 @@
-"""When to try again, and after how long."""
+"""Tests of retries: when to try again, and after how long."""
 
 import random
 

@@ -46,7 +46,7 @@ def tab(dataset: Dataset) -> Client:
 
 
 def form(tab: Client, dataset: Dataset, *agents: str, **more: Any) -> dict[str, Any]:
-    """What the page of new runs sends."""
+    """Return what the page of new runs sends."""
     page = tab.get("/runs/new/", {"dataset": dataset.pk}).context["form"]
     fields = {name: field.initial for name, field in page.fields.items() if field.initial}
     return {**fields, "dataset": dataset.pk, "agents": list(agents), "levels": ["high"], **more}

@@ -1,4 +1,4 @@
-"""Who fills the roles of a run."""
+"""Tests of who fills the roles of a run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How many trajectories are carried at once follows the limits of endpoints, over all workers."""
+"""Tests that the trajectories carried at once follow the limits of endpoints, over all workers."""
 
 import time
 from collections import Counter

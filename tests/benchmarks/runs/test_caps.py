@@ -1,4 +1,4 @@
-"""What runs on endpoints cost, and that a cap on it holds."""
+"""Tests of the cost of runs on endpoints, and that a cap on it holds."""
 
 from collections.abc import Callable
 from typing import Any
@@ -65,7 +65,7 @@ def carry(run: Run) -> Run:
 
 
 def recomputed(run: Run) -> float:
-    """What the stored exchanges say that the run has cost, or may have cost."""
+    """Return what the stored exchanges say that the run has cost, or may have cost."""
     cost = Coalesce(F("cost"), F("most"), Value(0.0))
     found = Exchange.objects.filter(trajectory__run=run).aggregate(all=Sum(cost))["all"]
     return float(found or 0)

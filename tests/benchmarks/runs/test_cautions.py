@@ -1,4 +1,4 @@
-"""What must be said over everything that is not the real thing."""
+"""Tests of the banners over everything that is not the real thing."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who holds a trajectory: one worker at a time, and a worker that lost it writes nothing."""
+"""Tests of leases: one worker at a time holds a trajectory, and without it writes nothing."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -123,7 +123,7 @@ class TestSeveralWorkers:
 
 
 def in_threads_claim(run: Run, threads: int) -> list[int | None]:
-    """What several workers get that look for something to claim at the same moment."""
+    """Return what several workers get that look for something to claim at the same moment."""
     got: list[int | None] = []
     in_threads(lambda n: got.append(claim_trajectory(run_id=run.pk, owner=f"{n}")), threads)
     return got

@@ -1,4 +1,4 @@
-"""What runs with endpoints cost: the form's cap and estimate, the run's page, and its log."""
+"""Tests of costs on pages: the form's cap and estimate, the run's page, and its log."""
 
 import re
 from typing import Any
@@ -40,7 +40,7 @@ def dataset(db: None) -> Dataset:
 
 @pytest.fixture
 def answers(dataset: Dataset, researcher: Client) -> dict[str, Any]:
-    """What the form sends for a priced model as agent, whose plans the scripts cannot read."""
+    """Return the form for a priced model as agent, whose plans the scripts cannot read."""
     make("priced", **PRICED)
     make("unpriced")
     form = researcher.get(NEW).context["form"]

@@ -20,7 +20,7 @@ def dataset(db: None) -> Dataset:
 
 @pytest.fixture
 def answers(dataset: Dataset, researcher: Client) -> dict[str, Any]:
-    """What the form sends when nothing but an agent and a level is chosen."""
+    """Return what the form sends when nothing but an agent and a level is chosen."""
     form = researcher.get(URL).context["form"]
     given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
     return {**given, "dataset": dataset.pk, "agents": ["explorer"], "levels": ["mid"]}

@@ -1,4 +1,4 @@
-"""What two do at the same moment: nothing is lost, done twice, or waited for in a circle.
+"""Tests of two at the same moment: nothing is lost, done twice, or waited for in a circle.
 
 SQLite lets one transaction in at a time; PostgreSQL lets them run side by side, and here shows
 whether the locks are right.
@@ -47,7 +47,7 @@ S = Trajectory.Status
 
 @pytest.fixture(autouse=True)
 def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is woken for is not carried on the spot."""
+    """Keep woken work from being carried at once."""
     monkeypatch.setattr("benchmarks.jobs.wake_up.wake_for_runs", lambda ids: None)
 
 

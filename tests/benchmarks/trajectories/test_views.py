@@ -1,4 +1,4 @@
-"""What was asked and answered."""
+"""Tests of the pages of asks and replies."""
 
 import pytest
 from django.test import Client

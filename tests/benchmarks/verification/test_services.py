@@ -49,7 +49,7 @@ def run() -> Run:
 
 
 def difference(run: Run) -> tuple[str, str, str]:
-    """Where a run differs, what is stored there, and what should be."""
+    """Return where a run differs, what is stored there, and what should be."""
     found = verify_run(run=run)
     assert found.differs and found.counts == {DIFFERS: 1}
     (finding,) = found.findings

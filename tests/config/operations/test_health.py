@@ -1,4 +1,4 @@
-"""What programs that watch a server are told, and what administrators see of it."""
+"""Tests of health checks for programs that watch a server, and of the administrators' page."""
 
 import smtplib
 from collections.abc import Iterator

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.either
 
 
 class Log(io.StringIO):
-    """What the product writes."""
+    """The log that the product writes."""
 
     handler: logging.Handler
 

@@ -60,7 +60,7 @@ class KnownSpace(Protocol):
 
     @property
     def solvable(self) -> bool:
-        """Whether a plan from the initial state is known."""
+        """Return whether a plan from the initial state is known."""
 
     @property
     def performable(self) -> Collection[Atom]:

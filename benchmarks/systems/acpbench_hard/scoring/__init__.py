@@ -31,7 +31,7 @@ MOST_MARKS, LONGEST_READ = 1_000, 20_000
 
 @dataclass(frozen=True)
 class _Task:
-    """How a task is scored: by what the reference reads, and by the response itself."""
+    """The two scorers of a task: by the text the reference reads, and by the whole response."""
 
     reference: Callable[[AnswerCheck, ReferenceReading], ReferenceScore]
     corrected: Callable[[AnswerCheck, str], CorrectedScore]

@@ -1,4 +1,4 @@
-"""Why the two scores of a response differ.
+"""The reasons why the two scores of a response differ.
 
 Where a peculiarity of reading is the cause, the response is mended in one respect at a time; the
 first mending that brings the reference to the corrected score names the quirk.

@@ -1,4 +1,4 @@
-"""Shortest plans: is there one within a bound, and how long is a shortest one?
+"""Shortest plans: whether one exists within a bound, and how long a shortest one is.
 
 Actions that do not interfere can be applied in any order; looking at one order is enough. So only
 the actions of a strong stubborn set are looked at in a state (Wehrle and Helmert, 2014). A set is

@@ -1,4 +1,4 @@
-"""Is there a plan at all? A greedy search that finds plans quickly, then proofs that there is none.
+"""Existence of a plan: a greedy search that finds plans quickly, then proofs that there is none.
 
 The greedy search follows relaxed plans, in which nothing is ever lost: from each state it applies
 as much of the relaxed plan as it can (the lookahead of Vidal, 2004). Where that does not find a

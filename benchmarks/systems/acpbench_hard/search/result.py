@@ -53,5 +53,5 @@ class SearchResult:
 
     @property
     def solved(self) -> bool | None:
-        """Whether there is a plan; None where nobody knows."""
+        """Return whether there is a plan; None where nobody knows."""
         return {"solved": True, "unsolvable": False}.get(self.outcome)

@@ -60,13 +60,13 @@ class InventoryThing:
 
     @cached_property
     def package(self) -> bool:
-        """Whether it holds an endless amount of what it is named after."""
+        """Return whether it holds an endless amount of what it is named after."""
         first = self.description.split()[0].lower() if self.description else ""
         return self.type == EDIBLE and (first in _PACKAGES or "shaker" in self.description)
 
     @cached_property
     def appliance(self) -> bool:
-        """Whether it heats what is on or in it."""
+        """Return whether it heats what is on or in it."""
         return {"appliance", "cooking"} <= self.attributes
 
 

@@ -22,7 +22,7 @@ class HouseholdEvent:
 
 @dataclass(frozen=True)
 class Entry:
-    """At step ``t`` the movable object ``base`` came into a vessel, as food."""
+    """A record that at step ``t`` the movable object ``base`` came into a vessel, as food."""
 
     t: int
     vessel: str

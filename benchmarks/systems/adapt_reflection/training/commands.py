@@ -1,4 +1,4 @@
-"""What the commands ``train_reflection_dpo`` and ``serve_scorer`` do, and which packages they need.
+"""The commands ``train_reflection_dpo`` and ``serve_scorer``, and the packages that they need.
 
 This module imports no torch: a command asks for what it needs when it is called.
 """

@@ -456,7 +456,7 @@ class Query:
 
     @property
     def right(self) -> bool:
-        """Whether the last answer is correct, by the setting that says what correct means."""
+        """Return whether the last answer is correct under the setting ``answer_match``."""
         return is_correct(self.expected, self.answer, self.conditions["answer_match"])
 
     def record(self, termination: str) -> dict[str, Any]:

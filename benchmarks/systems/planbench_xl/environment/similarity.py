@@ -1,4 +1,4 @@
-"""From a phrase to the data type that it most resembles, by hashed words and trigrams.
+"""Find the data type that a phrase most resembles, by hashed words and trigrams.
 
 Counts are whole numbers, so that equal similarities are recognised as equal on every machine.
 """

@@ -1,4 +1,4 @@
-"""Where the objects of an original ALFRED trial start: the file has positions, not receptacles.
+"""Place the objects of an original ALFRED trial: its file has positions, not receptacles.
 
 Placement is deterministic, in this order: what the demonstration shows (gold), a place that holds
 one thing (center), the nearest labelled position of the same floor plan (knn), the nearest

@@ -1,4 +1,4 @@
-"""What ALFRED's kinds of objects can do and where they fit, written down as facts.
+"""Affordances of ALFRED's kinds of objects as facts: what each can do, and where it fits.
 
 Source: Shridhar et al., "ALFRED: A Benchmark for Interpreting Grounded Instructions for Everyday
 Tasks", CVPR 2020, and its constants (MIT). A piece of an apple has the type Apple here and is told

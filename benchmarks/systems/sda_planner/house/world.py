@@ -59,7 +59,7 @@ class Entity:
 
     @property
     def container(self) -> bool:
-        """Whether it hides what is inside while it is closed."""
+        """Return whether it hides what is inside while it is closed."""
         return self.type in CONTAINERS
 
     @property

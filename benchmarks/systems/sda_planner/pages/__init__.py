@@ -1,1 +1,1 @@
-"""What pages show of an episode: versions of the plan, drawings, and the house."""
+"""Views of an episode for pages: versions of the plan, drawings, and the house."""

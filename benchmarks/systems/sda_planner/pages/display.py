@@ -1,4 +1,4 @@
-"""What the templates of SDA-Planner show: plans, diagnoses, drawings, and the house."""
+"""The views that templates of SDA-Planner ask for: plans, diagnoses, drawings, the house."""
 
 import json
 from collections.abc import Mapping, Sequence

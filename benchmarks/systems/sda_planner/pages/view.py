@@ -1,4 +1,4 @@
-"""What pages show of an episode: plans, failures, repairs, and the house after each step.
+"""An episode prepared for pages: plans, failures, repairs, and the house after each step.
 
 Everything is read from what is stored: the task, and the payloads of turns.
 """
@@ -74,7 +74,7 @@ class PlanRow:
 
     @property
     def matters(self) -> bool:
-        """Whether the failure or its repair concerns the step."""
+        """Return whether the failure or its repair concerns the step."""
         return bool(self.marks or self.window or self.change or self.tone == "bad")
 
 
@@ -115,7 +115,7 @@ class TurnPage:
 
     @property
     def folds(self) -> bool:
-        """Whether the table leaves steps to the list of the whole plan."""
+        """Return whether the table leaves steps to the list of the whole plan."""
         return any(part.folded for part in self.parts)
 
     @property

@@ -42,7 +42,7 @@ class Diagnosis:
 
     @property
     def needs_place(self) -> bool:
-        """Whether something must be put somewhere, and nothing says where."""
+        """Return whether something must be put somewhere, and nothing says where."""
         return self.t_start == self.t_error == self.t_end and self.insert is None and bool(
             self.wanted and self.wanted.key[0] == POS
         )  # fmt: skip

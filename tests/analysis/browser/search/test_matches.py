@@ -1,4 +1,4 @@
-"""What is found, and shown, of texts that are stored. The same on both engines."""
+"""Tests of search: stored texts that it finds and shows, the same on both database engines."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What people type, taken apart."""
+"""Tests of the search syntax: typed text is split into words, phrases and exclusions."""
 
 import pytest
 from hypothesis import given

@@ -70,7 +70,7 @@ def test_from_the_end() -> None:
 
 
 def slopes_of(made: Report) -> dict[tuple[object, str], dict[str, object]]:
-    """What the table of slopes says of each agent and dimension."""
+    """Return what the table of slopes says of each agent and dimension."""
     table = made.table("slopes")
     assert table is not None
     found = {}

@@ -1,4 +1,4 @@
-"""What levels, ablations, tracking and temperature change: by hand."""
+"""Tests of the effects of levels, ablations, tracking and temperature, against sums by hand."""
 
 import pytest
 from django.contrib.auth.models import User

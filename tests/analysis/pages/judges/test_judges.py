@@ -1,4 +1,4 @@
-"""Whether judges may stand in for people in a study, worked out by hand or by what must follow."""
+"""Tests of judges that stand in for people in a study, by hand or by what must follow."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -66,7 +66,7 @@ def study(reader: User) -> Study:
 
 
 def later(reader: User) -> Report:
-    """What a job computes."""
+    """Return what a job computes."""
     return PAGE.content.deferred_report(PAGE.folder, select(PAGE, Filters(), reader))
 
 

@@ -48,7 +48,7 @@ def made(
 
 
 def units_of(scores: npt.NDArray[np.int64]) -> Units:
-    """What a task adds to the coincidence matrix."""
+    """Return what a task adds to the coincidence matrix."""
     tasks, items, _ = scores.shape
     counts = np.stack([(scores == score).sum(axis=2) for score in range(1, 6)], axis=2)
     parts = coincidences(counts.reshape(-1, 5).astype(np.float64)).reshape(tasks, items, -1)

@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, and tests reject it: the tables in ``docs/statistics.md``.
+"""Simulate how often intervals hold the truth, and tests reject it, for ``docs/statistics.md``.
 
 ``python -m tests.analysis.stats.rater_agreement.simulate_intervals`` prints them; every table says
 its seed. It takes some minutes and is no part of the test suite.

@@ -26,7 +26,7 @@ rows = st.dictionaries(
 
 
 def values(result: Reliability) -> list[object]:
-    """What does not depend on the order of items, to 9 digits."""
+    """Return what does not depend on the order of items, to 9 digits."""
     found: list[object] = [result.items, result.answers, result.single]
     for estimate in (result.alpha, result.equal, result.within_one):
         found += [estimate.undefined, pytest.approx(estimate.value, abs=1e-9)]

@@ -1,4 +1,4 @@
-"""How many items a precision needs."""
+"""Tests of the number of items that a precision needs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How often slopes over turns are called clear where there is none; a table for the docs.
+"""Simulate how often slopes over turns are called clear where there is none, for the docs.
 
     python -m tests.analysis.stats.trends.simulate_slopes
 

@@ -64,7 +64,7 @@ class BruteForce:
 
     @cached_property
     def distance(self) -> dict[State, int]:
-        """For every reachable state the length of a shortest plan from it."""
+        """Return the length of a shortest plan from every reachable state."""
         met = [state for state in self.after if not self.instance.unmet_goal(state)]
         before: dict[State, set[State]] = {state: set() for state in self.after}
         for state, others in self.after.items():
@@ -82,7 +82,7 @@ class BruteForce:
         return {state: found.get(state, FAR) for state in self.after}
 
     def is_landmark(self, atom: Atom) -> bool:
-        """Whether no path without the atom leads to the goal."""
+        """Return whether no path without the atom leads to the goal."""
         if atom in self.instance.init:
             return True
         seen, waiting = {self.instance.init}, [self.instance.init]

@@ -1,4 +1,4 @@
-"""How odd responses are read: as the reference reads them, and so that no answer gets lost."""
+"""Tests of odd responses: read as the reference reads them, and so that no answer gets lost."""
 
 import pytest
 

@@ -44,7 +44,7 @@ class Counts:
 
 
 def count(texts: Sequence[Text]) -> dict[str, Counts]:
-    """How often each kind of hint is right, wrong and missing over these texts."""
+    """Return how often each kind of hint is right, wrong and missing over these texts."""
     found = {LEFT_OUT: Counts(), GIVES_AWAY: Counts()}
     for text in texts:
         hints = feedback_hints(text.context, text.text)
@@ -66,7 +66,7 @@ def demo_contexts() -> Iterator[Json]:
 
 
 def scripted_texts(contexts: Sequence[Json]) -> dict[str, list[Text]]:
-    """What the scripted user says, as it is, with one point removed, and with a hidden one added.
+    """Return the scripted feedback as it is, with one point removed, and with a hidden one added.
 
     Which point goes and which comes is drawn; feedback with one point alone has none to remove.
     """

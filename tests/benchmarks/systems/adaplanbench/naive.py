@@ -47,7 +47,7 @@ def stalls(vs: Sequence[Sets], t: int, novelty: str) -> bool:
 
 
 def stalled(vs: Sequence[Sets], t: int, novelty: str, patience: int) -> bool:
-    """Whether the last ``patience`` turns up to t all stall."""
+    """Return whether the last ``patience`` turns up to t all stall."""
     return t >= patience and all(stalls(vs, i, novelty) for i in range(t - patience + 1, t + 1))
 
 
@@ -70,7 +70,7 @@ def ending(
     max_turns: int,
     refinement: int,
 ) -> tuple[str, int]:
-    """How and at which turn the dialogue ends."""
+    """Return how and at which turn the dialogue ends."""
     start = next(
         (t for t in range(1, len(vs) + 1) if valid(vs[t - 1]) and passed[t - 1] is False), None
     )

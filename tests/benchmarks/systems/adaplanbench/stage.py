@@ -15,7 +15,7 @@ MAIN = tuple(dimension.key for dimension in DIMENSIONS if dimension.main)
 
 
 class Lost:
-    """In place of a value: the reply is unreadable."""
+    """A marker in place of a value: the reply is unreadable."""
 
 
 LOST = Lost()
@@ -27,7 +27,7 @@ Sheet = int | Mapping[str, int | None] | Lost
 
 @dataclass(frozen=True)
 class Act:
-    """What everybody says in one turn; ``sheets`` is one sheet for all judges, or one each."""
+    """The replies of one turn; ``sheets`` is one sheet for all judges, or one each."""
 
     world: Sequence[str] | Lost = ()
     user: Sequence[str] | Lost = ()
@@ -38,7 +38,7 @@ class Act:
 
 @dataclass
 class Show:
-    """What an episode asked and yielded, and how it ended."""
+    """A record of an episode: what it asked and yielded, and how it ended."""
 
     batches: list[list[Ask]] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)

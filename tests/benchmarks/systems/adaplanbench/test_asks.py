@@ -1,4 +1,4 @@
-"""Who is told what."""
+"""Tests of asks: what each role is told."""
 
 from benchmarks.core.types import Constraint, Profile, Task
 from benchmarks.systems.adaplanbench.asks import rubric_text

@@ -1,4 +1,4 @@
-"""How a trajectory ended, in words, also where judges looked once more and found otherwise."""
+"""Tests of endings in words, also where a later judging differs."""
 
 import pytest
 

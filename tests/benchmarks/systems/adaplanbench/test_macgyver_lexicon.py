@@ -1,4 +1,4 @@
-"""What the lexicon makes of a plan's words: names, general words, and the words around them."""
+"""Tests of the lexicon on the words of plans: names, general words, and words around them."""
 
 import pytest
 

@@ -171,7 +171,7 @@ class TestAblation:
 
 
 class TestUnknown:
-    """What nobody could read is not an empty answer."""
+    """Tests that an unreadable reply is not an empty answer."""
 
     @pytest.mark.parametrize("act", [Act(LOST), Act([], LOST), Act(LOST, LOST), Act(LOST, ["u1"])])
     def test_without_a_constraint_judge_the_trajectory_ends_undefined(self, act):

@@ -20,7 +20,7 @@ def stored(*texts: str) -> RecordedTrajectory:
 
 
 def batches(given: dict[str, Any], *texts: str) -> list[list[Ask]]:
-    """What is asked when nobody gives a readable reply."""
+    """Return what is asked when nobody gives a readable reply."""
     settings = read_settings(REJUDGING.settings, given)
     task = replace(TASK, profile=PROFILE)
     episode = REJUDGING.rejudge(task, stored(*texts), settings, random.Random(0))

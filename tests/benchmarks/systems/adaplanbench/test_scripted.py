@@ -54,7 +54,7 @@ class TestAgents:
 
 
 def share_of_mops(policy, told, plans, task=TASK):
-    """In how many of 400 seeds the mop is proposed in spite of the remark."""
+    """Return the number of 400 seeds in which the mop is proposed in spite of the remark."""
     return sum(agent(policy, told, plans, seed, task).text == MOP for seed in range(400)) / 400
 
 

@@ -21,7 +21,7 @@ QUERY = "How can I dry a wet floor?"
 
 @dataclass
 class Cast:
-    """What everybody says; ``removes``, ``forgets`` and ``joins`` are words without regard to case.
+    """The replies of all roles; ``removes``, ``forgets`` and ``joins`` are words in any case.
 
     ``joins`` maps words to the one word by which a merger calls them.
     """
@@ -76,7 +76,7 @@ class Cast:
 
 @dataclass
 class Show:
-    """What was asked and yielded, and how it ended."""
+    """A record of an episode: what was asked and yielded, and how it ended."""
 
     batches: list[list[Ask]] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a construction comes to: tasks with profiles, candidates and a pool that can be played."""
+"""Tests of a construction's result: playable tasks with profiles, candidates and a pool."""
 
 from collections import Counter
 from dataclasses import replace

@@ -71,7 +71,7 @@ USUAL = {
 
 
 def applies(rule: Rule, task: str) -> bool:
-    """Whether a rule applies by the task alone: the dishes expected, what is usual in them."""
+    """Return whether a rule applies by the task alone: expected dishes, and their usual content."""
     row = shared()["tasks"][task]
     expects = set(row["expects"])
     if rule.form == "location":

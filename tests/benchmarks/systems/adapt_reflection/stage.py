@@ -23,7 +23,7 @@ def cast(task: Task, **others: Answerer) -> Cast:
 def build(
     task: Task, log: MemoryLog, who: Cast | None = None, seed: int = 1, **settings: Any
 ) -> Result:
-    """How one trajectory of the builder ends, stored in ``log``."""
+    """Return how one trajectory of the builder ends, stored in ``log``."""
     driver = Driver(
         who or cast(task), log, SYSTEM.parsers, lambda step, slot: derive_seed(seed, step, slot)
     )

@@ -84,7 +84,7 @@ class Stage:
 
 
 def run(name: str, task: Task, **given: Any) -> Outcome:
-    """How a scripted agent fares."""
+    """Return how a scripted agent fares."""
     settings = read_settings(SYSTEM.settings, given)
     policy = SYSTEM.scripted[name]
     agent = policy.build(task, policy.parameters)

@@ -44,7 +44,7 @@ FILLED = TRICKY.filter(str.strip)
 
 
 def read(native: bool, context: Mapping[str, Any], **fields: str) -> tuple[str, str]:
-    """What the parser makes of the reply that these fields make: kind and content."""
+    """Return what the parser makes of the reply that these fields make: kind and content."""
     value = PARSERS[native](compose(native, context, fields), {})
     return value["kind"], value["content"]
 
@@ -200,7 +200,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def untold(ask: Ask) -> list[Any]:
-    """What the context holds beyond the messages."""
+    """Return what the context holds beyond the messages."""
     said = heard(ask)
     found = []
     context = dict(ask.context)

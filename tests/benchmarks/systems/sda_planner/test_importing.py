@@ -182,7 +182,7 @@ def test_a_graph_is_checked_and_kept_with_the_dataset(prepared, tmp_path):
 
 
 def as_dataset(file):
-    """What matters of tasks: where everything is, what is asked for, and how it is done."""
+    """Return what matters of tasks: where everything is, what is asked for, and how it is done."""
     return {
         task.id: (
             sorted((o["id"], o["parent"]) for o in task.payload["objects"]),
