@@ -1,132 +1,89 @@
-"""A result against what it took: one panel per cost, a mark per agent and condition."""
+"""A result beside what it took: a panel for the result and for each cost, in common rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from analysis.figures.layout.elements import (
-    FigurePanel,
-    Panels,
-    Trace,
-    Unit,
-    describe,
-    interval_lines,
-    label,
-    room_for,
-    share_axis,
-    wrapped_label,
-)
-from analysis.figures.layout.theme import NEUTRAL, SYMBOLS, Figure, Style, make_figure, styles_for
+from analysis.figures.layout.elements import Unit, row_label
+from analysis.figures.layout.theme import Figure, Style
+from analysis.figures.tool_use import PointRow, Span, panel_dots
 from analysis.stats.results import Estimate
+
+# Longer names take two lines, so that they stand beside their rows in a column of a paper, too.
+NAME_LETTERS = 23
 
 
 @dataclass(frozen=True)
-class CostMark:
-    """A mark: agent and condition, what it took, what came of it, and its address."""
+class CostRow:
+    """A row: agent and condition, its estimates in the order of the panels, and its address."""
 
     agent: str
     condition: str
-    cost: Estimate
-    result: Estimate
+    values: Sequence[Estimate]
     url: str | None = None
-
-    @property
-    def drawn(self) -> bool:
-        return self.cost.value is not None and self.result.value is not None
 
 
 @dataclass(frozen=True)
 class CostPanel:
-    """A cost by its title, and the marks in their order; undefined ones are not drawn."""
+    """A measure by its title; ``most`` is its largest value, if there is one."""
 
     title: str
-    marks: Sequence[CostMark]
+    unit: Unit = "points"
+    most: float | None = None
 
 
-def cost_panels(
+def cost_dots(
     panels: Sequence[CostPanel],
-    title: str,
-    unit: Unit,
+    rows: Sequence[CostRow],
     *,
-    most: float | None,
     styles: Mapping[str, Style] | None = None,
 ) -> Figure:
-    """Draw each result above its cost, with intervals both ways.
+    """Draw a point with its interval for each row in each panel; rows stay in their order.
 
-    A colour is an agent, a symbol a condition; with a single condition symbols are the agents',
-    too. ``title`` and ``unit`` are of the results, ``most`` is their largest value if there is one.
+    With several conditions rows stand below the name of their agent, in the order in which agents
+    first occur; an agent with a single row has both names in it.
     """
-    every = [mark for panel in panels for mark in panel.marks if mark.drawn]
-    agents = list(dict.fromkeys(mark.agent for mark in every))
-    conditions = list(dict.fromkeys(mark.condition for mark in every))
-    looks = styles_for(agents, styles)
-    symbols = {name: SYMBOLS[i % len(SYMBOLS)] for i, name in enumerate(conditions)}
-    several = len(conditions) > 1
-    grid = Panels(len(panels), 3, [""] * len(panels))
-    up: dict[str, Any] = share_axis() if unit == "share" else {"showgrid": True}
-    up |= {"range": [0, 1.02 * most]} if most is not None else {"rangemode": "tozero"}
-    traces: list[Trace] = []
-    for i, panel in enumerate(panels):
-        costs = [mark.cost for mark in panel.marks]
-        x = {"showgrid": True, "title": {"text": label(panel.title)}, "range": room_for(costs)}
-        y = {**up, "showticklabels": i == 0, "title": {"text": label(title) if not i else ""}}
-        drawn = grid.axes(i, x, y)
-        for mark in panel.marks:
-            if mark.drawn:
-                look = looks[mark.agent]
-                symbol = symbols[mark.condition] if several else look.symbol
-                name = f"{mark.agent}, {mark.condition}" if several else mark.agent
-                about = (
-                    f"{describe(name, mark.result, unit)}<br>"
-                    f"{describe(panel.title, mark.cost, 'points')}"
-                )
-                traces += _mark(mark, drawn, look.colour, symbol, about)
-    key = [
-        _entry(agent, looks[agent].colour, "circle" if several else looks[agent].symbol)
-        for agent in agents
-        if several or len(agents) > 1
-    ]
-    if several:
-        key += [_entry(name, NEUTRAL, symbols[name]) for name in conditions]
-    # The key names colours and symbols apart, so no entry of it can hide what it stands for.
-    grid.layout["legend"] |= {"itemclick": False, "itemdoubleclick": False}
-    return make_figure([*traces, *key], {**grid.layout, "height": 360 + 20 * -(-len(key) // 2)})
-
-
-def _mark(
-    mark: CostMark, panel: FigurePanel, colour: str, symbol: str, about: str
-) -> tuple[Trace, ...]:
-    """Return both intervals and the mark itself."""
-    shared = {"xaxis": panel.x, "yaxis": panel.y}
-    line = {"color": colour, "width": 1}
-    return (
-        interval_lines([mark.result.value], [mark.cost], "x", line=dict(line), **shared),
-        interval_lines([mark.cost.value], [mark.result], "y", line=dict(line), **shared),
+    several = len({row.condition for row in rows}) > 1
+    single = len({row.agent for row in rows}) == 1
+    agents = list(dict.fromkeys(row.agent for row in rows))
+    names: list[str] = []
+    ordered: list[tuple[str, CostRow]] = []
+    for agent in agents:
+        mine = [row for row in rows if row.agent == agent]
+        headed = several and not single and len(mine) > 1
+        if headed:
+            names.append(_unlike(f"<b>{row_label(agent, NAME_LETTERS)}</b>", names))
+        for row in mine:
+            if headed or single and several:
+                text = row.condition
+            else:
+                text = f"{row.agent}, {row.condition}" if several else row.agent
+            names.append(_unlike(row_label(text, NAME_LETTERS), names))
+            ordered.append((names[-1], row))
+    spans: list[Span | None] = [None if one.most is None else (0.0, one.most) for one in panels]
+    return panel_dots(
         {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [mark.cost.value],
-            "y": [mark.result.value],
-            "cliponaxis": False,
-            "hoverinfo": "text",
-            "hovertext": [about],
-            "customdata": [mark.url],
-            "showlegend": False,
-            "marker": {"color": colour, "symbol": symbol, "size": 10},
-            **shared,
+            panel.title: [
+                PointRow(
+                    row.condition if several else panel.title,
+                    row.values[i],
+                    row.agent,
+                    row.url,
+                    place,
+                )
+                for place, row in ordered
+            ]
+            for i, panel in enumerate(panels)
         },
+        unit=[panel.unit for panel in panels],
+        span=spans,
+        columns=len(panels),
+        places=names,
+        styles=styles,
     )
 
 
-def _entry(name: str, colour: str, symbol: str) -> Trace:
-    """Return an entry of the key: a colour, or a symbol, by its name."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [None],
-        "y": [None],
-        "name": wrapped_label(name),
-        "hoverinfo": "skip",
-        "showlegend": True,
-        "marker": {"color": colour, "symbol": symbol, "size": 10},
-    }
+def _unlike(name: str, names: Sequence[str]) -> str:
+    """Return the name as one of its own: rows of one name differ by spaces that are not seen."""
+    while name in names:
+        name += "\u200b"
+    return name

@@ -25,69 +25,90 @@ from analysis.stats.results import Estimate
 GAP = 78
 END_ROOM = 0.02
 LINES = ("dash", "dot", "dashdot", "longdash")
+# Of a row, with a name of one line and of two.
+ROW, ROW_OF_TWO_LINES = 26, 32
+
+Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class PointRow:
-    """A row of a panel: name, value, the agent whose style it has, and the link of its point."""
+    """A row of a panel: name, value, the agent whose style it has, and the link of its point.
+
+    ``place`` is its name on the axis as Plotly reads it, where that is not the name itself.
+    """
 
     name: str
     value: Estimate
     agent: str
     url: str | None = None
+    place: str = ""
+
+    @property
+    def on_axis(self) -> str:
+        return self.place or label(self.name)
 
 
 def panel_dots(
     panels: Mapping[str, Sequence[PointRow]],
     *,
-    unit: Unit,
+    unit: Unit | Sequence[Unit],
     title: str | Sequence[str] = "",
     columns: int = 2,
-    span: tuple[float, float] | None = None,
+    span: Span | list[Span | None] | None = None,
     lines: Mapping[str, float] | None = None,
+    places: Sequence[str] = (),
     styles: Mapping[str, Style] | None = None,
 ) -> Figure:
     """Draw a panel of points with intervals per title; the rows of all panels have the same names.
 
-    ``title`` is that of every panel's axis, or one for each. ``span`` is the axis of all panels
-    (each its own from 0, where it is not given); ``lines`` are values to see them against, by name.
+    ``unit``, ``title`` and ``span`` are those of every panel's axis, or a list with one for each
+    (without a span an axis begins at 0). ``lines`` are values to see them against, by name.
+    ``places`` are all rows in their order, where some have no point.
     """
     titles = [title] * len(panels) if isinstance(title, str) else list(title)
+    units = [unit] * len(panels) if isinstance(unit, str) else list(unit)
+    spans = span if isinstance(span, list) else [span] * len(panels)
     everything = [mark for marks in panels.values() for mark in marks]
     looks = styles_for(list(dict.fromkeys(mark.agent for mark in everything)), styles)
-    names = list(dict.fromkeys(label(mark.name) for mark in everything))
+    names = list(places or dict.fromkeys(mark.on_axis for mark in everything))
     rows = -(-len(panels) // columns)
-    height = 26 * len(names) + 18
+    two_lines = any("<br>" in name for name in names)
+    height = (ROW_OF_TWO_LINES if two_lines else ROW) * len(names) + 18
     total = rows * height + (rows - 1) * GAP
     grid = Panels(len(panels), columns, list(panels), gap_x=0.07, gap_y=GAP / max(total, 1))
     traces: list[Trace] = []
     for i, marks in enumerate(panels.values()):
-        x = share_axis() if unit == "share" else {"showgrid": True, "rangemode": "tozero"}
-        if span is not None and unit == "share" and span[0] < 0:
-            x = difference_axis(*span, steps=MOST_STEPS if columns < 3 else FEW_STEPS)
-        elif span is not None:
+        ends = spans[i]
+        x = share_axis() if units[i] == "share" else {"showgrid": True, "rangemode": "tozero"}
+        if ends is not None and units[i] == "share" and ends[0] < 0:
+            x = difference_axis(*ends, steps=MOST_STEPS if columns < 3 else FEW_STEPS)
+        elif ends is not None:
             # Room for a mark at the very end.
-            room = END_ROOM * (span[1] - span[0])
-            x |= {"range": [span[0], span[1] + room], "zeroline": span[0] < 0 < span[1]}
+            room = END_ROOM * (ends[1] - ends[0])
+            x |= {"range": [ends[0], ends[1] + room], "zeroline": ends[0] < 0 < ends[1]}
         x["title"] = {"text": titles[i], "standoff": 8}
         y = {**categories(names, downwards=True), "showticklabels": i % columns == 0}
+        if places:
+            # Left to itself the library leaves out names where many rows stand close.
+            y["dtick"] = 1
         panel = grid.axes(i, x, y)
         axes = {"xaxis": panel.x, "yaxis": panel.y}
         for n, (name, value) in enumerate((lines or {}).items()):
             dash = LINES[n % len(LINES)]
             traces.append(_line(name, value, names, dash, legend=i == 0, axes=axes))
-        places = [label(mark.name) for mark in marks]
+        at = [mark.on_axis for mark in marks]
         values = [mark.value for mark in marks]
-        for mark, place in zip(marks, places, strict=True):
+        for mark, place in zip(marks, at, strict=True):
             if mark.value.interval is not None:
                 colour = {"color": looks[mark.agent].colour}
                 traces.append(interval_lines([place], [mark.value], "x", line=colour, **axes))
         traces.append(
             points(
-                places,
+                at,
                 values,
                 "x",
-                unit=unit,
+                unit=units[i],
                 about=[f"{mark.agent}, {mark.name}" for mark in marks],
                 urls=[mark.url for mark in marks],
                 showlegend=False,
@@ -105,7 +126,7 @@ def panel_dots(
             )
         )
         grid.layout["annotations"] += undefined_marks(
-            places, values, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
+            at, values, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
         )
     room = 130 + (24 * -(-len(lines) // 2) if lines else 0)
     return make_figure(traces, {**grid.layout, "height": total + room})

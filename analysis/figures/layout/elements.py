@@ -25,9 +25,9 @@ def wrapped_label(text: str) -> str:
     return "<br>".join(map(label, wrap(text, LEGEND_WIDTH)))
 
 
-def row_label(text: str) -> str:
+def row_label(text: str, letters: int = LEGEND_WIDTH) -> str:
     """Return the same for a row: in at most two lines, cut where these do not hold it."""
-    lines = wrap(text, LEGEND_WIDTH, max_lines=2, placeholder=" …")
+    lines = wrap(text, letters, max_lines=2, placeholder=" …", break_on_hyphens=False)
     return "<br>".join(map(label, lines))
 
 

@@ -1,5 +1,6 @@
 """The same figure for a narrow screen: panels one under the other, names above their rows."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ UPRIGHT = -90
 UPRIGHT_ROOM = 110
 UPRIGHT_LETTER = 6
 ABOVE = 0.34
+# Letters of a line within a plot on a narrow screen.
+LETTERS_INSIDE = 48
 LEGEND_LINE = 20
 
 
@@ -92,7 +95,7 @@ def put_names_inside(slim: dict[str, Any], layout: dict[str, Any], rows: Sequenc
         named = axis.get("tickvals", axis["categoryarray"])
         slim["annotations"] += [
             {
-                "text": row,
+                "text": _unbroken(row),
                 "x": 0,
                 "xref": f"x{name} domain",
                 "xanchor": "left",
@@ -107,6 +110,12 @@ def put_names_inside(slim: dict[str, Any], layout: dict[str, Any], rows: Sequenc
         ]
 
 
+def _unbroken(name: str) -> str:
+    """Return a name in one line where the plot has room for it: a second lies over the mark."""
+    whole = name.replace("<br>", " ")
+    return whole if letters_in([whole]) <= LETTERS_INSIDE else name
+
+
 def row_names(axis: dict[str, Any]) -> Sequence[str]:
     """Return the names that stand beside rows, of which some may have none."""
     names: Sequence[str] = (
@@ -116,8 +125,9 @@ def row_names(axis: dict[str, Any]) -> Sequence[str]:
 
 
 def letters_in(names: Sequence[str]) -> int:
-    """Return the length of the longest line of these names."""
-    return max((len(line) for name in names for line in str(name).split("<br>")), default=0)
+    """Return the length of the longest line of these names, without tags for bold."""
+    lines = (line for name in names for line in str(name).split("<br>"))
+    return max((len(re.sub("</?b>", "", line)) for line in lines), default=0)
 
 
 def moved_note(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.figures.costs import CostMark, CostPanel, cost_panels
+from analysis.figures.costs import CostPanel, CostRow, cost_dots
 from analysis.figures.layout.theme import Figure
 from analysis.filters.factors import condition_titles
 from analysis.filters.selection import ChosenRun, Selection
@@ -33,8 +33,8 @@ from benchmarks.core.registry import find_system
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# More marks than these cover each other; the table has them all.
-MOST_MARKS = 24
+# More rows than these make a figure that no page holds; the table has them all.
+MOST_ROWS = 40
 
 
 @dataclass(frozen=True)
@@ -174,24 +174,21 @@ def compute(data: EfficiencyData) -> EfficiencyResult:
 
 
 def draw(result: EfficiencyResult, url: UrlOf) -> Figure | None:
-    """Draw a panel for each cost: the result above what it took, a mark per row."""
-    if not result.known or len(result.rows) > MOST_MARKS:
+    """Draw a panel for the result and for each cost, with a row for each agent and condition."""
+    if not result.known or len(result.rows) > MOST_ROWS:
         return None
-    panels = [
-        CostPanel(
-            measure.title,
-            [
-                CostMark(row.run.label, row.condition, row.costs[name], row.result, url(row.link))
-                for row in result.rows
-            ],
-        )
-        for name, measure in result.data.costs.items()
-    ]
     main = result.data.main
-    return cost_panels(
-        panels, main.title, "share" if main.in_percent else "points", most=main.most,
+    return cost_dots(
+        [
+            CostPanel(main.title, "share" if main.in_percent else "points", main.most),
+            *(CostPanel(measure.title) for measure in result.data.costs.values()),
+        ],
+        [
+            CostRow(row.run.label, row.condition, [row.result, *row.costs.values()], url(row.link))
+            for row in result.rows
+        ],
         styles=figure_specs.styles([row.run.label for row in result.rows]),
-    )  # fmt: skip
+    )
 
 
 def columns(result: EfficiencyResult) -> Sequence[ColumnOf[EfficiencyRow]]:
@@ -228,7 +225,7 @@ CONTENT = DeclaredPage(
     compute=compute,
     figure=FigureOf(
         "efficiency",
-        lambda result: f"{result.data.main.title} against what it took",
+        lambda result: f"{result.data.main.title} beside what it took",
         draw,
         table="efficiency",
     ),

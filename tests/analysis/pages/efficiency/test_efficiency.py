@@ -45,15 +45,17 @@ def test_a_result_stands_against_each_cost() -> None:
     assert (first["success"], first["corrections"], first["steps"]) == (0.666667, 4, 10)
     assert second["corrections"] is None and second["steps"] == 5
     (figure,) = (json.loads(one.json) for one in made.figures if one.name == "efficiency")
-    drawn = [one for one in figure["data"] if one["mode"] == "markers" and one["x"] != [None]]
-    # Both are drawn against steps and calls, one alone against corrections.
-    assert len(drawn) == 5 and (drawn[0]["x"], drawn[0]["y"]) == ([4.0], [2 / 3])
-    key = [trace["name"] for trace in figure["data"] if trace["showlegend"]]
-    assert key == ["Ada", "Planner: SDA-Planner", "Planner: Tree Planner"]
-    # A colour is an agent everywhere; conditions differ in their symbols.
-    (colour,) = {trace["marker"]["color"] for trace in drawn}
-    assert colour == styles(["Ada"])["Ada"].colour
-    assert len({trace["marker"]["symbol"] for trace in drawn}) == 2
+    drawn = [one for one in figure["data"] if one["mode"] == "markers"]
+    # A panel for the result and for each cost, all with the same rows.
+    success, corrections, steps, _ = drawn
+    rows = ["Planner: SDA-Planner", "Planner: Tree Planner"]
+    assert all(one["y"] == rows for one in drawn)
+    assert success["x"] == [2 / 3, 0] and steps["x"] == [10, 5]
+    # What is undefined has a dash in its row.
+    assert corrections["x"] == [4, None]
+    (dash,) = (one for one in figure["layout"]["annotations"] if one["text"] == "–")
+    assert (dash["y"], dash["yref"]) == ("Planner: Tree Planner", "y2")
+    assert {*success["marker"]["color"]} == {styles(["Ada"])["Ada"].colour}
     assert any(notice.text.startswith("Few tasks: intervals here rest on 3 tasks")
                for notice in made.notices)  # fmt: skip
 
@@ -89,3 +91,24 @@ def test_filters_name_conditions_as_their_system_does() -> None:
     more = offered("planner=tree, max_steps=9")
     assert more["planner=tree, max_steps=9"].startswith("Planner: Tree Planner, Step limit: 9")
     assert more["standard"].startswith("standard")
+
+
+def test_conditions_stand_below_their_agent() -> None:
+    dataset = make_dataset()
+    Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
+    for agent, condition, accurate in (
+        ("ada", "standard", 0.0),
+        ("bob", "standard", 1.0),
+        ("bob", "planner=tree", 0.0),
+    ):
+        make_trajectory(
+            make_run(dataset, agent, condition=condition), 1,
+            accurate=accurate, corrections=1, steps=3, calls=2,
+        )  # fmt: skip
+    (figure,) = (json.loads(one.json) for one in report().figures if one.name == "efficiency")
+    # Bob has the best result, so his rows come first, below his name; Ada has a single row.
+    names = figure["layout"]["yaxis"]["categoryarray"]
+    assert names == ["<b>Bob</b>", "Planner: SDA-Planner", "Planner: Tree Planner",
+                     "Ada, Planner:<br>SDA-Planner"]  # fmt: skip
+    (drawn, *_) = [one for one in figure["data"] if one["mode"] == "markers"]
+    assert drawn["y"] == names[1:] and drawn["x"] == [1, 0, 0]
