@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -55,6 +56,7 @@ def shrink_demo(
 
 
 def _first(whole: DemoDataset, most: int) -> Callable[[], TaskFile]:
+    @cache
     def load() -> TaskFile:
         file = whole.load()
         return replace(file, tasks=list(file.tasks)[:most])
