@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, floor, log10
 from textwrap import wrap
 from typing import Any
@@ -320,7 +321,10 @@ def _panel_height(axis: dict[str, Any], form: _Form) -> int:
     row, with_name = (CLOSE_ROW, CLOSE_ROW_WITH_NAME) if form.close else (ROW, ROW_WITH_NAME)
     names = row_names(axis)
     count = len(axis["categoryarray"])
+    every_named = len(names) == count
     if not form.beside:
         return max(with_name * count, 2 * row)
-    lines = sum(1 + str(name).count("<br>") for name in names)
-    return max(row * lines, UNNAMED_ROW * count, 2 * row)
+    lines = [1 + str(name).count("<br>") for name in names]
+    # Rows have one height, so it is that of the two neighbours whose names take the most lines.
+    apart = max((sum(pair) / 2 for pair in pairwise(lines)), default=1) if every_named else 1
+    return max(row * sum(lines), round(row * apart * count), UNNAMED_ROW * count, 2 * row)
