@@ -337,9 +337,9 @@ showTheme();
 showTimes(document);
 const first = document.querySelector("button[data-show-pane][aria-pressed='true']");
 if (first) showPane(first.dataset.showPane);
-// Where a row of tabs is wider than the screen, scroll the current tab into view.
-for (const here of all(".tabs [aria-current]")) {
-  const row = here.closest(".tabs"), box = here.getBoundingClientRect();
+// Where a row of tabs or of pages is wider than the screen, scroll the current one into view.
+for (const here of all(":is(.tabs, .subnav) [aria-current]")) {
+  const row = here.closest(".tabs, .subnav"), box = here.getBoundingClientRect();
   row.scrollLeft += box.left - row.getBoundingClientRect().left - (row.clientWidth - box.width) / 2;
 }
 

@@ -377,10 +377,10 @@ document.addEventListener("scroll", (event) => {
 }, true);
 let lines = -1;
 function settleLines() {
-  const count = all(".talk-line").length, over = find("[data-desk=over]");
+  const count = all(".talk-line").length;
   const button = find("[data-to-end]");
-  // Also where only the form under the dialogue has grown.
-  if (lines < 0 || (!over && (follows || (sentByMe && count !== lines)))) toEnd();
+  // Also where only the panel under the dialogue has grown: a form, or the one that shows the end.
+  if (lines < 0 || follows || (sentByMe && count !== lines)) toEnd();
   else if (talk()) {
     talk().scrollTop = place;
     if (button && count > lines && !atEnd()) button.hidden = false;

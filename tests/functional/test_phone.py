@@ -83,6 +83,18 @@ def test_the_composer_stays_above_the_keyboard(live_server: Any, phone: Page, an
     assert bottom(phone, ".room-composer") == HEIGHT
 
 
+def test_a_row_of_pages_shows_the_current_one(live_server: Any, phone: Page) -> None:
+    make_person("ada", superuser=True)
+    sign_in(phone, live_server.url, "ada")
+    phone.goto(f"{live_server.url}/runs/")
+    row = phone.locator(".subnav")
+    assert row.evaluate("row => row.scrollWidth > row.clientWidth")
+    row.locator("a").last.click()
+    current = row.locator("[aria-current]")
+    expect(current).to_have_text(row.locator("a").last.inner_text())
+    expect(current).to_be_in_viewport(ratio=1)
+
+
 def test_the_drawer_opens_and_closes_by_touch(live_server: Any, phone: Page, ann: User) -> None:
     session = make_live_session(make_live_study(), [ann])
     begin(session)

@@ -31,7 +31,7 @@ from tests.annotation.live_sessions import (
     sample_dataset,
 )
 from tests.annotation.rows import make_person
-from tests.functional.axe import violations
+from tests.functional.axe import DRAWN, violations
 from tests.functional.test_annotation_loop import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -277,6 +277,11 @@ def test_two_people_in_two_browsers(
         expect(over).to_contain_text("The last plan respects every condition.")
         expect(over.get_by_role("heading", name="Final plan")).to_be_visible()
         expect(over.locator("ol.plan")).to_contain_text("Ask the neighbour")
+        # The panel that shows the end takes room from the dialogue, whose last line stays in sight.
+        page.evaluate(DRAWN)
+        last = page.locator("#session-talk .talk-line").last.bounding_box()
+        talk = page.locator("#room-talk").bounding_box()
+        assert last and talk and last["y"] + last["height"] <= talk["y"] + talk["height"]
         check(page)
         over.get_by_role("link", name="Rate this session").click()
         page.wait_for_url("**/annotate/1/")
