@@ -17,8 +17,8 @@ State = LiveSession.State
 OVERSEERS = (Membership.Role.MANAGER, Membership.Role.RESEARCHER, Membership.Role.OBSERVER)
 # In a list: all that wait, and so many of those that are over.
 MOST_OPEN, MOST_OVER = 200, 20
-# Of each study that somebody runs.
-MOST_OF_STUDY = 20
+# Of studies that somebody runs: so many with a table, and so many sessions in each.
+MOST_STUDIES, MOST_OF_STUDY = 10, 20
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,10 @@ def study_rows(study: Study, reader: User, *, named: bool) -> list[SessionRow]:
 
 @dataclass
 class OverseenStudy:
-    """A study with the first of its sessions that are not over, and the number of all of those."""
+    """A study with the first of its sessions that are not over, and the number of all of those.
+
+    There are no ``rows`` where the list has enough studies before it.
+    """
 
     study: Study
     rows: list[SessionRow]
@@ -152,23 +155,29 @@ class OverseenStudy:
 def overseen_rows(user: User) -> list[OverseenStudy]:
     """Return the sessions that are not over of the studies that somebody runs or looks on.
 
-    The newest study comes first, and of each the sessions that are in progress.
+    The newest study comes first, and of each the sessions that are in progress. The first
+    `MOST_STUDIES` have rows, at most `MOST_OF_STUDY` each; the others follow with their number.
     """
     rows = LiveSession.objects.filter(practice=False, study__in=overseen_studies(user))
     rows = rows.exclude(state__in=LiveSession.OVER).exclude(study__status=Study.Status.ARCHIVED)
     counts = dict(rows.order_by().values_list("study").annotate(count=Count("pk")))
+    newest = sorted(counts, reverse=True)
+    shown, others = newest[:MOST_STUDIES], newest[MOST_STUDIES:]
     begun = Case(When(state=State.GATHERING, then=1), default=0)
     place = Window(RowNumber(), partition_by="study", order_by=[begun, "number"])
-    firsts = rows.annotate(place=place).filter(place__lte=MOST_OF_STUDY)
-    firsts = firsts.prefetch_related("study").order_by("-study_id", "place")
-    sessions = list(firsts[:MOST_OPEN])
-    named = {session.study_id for session in sessions} - blind_studies(user)
+    firsts = rows.filter(study__in=shown).annotate(place=place).filter(place__lte=MOST_OF_STUDY)
+    sessions = list(firsts.prefetch_related("study").order_by("-study_id", "place"))
+    named = set(shown) - blind_studies(user)
     found: dict[int, OverseenStudy] = {}
     for row in session_rows(sessions, reader=user, named=named):
         study = row.session.study
         known = found.setdefault(study.pk, OverseenStudy(study, [], counts[study.pk]))
         known.rows.append(row)
-    return list(found.values())
+    further = Study.objects.in_bulk(others) if others else {}
+    return [
+        *found.values(),
+        *(OverseenStudy(further[pk], [], counts[pk]) for pk in others if pk in further),
+    ]
 
 
 def overseen_studies(user: User) -> QuerySet[Study]:

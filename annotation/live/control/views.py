@@ -14,6 +14,7 @@ from annotation.access import person
 from annotation.errors import Refused
 from annotation.live.access import SessionAccess, fetch_session
 from annotation.live.control.monitor import (
+    MOST,
     TONES,
     WORDS,
     MonitorPlace,
@@ -106,6 +107,7 @@ def monitor(request: HttpRequest) -> HttpResponseBase:
     manages = Membership.objects.filter(user=user, role=Membership.Role.MANAGER)
     context = {
         "rows": rows,
+        "most": MOST if len(rows) >= MOST else None,
         "study": study,
         "version": version,
         "manages": set(manages.values_list("study", flat=True)),

@@ -67,10 +67,12 @@ def session_list(request: HttpRequest) -> HttpResponseBase:
     user = person(request)
     rows = own_rows(user)
     oversees = overseen_studies(user).exists()
+    overseen = overseen_rows(user)
     context = {
         "waiting": [row for row in rows if not row.over],
         "over": [row for row in rows if row.over],
-        "overseen": overseen_rows(user),
+        "overseen": [each for each in overseen if each.rows],
+        "further": [each for each in overseen if not each.rows],
         "oversees": oversees,
         "empty": not rows and not oversees,
         "may_make": user.has_perm(START),

@@ -128,6 +128,24 @@ def test_the_list_begins_with_sessions_in_progress(
     assert "sessions that are not over" not in page.content.decode()
 
 
+def test_the_list_names_the_studies_that_it_has_no_room_for(
+    researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(researcher)
+    make(researcher)
+    older, newer = Study.objects.order_by("pk")
+    monkeypatch.setattr(lists, "MOST_STUDIES", 1)
+    page = researcher.get(reverse("annotation:session_list"))
+    (table,), (further,) = page.context["overseen"], page.context["further"]
+    assert (table.study, further.study, further.open) == (newer, older, 1)
+    words = page.content.decode()
+    assert "1 more study" in words and "1 session that is not over" in words
+    assert f'<a href="{reverse("annotation:study_sessions", args=[older.pk])}">' in words
+    # What is over does not wait for anybody.
+    older.sessions.update(state=LiveSession.State.ENDED)
+    assert "more study" not in researcher.get(reverse("annotation:session_list")).content.decode()
+
+
 def test_who_makes_it_may_play(researcher: Client) -> None:
     assert make(researcher, mine="1") == ""
     listed = researcher.get(reverse("annotation:session_list")).content.decode()
