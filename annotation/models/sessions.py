@@ -26,7 +26,7 @@ class LivePlan(models.Model):
     class Leaving(models.TextChoices):
         WAIT = "wait", "Wait until they are back"
         HAND_OVER = "hand_over", "Let another person take the place"
-        STAND_IN = "stand_in", "Let a script or model go on"
+        STAND_IN = "stand_in", "Let a script or model take over"
         CANCEL = "cancel", "End the session"
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="live")
