@@ -30,7 +30,7 @@ class Fork:
         """The exit code, minus the signal that ended it; None while it runs."""
         return int(self._end.read_text()) if self._end.exists() else None
 
-    def wait(self, timeout: float = 120) -> int:
+    def wait(self, timeout: float = 600) -> int:
         limit = time.monotonic() + timeout
         while (code := self.poll()) is None:
             if time.monotonic() > limit:

@@ -166,13 +166,16 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new(install: Install, tmp_pa
         assert place.read("pragma foreign_key_check") == []
 
 
-def test_from_sqlite_to_postgresql_and_back(install: Install, tmp_path: Path) -> None:
+def test_from_sqlite_to_postgresql_and_back(
+    install: Install, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     if not settings.TEST_DATABASE_URL:
         pytest.skip("needs a PostgreSQL (make test-postgres)")
     one, two = Installation(tmp_path / "one", ""), install("two", migrated=False)
     three = Installation(tmp_path / "three", "")
-    one.folder.mkdir()
-    three.folder.mkdir()
+    for place in (one, three):
+        place.folder.mkdir()
+        request.addfinalizer(place.remove)
     manage(one, "migrate", "-v0")
     shell(one, PREPARE.format(FEW))
     shell(one, FILL)
@@ -183,5 +186,3 @@ def test_from_sqlite_to_postgresql_and_back(install: Install, tmp_path: Path) ->
     assert digest(one) == digest(two) == digest(three)
     with pytest.raises(AssertionError, match="holds data that would be lost"):
         manage(three, "restore", str(tmp_path / "1.zip"))
-    for place in (one, three):
-        place.remove()
