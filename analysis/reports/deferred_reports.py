@@ -149,7 +149,8 @@ def find_deferred(wanted: ReportRequest) -> DeferredReport:
     jobs = Job.objects.filter(kind=KIND, payload__key=wanted.key)
     # One that is done and left no report was made from other data, or has been dropped since.
     job = jobs.exclude(Q(status=Job.Status.DONE)).order_by("-pk").first()
-    return DeferredReport(wanted, None, job)
+    # A worker may have stored it, and ended the job, since the first look.
+    return DeferredReport(wanted, kept_deferred(wanted.key) if job is None else None, job)
 
 
 def request_deferred(*, wanted: ReportRequest, person: User) -> DeferredReport:

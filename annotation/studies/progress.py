@@ -173,6 +173,8 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
     not told apart to them either: they could watch which of their items do not count.
     """
     now = timezone.now()
+    # Read first: what changes after it is shown again by the next look, and never missed.
+    mark = study_mark(study)
     people = list(_participants(study).select_related("user__annotator"))
     size = study_sizes([study])[study.pk]
     pool = study.dealing == Study.Dealing.POOL
@@ -203,7 +205,7 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
         open=sum(counts.open for counts in counted),
         skipped=sum(counts.skipped for counts in counted),
         gone=sum(row.counts.submitted for row in rows if row.gone),
-        mark=study_mark(study),
+        mark=mark,
         recent=recent,
         recent_days=recent_days,
         gold=sum(row.counts.gold for row in rows if not row.gone),

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.cache import caches
 
+from analysis.reports import deferred_reports
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import (
     Params,
@@ -85,6 +86,24 @@ def test_it_is_asked_for_once_and_there_when_its_job_is_done(ann: User) -> None:
         request_deferred(wanted=wanted(), person=ann).report is not None
         and Job.objects.count() == 1
     )
+
+
+def test_one_that_is_stored_while_somebody_looks_is_found(
+    ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = request_deferred(wanted=wanted(), person=ann).job
+    assert job is not None
+    look, looks = deferred_reports.kept_deferred, []
+
+    def look_before_it_is_stored(key: str) -> Report | None:
+        found = look(key)
+        looks.append(found)
+        if len(looks) == 1:
+            perform(job_id=job.pk, owner="w")
+        return found
+
+    monkeypatch.setattr(deferred_reports, "kept_deferred", look_before_it_is_stored)
+    assert find_deferred(wanted()).report == Report(sentence="a fit for ann")
 
 
 def test_what_was_made_from_other_data_is_kept_as_such(ann: User) -> None:

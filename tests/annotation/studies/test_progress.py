@@ -1,5 +1,6 @@
 """Tests of the progress of a study, and of the rows that are read for it."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Assignment, Study
-from annotation.studies.progress import study_progress
+from annotation.studies import progress
+from annotation.studies.progress import study_mark, study_progress
+from annotation.studies.selectors import StudySize, study_sizes
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +50,19 @@ def test_nobody_is_judging_before_they_open_an_item(study: Study) -> None:
     assert steps() == ["judging items", "not started"]
     study.participants.filter(user__username="bob").update(skipped=1)
     assert steps() == ["judging items", "judging items"]
+
+
+def test_what_changes_while_it_is_read_is_seen_at_the_next_look(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change(studies: Sequence[Study]) -> dict[int, StudySize]:
+        study.participants.filter(user__username="ann").update(submitted=1)
+        return study_sizes(studies)
+
+    monkeypatch.setattr(progress, "study_sizes", change)
+    found = study_progress(study)
+    assert found.submitted == 0
+    assert found.mark != study_mark(study)
 
 
 def test_the_end_is_forecast_from_the_pace_of_a_week(study: Study) -> None:

@@ -63,7 +63,8 @@ def test_no_key_in_errors_logs_or_stored_exchanges(serve, caplog, capfd, model, 
 def test_errors_of_runs_hold_neither_question_nor_address(serve, model):
     server = serve()
     with pytest.raises(AnswererFailed) as failed:
-        answerer(server, model, timeout=0.2).answer(ask("You help.", QUESTION), 1)
+        limit = 0.2 if model == "stall" else 5.0
+        answerer(server, model, timeout=limit).answer(ask("You help.", QUESTION), 1)
     shown = "".join(traceback.format_exception(failed.value))
     assert "vinegar" not in shown
     assert "Bearer" not in str(failed.value)

@@ -108,7 +108,7 @@ def test_celery_tells_when_the_worker_is_stopped(
     monkeypatch.setattr(drain, "drain", drained.set)
     worker_shutting_down.send(sender="test", sig="SIGTERM", how="Warm", exitcode=0)
     assert ending.is_set()
-    assert drained.wait(10)
+    assert drained.wait(60)
 
 
 def test_the_limit_is_that_of_the_slowest_endpoint_in_use(run: Run, settings: Settings) -> None:
