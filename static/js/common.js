@@ -122,6 +122,23 @@ document.addEventListener("htmx:afterSettle", () => {
   }
   renewed = null;
 });
+// Filters come anew with their list: what was typed into one since then stays in it.
+let typed = null;
+for (const name of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
+  document.addEventListener(name, ({ detail }) => {
+    const at = document.activeElement;
+    const typing = at.id && at.form?.method === "get" && at.value !== at.defaultValue;
+    if (typing && detail.target.contains(at)) typed = { at, value: at.value, caret: at.selectionStart };
+  });
+}
+document.addEventListener("htmx:afterSettle", () => {
+  const field = typed && !typed.at.isConnected && document.getElementById(typed.at.id);
+  if (field && field.value !== typed.value) {
+    field.value = typed.value;
+    if (typed.caret !== null) field.setSelectionRange(typed.caret, typed.caret);
+  }
+  typed = null;
+});
 
 // --- Relative times; the exact time is the tip -------------------------------------------------
 const STEPS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from benchmarks.models import Dataset, Run, Trajectory
 from benchmarks.runs.worker import carry_trajectory, claim_trajectory, settle_run
@@ -138,6 +138,28 @@ def test_keys_lead_through_a_narrowed_list(live_server: Any, desk: Page, dataset
     expect(desk.locator("[data-compare-item]")).to_have_count(2)
     desk.get_by_role("button", name="Empty the comparison").click()
     expect(desk.get_by_text("Nothing to compare yet")).to_be_visible()
+
+
+def test_words_stay_when_an_earlier_choice_brings_new_filters(
+    live_server: Any, desk: Page, dataset: Dataset
+) -> None:
+    play(*start_sample_runs("explorer", "coin-flipper", dataset=dataset, level="high"))
+    desk.goto(f"{live_server.url}/trajectories/")
+    held, chosen = list[Route](), re.compile("agent=")
+    desk.route(chosen, lambda route: held.append(route), times=1)
+    with desk.expect_request(chosen):
+        desk.locator(".rail").get_by_role("checkbox", name="Coin flipper").check()
+    words = desk.get_by_label("Words", exact=True)
+    words.press_sequentially("glee")
+    desk.keyboard.press("ArrowLeft")
+    held[0].continue_()
+    expect(desk.locator("tbody tr")).to_have_count(3)
+    desk.keyboard.press("Backspace")
+    desk.keyboard.type("u")
+    expect(words).to_have_value("glue")
+    desk.keyboard.press("Enter")
+    expect(desk).to_have_url(re.compile("q=glue"))
+    expect(words).to_have_value("glue")
 
 
 def test_keys_are_left_alone_while_somebody_types(live_server: Any, desk: Page) -> None:
