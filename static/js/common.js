@@ -434,3 +434,19 @@ function watchUnsent(page) {
 }
 const signOutPage = document.querySelector("[data-leaving]");
 if (signOutPage) watchUnsent(signOutPage);
+
+// --- A form that is being sent is not sent again by a second click ------------------------------
+// Last, so that it sees which forms other listeners send themselves, or keep back.
+const underWay = new Set();
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
+  if (underWay.has(form)) {
+    event.preventDefault();
+    return;
+  }
+  underWay.add(form);
+  // Whoever stops the page can try again soon.
+  setTimeout(() => underWay.delete(form), 5000);
+});
+window.addEventListener("pageshow", () => underWay.clear());

@@ -96,6 +96,26 @@ def test_a_run_is_started_watched_paused_and_ends(live_server: Any, desk: Page) 
     expect(desk.locator("#run-report tbody tr")).to_have_count(3)
 
 
+def test_a_second_click_while_a_form_is_sent_starts_nothing(live_server: Any, desk: Page) -> None:
+    desk.goto(f"{live_server.url}/runs/new/")
+    desk.get_by_label("Forgetful").check()
+    start, held = desk.get_by_role("button", name="Start", exact=True), list[Route]()
+
+    def hold(route: Route) -> None:
+        if route.request.method == "POST":
+            held.append(route)
+        else:
+            route.continue_()
+
+    desk.route("**/runs/new/", hold)
+    again = "setTimeout(() => { button.click(); console.log('again'); }, 200)"
+    with desk.expect_console_message(lambda message: message.text == "again"):
+        start.evaluate(f"button => {{ button.click(); {again}; }}")
+    held[0].continue_()
+    desk.wait_for_url(re.compile(r"/runs/\d+/$"))
+    assert len(held) == Run.objects.count() == 1
+
+
 def press(page: Page, key: str) -> None:
     """Press a key once the page's scripts are there to hear it."""
     page.wait_for_load_state()
