@@ -86,7 +86,7 @@ class TestOrder:
         log = SignallingLog("quick")
 
         def wait(asked: Ask, seed: int) -> str:
-            assert log.seen.wait(10)
+            assert log.seen.wait(60)
             return "slow"
 
         slow, quick = Actor(wait), saying("quick")
@@ -100,7 +100,7 @@ class TestOrder:
         log = SignallingLog("third")
 
         def wait(asked: Ask, seed: int) -> str:
-            assert log.seen.wait(10)
+            assert log.seen.wait(60)
             return asked.messages[0].text
 
         roles = {"a": Actor(wait), "b": saying("third")}

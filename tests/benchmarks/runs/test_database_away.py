@@ -1,5 +1,6 @@
 """A database that goes away while a call is under way: its reply is stored when it is back."""
 
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -109,16 +110,19 @@ def test_leases_are_renewed_as_soon_as_the_database_is_back(
             raise OperationalError(AWAY)
 
     monkeypatch.setattr(heartbeat, "renew", renew)
-    pauses = iter([0.0])
+    pauses, looked = iter([0.0]), threading.Event()
 
     def sleep(seconds: float) -> None:
         if seconds == BEAT_SECONDS and next(pauses, None) is None:
+            looked.wait(60)
             heartbeat._held.clear()
 
     monkeypatch.setattr(leases.time, "sleep", sleep)
     with heartbeat.hold(row.pk, "me"):
-        assert heartbeat._thread is not None
-        heartbeat._thread.join(10)
+        thread = heartbeat._thread
+        assert thread is not None
+        looked.set()
+        thread.join(60)
     assert renewals == [{row.pk: "me"}] * 3
 
 

@@ -123,7 +123,7 @@ def test_a_trajectory_taken_up_while_its_run_is_settled_is_not_forgotten(
     seen = threading.Event()
 
     def retry() -> None:
-        seen.wait(10)
+        seen.wait(60)
         retry_trajectory(trajectory=row)
         over.set()
 
@@ -173,7 +173,7 @@ def test_a_run_cancelled_while_workers_carry_it(monkeypatch: pytest.MonkeyPatch)
         reserve_cost(run_id, most or 0.01)
 
     def cancel() -> None:
-        writing.wait(10)
+        writing.wait(60)
         cancel_run(run=run)
 
     monkeypatch.setattr(store, "reserve_cost", slowly)
@@ -227,12 +227,12 @@ def test_who_need_not_wait_goes_on() -> None:
     def hold() -> None:
         with transaction.atomic(), named_lock("test"):
             entered.set()
-            over.wait(10)
+            over.wait(60)
         connection.close()
 
     thread = threading.Thread(target=hold)
     thread.start()
-    entered.wait(10)
+    entered.wait(60)
     with try_named_lock("test") as free:
         assert free is False
     with try_named_lock("another") as free:
