@@ -175,6 +175,7 @@ function openDesk(desk) {
     count();
   }
   function undo() {
+    if (saving.submitting()) return;
     const entry = marks.undo();
     if (entry) {
       focusOn(entry.slot);
@@ -224,6 +225,10 @@ function openDesk(desk) {
   form.addEventListener("change", (event) => {
     const fieldset = event.target.closest("fieldset[data-slot]");
     if (!fieldset || !event.target.matches("[type=radio], [type=checkbox]")) return;
+    if (saving.submitting()) {
+      slots.show(fieldset, saving.value(fieldset.dataset.slot));
+      return;
+    }
     slots.excludeOthers(fieldset, event.target);
     focusOn(fieldset, { scroll: false, move: false });
     elsewhere.delete(fieldset.dataset.slot);

@@ -96,6 +96,8 @@ const targetOf = (entry) => JSON.stringify([entry.url, entry.edit && [entry.edit
 export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () => {} }) {
   const store = makeStore(owner);
   let sending = false;
+  // The ids of what is under way: the server may have it already.
+  let underWay = [];
   // flush() was called while a message was under way.
   let askedAgain = false;
   let failures = 0;
@@ -258,6 +260,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
       while (message) {
         report();
         for (const entry of message.entries.filter((one) => one.unsent)) store.put(Object.assign(entry, { unsent: false }));
+        underWay = message.entries.map((entry) => entry.id);
         const response = await send(message);
         failures = 0;
         if (!(await handleReply(message, response))) {
@@ -275,6 +278,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
       retryIn(PAUSES[Math.min(failures, PAUSES.length) - 1]);
     } finally {
       sending = false;
+      underWay = [];
       report();
     }
     // The network or the reader came back meanwhile: what failed may work now.
@@ -306,7 +310,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
   });
   report();
   flush();
-  return { add, flush, remove: (entry) => { store.remove(entry); report(); }, all: () => store.all(), makeId };
+  return { add, flush, isUnderWay: (entry) => underWay.includes(entry.id), remove: (entry) => { store.remove(entry); report(); }, all: () => store.all(), makeId };
 }
 
 // What a state is called, in one or two words.
@@ -457,8 +461,10 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
 
   // Submitting
   const submissions = () => queue.all().filter((entry) => entry.kind === "submit" && entry.here === here);
+  const submitting = () => submissions().some(queue.isUnderWay);
+  // What the server may have already cannot be called off.
   function cancel() {
-    const waiting = submissions();
+    const waiting = submissions().filter((entry) => !queue.isUnderWay(entry));
     for (const entry of waiting) queue.remove(entry);
     if (waiting.length) onState("cancelled");
   }
@@ -527,7 +533,7 @@ export function makeSaving({ settings, encode, active, show, onRefused, onChange
     show(field, fields.get(field).value);
   }
 
-  return { fields, change, undo, submit, submissions, canUndo: () => undoStack.length > 0 };
+  return { fields, change, undo, submit, submissions, submitting, value: valueAt, canUndo: () => undoStack.length > 0 };
 }
 
 // --- Pages without a desk ----------------------------------------------------------------------

@@ -296,6 +296,25 @@ def test_submitting_offline_happens_when_the_network_is_back(
     assert ratings(item)["safety"] == 1
 
 
+def test_what_is_being_submitted_is_not_changed(desk: Page, item: Assignment) -> None:
+    held: list[Any] = []
+    for _ in range(10):
+        desk.keyboard.press("3")
+    state(desk).to_have_text("saved")
+    desk.route("**/submit/", lambda route: held.append(route), times=1)
+    with desk.expect_request("**/submit/"):
+        desk.keyboard.press("Enter")
+    desk.locator("#q-safety .score-scale label").nth(0).click()
+    assert chosen(desk, "safety") == "3"
+    desk.get_by_role("button", name="Undo").click()
+    answered(desk, "10 of 10")
+    expect(desk.locator(".desk-submit .announcement")).to_have_text("Submitting…")
+    held[0].continue_()
+    desk.wait_for_url("**/annotate/2/")
+    assert set(ratings(item).values()) == {3}
+    assert RatingEdit.objects.filter(assignment=item).count() == 10
+
+
 def test_a_refusal_says_why_and_keeps_the_answer_on_screen(desk: Page, study: Study) -> None:
     set_study_status(study=study, status="closed")
     desk.keyboard.press("4")
