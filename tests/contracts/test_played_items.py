@@ -14,7 +14,6 @@ from annotation.adjudication.disagreement import compared_assignments, compared_
 from annotation.desk.services import submit_assignment
 from annotation.exports.document import document_text
 from annotation.exports.scope import Scope
-from annotation.exports.table import rating_rows
 from annotation.imports.services import import_study
 from annotation.live.play.services import ask_players
 from annotation.live.setup.sessions import store_live_study
@@ -23,7 +22,7 @@ from annotation.ratings.selectors import human_scores
 from annotation.studies.design import study_certificate
 from annotation.studies.setup import NewItem, add_member, store_study
 from benchmarks.models import Trajectory
-from tests.annotation.exports.worlds import say
+from tests.annotation.exports.worlds import rating_rows, say
 from tests.annotation.rows import make_person, make_runs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
