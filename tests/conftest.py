@@ -173,8 +173,9 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def _tests_pages(path: Path) -> bool:
-    """Say whether the file tests pages: by its folder, or by a name like ``test_views.py``."""
-    return bool(_PAGES & set(path.parts)) or path.stem.endswith("views")
+    """Say whether the file tests pages: by its folder, or by a name like ``test_views.py`` or
+    ``test_pages.py``."""
+    return bool(_PAGES & set(path.parts)) or path.stem.endswith(("views", "pages"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

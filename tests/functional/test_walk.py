@@ -25,8 +25,8 @@ SKIP = re.compile(r"^/(admin|static|accounts/logout)")
 FAILS_ON_PURPOSE = "/styleguide/figure.json?fails"
 # The first person who comes to pages of one shape opens some of them, everybody else one: what they
 # show differs by object, and who may open which is in test_access.py. The analysis, of which most
-# pages are, is the same for all who may see it: the first of them asks for one of each of its pages,
-# figures, tables and files.
+# pages are, is the same for all who may see it: the first asks for one of each page, figure,
+# table and file.
 PER_SHAPE = 3
 ANALYSIS = "/analysis/"
 MOST = 1000

@@ -156,6 +156,7 @@ def test_questions_and_pages_are_marked_and_filters_stay_where_they_mean_somethi
     assert 'href="/analysis/outcomes/"' in places and 'href="/analysis/tables/"' in places
 
 
+@pytest.mark.engines
 def test_from_a_dimension_to_what_the_judges_wrote(reader: Client, dataset: Dataset) -> None:
     pair = reader.get(address("rubric", dataset=str(dataset.pk))).context["report"].onward[0]
     assert pair.text.startswith("Why: Bob and Ada on ") and "sort=-difference" in pair.url
@@ -167,6 +168,7 @@ def test_from_a_dimension_to_what_the_judges_wrote(reader: Client, dataset: Data
     assert turn.endswith("?turn=2#turn-2") and reader.get(turn).status_code == 200
 
 
+@pytest.mark.engines
 def test_empty_database(reader: Client) -> None:
     for name in PAGES:
         page = show(reader, name)
@@ -186,6 +188,7 @@ def member(client: Client, study: Study) -> None:
         make_member(one, User.objects.get(username="rita"))
 
 
+@pytest.mark.engines
 def test_page_figures_and_tables(reader: Client, study: Study, subtests: pytest.Subtests) -> None:
     member(reader, study)
     for name in PAGES:
@@ -398,6 +401,7 @@ def test_filters_are_a_plain_form_with_the_choice_made(reader: Client, dataset: 
     assert "/analysis/rubric/?dataset=" in page and "agents=bob" in page
 
 
+@pytest.mark.engines
 def test_nonsense_in_the_address(reader: Client, dataset: Dataset) -> None:
     nonsense = ("dataset=%00", "dataset=-1", "level=" + "x" * 5000, "experiment=1e9",
                 "agents=&agents=%F0%9F%A6%93", "study=99999999999999999999999")  # fmt: skip
@@ -419,6 +423,7 @@ def test_what_is_not_the_real_thing_is_marked(reader: Client, study: Study) -> N
     assert "Lexicon judges" in page and "recorded" in page and "Demo data" not in page
 
 
+@pytest.mark.engines
 def test_a_study_leads_to_the_page_about_what_it_asks(reader: Client, study: Study) -> None:
     member(reader, study)
     expected = {"ten_questions@1": "agreement", "violation_check@1": "violation-check",
