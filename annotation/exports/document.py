@@ -112,6 +112,7 @@ def _items(scope: Scope, runs: Mapping[int, int]) -> Iterator[Json]:
             yield {
                 "number": row["rank"],
                 "use": row["use"],
+                # With those who withdrew, their submissions and those in their place are all held.
                 "wanted": row["meant"],
                 **{name: row[name] for name in ("asked", "subjects", "expected")},
                 "task": task

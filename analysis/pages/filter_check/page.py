@@ -14,6 +14,7 @@ from analysis.frames.filter_decisions import (
     asked_candidates,
     decision_frame,
 )
+from analysis.pages.decisions import summary_columns
 from analysis.pages.declaration import (
     ColumnOf,
     DeclaredPage,
@@ -178,18 +179,7 @@ def count_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:
             help="False positives",
         ),
         count_of("Both keep", lambda row: row.decisions.confusion.true_negative),
-        estimate_of(
-            "F1",
-            lambda row: row.decisions.f1,
-            "share",
-            help="Harmonic mean of precision and recall",
-        ),
-        estimate_of(
-            "MCC",
-            lambda row: row.decisions.mcc,
-            "points",
-            help="Matthews’ correlation: 0 is chance, 1 the same everywhere",
-        ),
+        *summary_columns(lambda row: row.decisions),
     )
 
 

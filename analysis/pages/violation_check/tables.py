@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from analysis.pages.decisions import summary_columns
 from analysis.pages.declaration import ColumnOf, count_of, estimate_of, text_of
 from analysis.pages.violation_check.rows import JudgeQuality, ViolationCheck, ViolationDifference
 from analysis.reports import run_marks
@@ -148,18 +149,7 @@ def decision_columns(_: ViolationCheck) -> Sequence[ColumnOf[JudgeQuality]]:
         _rate(
             "FPR", "Of what the majority did not mark, what the judges found", "false_positive_rate"
         ),
-        estimate_of(
-            "F1",
-            lambda row: row.decisions.f1,
-            "share",
-            help="Harmonic mean of precision and recall",
-        ),
-        estimate_of(
-            "MCC",
-            lambda row: row.decisions.mcc,
-            "points",
-            help="Matthews’ correlation: 0 is chance, 1 the same everywhere",
-        ),
+        *summary_columns(lambda row: row.decisions),
         ColumnOf(text_column("Left out"), lambda row: left_out_cell(row.decisions.excluded)),
     )
 
