@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from ninja.security import HttpBearer
 
 from benchmarks.api.errors import ApiError
-from benchmarks.api.requests import refuse_unknown
+from benchmarks.api.requests import KnownFields, refuse_unknown
 from benchmarks.api.tokens import find_token, note_use
 from benchmarks.models import ApiToken
 
@@ -28,6 +28,10 @@ class Token(HttpBearer):
     The description of the API names the scheme after this class, so its name stays.
     """
 
+    def __init__(self, fields: KnownFields) -> None:
+        super().__init__()
+        self.fields = fields
+
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         found = find_token(token)
         if found is None:
@@ -38,7 +42,7 @@ class Token(HttpBearer):
         _count_request(request, found.user)
         if found.read_only and request.method not in SAFE:
             raise ApiError(403, "This token may only read.", code="read_only")
-        refuse_unknown(request)
+        refuse_unknown(request, self.fields)
         return found
 
 

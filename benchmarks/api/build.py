@@ -21,7 +21,7 @@ from benchmarks.api import (
 )
 from benchmarks.api.auth import Token
 from benchmarks.api.reference import ReferencePage
-from benchmarks.api.requests import StrictParser, know_fields
+from benchmarks.api.requests import KnownFields, StrictParser
 
 DESCRIPTION = (
     "Everything takes a token: `Authorization: Bearer pj_…`. Lists come in pages by id: follow "
@@ -60,11 +60,10 @@ def make_api(more: Iterable[tuple[str, Router]] = (), handlers: errors.Handlers 
         description=DESCRIPTION,
         urls_namespace="api",
         docs=ReferencePage(),
-        auth=Token(),
+        auth=Token(KnownFields(lambda: api.get_openapi_schema())),
         parser=StrictParser(),
     )
     errors.register(api, handlers)
-    api.add_decorator(know_fields, mode="view")
     own = [
         ("", catalogue.systems_router),
         ("", catalogue.datasets_router),

@@ -2,12 +2,14 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Generic, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.urls import get_script_prefix
 from ninja import Schema
 from ninja.parser import Parser
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,7 +24,9 @@ LARGEST_ID = 2**63 - 1
 MOST_ROWS = 100
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 M = TypeVar("M", bound=Model)
-View = Callable[..., HttpResponseBase]
+# A part of a route, such as <int:run_id>, which the description writes as {run_id}.
+CONVERTER = re.compile(r"<(?:[^<>:]+:)?([^<>]+)>")
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 class Strict(Schema):
@@ -49,26 +53,38 @@ def one_page(
 # --- Fields and texts -------------------------------------------------------------------------
 
 
-def know_fields(run: View) -> View:
-    """Note which fields an operation knows; they are checked once it is clear who asks."""
-    operation: Any = getattr(run, "__self__", None)
-    query: set[str] = set()
-    form: set[str] = set()
-    for model in operation.models:
-        names = getattr(model, "__ninja_flatten_map__", None) or model.model_fields
-        source = model.__ninja_param_source__
-        {"query": query, "form": form, "file": form}.get(source, set()).update(names)
+class KnownFields:
+    """The fields that each operation of an API knows, read from the API's own description."""
 
-    def noted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        request.known_fields = (query, form)  # type: ignore[attr-defined]
-        return run(request, *args, **kwargs)
+    def __init__(self, describe: Callable[[], Mapping[str, Any]]) -> None:
+        self.describe = describe
 
-    return noted
+    def of(self, request: HttpRequest) -> tuple[Collection[str], Collection[str]]:
+        """Return the names of the fields in the address and in the form of a request."""
+        route = request.resolver_match.route if request.resolver_match else ""
+        path = get_script_prefix() + CONVERTER.sub(r"{\1}", route)
+        return self._operations.get((path, request.method or ""), ((), ()))
+
+    @cached_property
+    def _operations(self) -> dict[tuple[str, str], tuple[Collection[str], Collection[str]]]:
+        return {
+            (path, method.upper()): (
+                [one["name"] for one in each.get("parameters", ()) if one["in"] == "query"],
+                [
+                    name
+                    for kind, body in each.get("requestBody", {}).get("content", {}).items()
+                    if kind in FORMS
+                    for name in body["schema"]["properties"]
+                ],
+            )
+            for path, operations in self.describe()["paths"].items()
+            for method, each in operations.items()
+        }
 
 
-def refuse_unknown(request: HttpRequest) -> None:
+def refuse_unknown(request: HttpRequest, fields: KnownFields) -> None:
     """Refuse fields that the operation does not know, and texts that no database can store."""
-    query, form = getattr(request, "known_fields", (set(), set()))
+    query, form = fields.of(request)
     for name, value in _pairs(request.GET):
         _refuse(name, value, query, "query")
     if form:
@@ -90,7 +106,7 @@ def _pairs(data: Any) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _refuse(name: str, value: str, known: set[str], where: str) -> None:
+def _refuse(name: str, value: str, known: Collection[str], where: str) -> None:
     if name not in known:
         offered = ", ".join(sorted(known)) or "none"
         raise ApiError(
