@@ -59,7 +59,10 @@ def cost_dots(
                 text = f"{row.agent}, {row.condition}" if several else row.agent
             names.append(_unlike(row_label(text, NAME_LETTERS), names))
             ordered.append((names[-1], row))
-    spans: list[Span | None] = [None if one.most is None else (0.0, one.most) for one in panels]
+    spans = [
+        _span([row.values[i] for row in rows]) if panel.most is None else (0.0, panel.most)
+        for i, panel in enumerate(panels)
+    ]
     return panel_dots(
         {
             panel.title: [
@@ -80,6 +83,18 @@ def cost_dots(
         places=names,
         styles=styles,
     )
+
+
+def _span(estimates: Sequence[Estimate]) -> Span | None:
+    """Return an axis that holds 0, all values and their intervals; None where all are 0."""
+    found = [0.0]
+    for one in estimates:
+        if one.interval is not None:
+            found += [one.interval.low, one.interval.high]
+        elif one.value is not None:
+            found.append(one.value)
+    low, high = min(found), max(found)
+    return (low, high) if low < high else None
 
 
 def _unlike(name: str, names: Sequence[str]) -> str:
