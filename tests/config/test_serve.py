@@ -122,6 +122,8 @@ def test_a_web_server_that_is_told_to_end_answers_whoever_has_connected(
         slow.sendall(form + b"abc")
         assert answer(port) == 200  # so the server has accepted the slow one, too
         os.kill(worker, signal.SIGSTOP)
+        # A thread that has not got to that yet would take the next signal first.
+        wait_until(lambda: is_stopped(worker))
         waiting.settimeout(60)
         waiting.connect(slow.getpeername())
         waiting.sendall(form + b"abcdef")
@@ -150,6 +152,12 @@ def is_refused(address: tuple[str, int]) -> bool:
     except ConnectionRefusedError:
         return True
     return False
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether all threads of a process stand still."""
+    stats = [task.joinpath("stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return {stat.rpartition(")")[2].split()[0] for stat in stats} == {"T"}
 
 
 def is_pending(pid: int, number: int) -> bool:
