@@ -7,7 +7,7 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +54,6 @@ _ONE_ENGINE = re.compile(
     r"^pytestmark = (?:\[[^\]]*|[^\n\[]*)\bmark\.(?:either|embedded|browser)\b", re.MULTILINE
 )
 _DATABASE = re.compile(r"\b(?:django_db\w*|transactional_db|db|install)\b")
-
-
-_HAS_ROOM = pytest.StashKey[bool]()
-
-
-def _with_room(call: Callable[[], object]) -> object:
-    return call()
-
-
-# Python asks the system for memory, and gives it back, at each call across the border between two
-# chunks of its stack (docs/decisions/plain-django.md): an eighth of the time of tests of pages.
-# A frame that claims half a megabyte is given a whole one, and the calls below it meet no border.
-_with_room.__code__ = _with_room.__code__.replace(co_stacksize=66_000)
 
 
 class NetworkBlocked(RuntimeError):
@@ -214,16 +201,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: looking for garbage among it again and again takes seconds."""
     gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object | None:
-    """Every test is called, in the usual way, from a frame with room below it."""
-    if pyfuncitem.stash.get(_HAS_ROOM, False):
-        return None
-    pyfuncitem.stash[_HAS_ROOM] = True
-    _with_room(lambda: pyfuncitem.ihook.pytest_pyfunc_call(pyfuncitem=pyfuncitem))
-    return True  # whatever wrappers of other plugins made of the answer: it has been called
 
 
 def _in_two_halves(items: list[pytest.Item]) -> list[pytest.Item]:
