@@ -17,7 +17,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.cache import caches
-from django.db.models import Q
 
 from analysis.reports.content import Report
 from benchmarks.jobs.services import JobCancelled, Progress, enqueue_job, job_kind, keep_lease
@@ -146,11 +145,11 @@ def find_deferred(wanted: ReportRequest) -> DeferredReport:
     report = kept_deferred(wanted.key)
     if report is not None:
         return DeferredReport(wanted, report)
-    jobs = Job.objects.filter(kind=KIND, payload__key=wanted.key)
-    # One that is done and left no report was made from other data, or has been dropped since.
-    job = jobs.exclude(Q(status=Job.Status.DONE)).order_by("-pk").first()
-    # A worker may have stored it, and ended the job, since the first look.
-    return DeferredReport(wanted, kept_deferred(wanted.key) if job is None else None, job)
+    job = Job.objects.filter(kind=KIND, payload__key=wanted.key).order_by("-pk").first()
+    if job is None or job.status != Job.Status.DONE:
+        return DeferredReport(wanted, None, job)
+    # It ended since the first look; or its report was of other data, or has been dropped.
+    return DeferredReport(wanted, kept_deferred(wanted.key))
 
 
 def request_deferred(*, wanted: ReportRequest, person: User) -> DeferredReport:
