@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
@@ -29,66 +29,23 @@ def blind_studies(user: User) -> frozenset[int]:
     next. The same holds for who plays in sessions. Whoever was unblinded is not blind any more:
     their later answers are marked.
     """
-    return frozenset(study.pk for study in _blind(user.pk))
+    return frozenset(_blind(user.pk).values_list("pk", flat=True))
 
 
-def _table(model: type[Model]) -> str:
-    return model._meta.db_table
-
-
-_SESSIONS_THAT_GO_ON = f"""
-    SELECT 1 FROM {_table(LivePlace)} place JOIN {_table(LiveSession)} session
-    ON session.id = place.session_id AND session.study_id = study.id
-    AND session.state NOT IN ({", ".join(f"'{state.value}'" for state in LiveSession.OVER)})
-"""
-# Asked at almost every request. The ORM takes several milliseconds to build this query anew, and
-# the database much less to answer it (docs/decisions/plain-django.md has the measurement).
-_BLIND = f"""
-    SELECT study.id, study.settings FROM {_table(Study)} study
-    WHERE study.blinded
-    AND NOT EXISTS (
-        SELECT 1 FROM {_table(Participant)} person
-        WHERE person.study_id = study.id AND person.user_id = %s
-        AND person.unblinded_at IS NOT NULL
+def _blind(user: int) -> QuerySet[Study]:
+    here = Participant.objects.filter(study=OuterRef("pk"), user=user)
+    assignments = Assignment.objects.filter(study=OuterRef("pk"), annotator=user)
+    pool = Q(status=Study.Status.OPEN, dealing=Study.Dealing.POOL)
+    pool &= Q(Exists(here.filter(state=Participant.State.ACTIVE)))
+    pool &= Q(Exists(_free(user).filter(study=OuterRef("pk"))))
+    plays = Exists(_own_places(user).filter(session__study=OuterRef("pk")))
+    may_play = Q(status=Study.Status.OPEN) & Q(Exists(here.filter(state=Participant.State.ACTIVE)))
+    may_play &= Q(Exists(_free_places().filter(session__study=OuterRef("pk"))))
+    rows = Study.objects.filter(blinded=True).order_by()
+    rows = rows.filter(
+        Q(Exists(assignments.filter(state=Assignment.State.OPEN))) | pool | Q(plays) | may_play
     )
-    AND (
-        EXISTS (
-            SELECT 1 FROM {_table(Assignment)} own
-            WHERE own.study_id = study.id AND own.annotator_id = %s
-            AND own.state = '{Assignment.State.OPEN.value}'
-        )
-        OR EXISTS ({_SESSIONS_THAT_GO_ON} WHERE place.player_id = %s)
-        OR (
-            study.status = '{Study.Status.OPEN.value}'
-            AND EXISTS (
-                SELECT 1 FROM {_table(Participant)} person
-                WHERE person.study_id = study.id AND person.user_id = %s
-                AND person.state = '{Participant.State.ACTIVE.value}'
-            )
-            AND (
-                EXISTS (
-                    {_SESSIONS_THAT_GO_ON} WHERE place.player_id IS NULL AND place.stand_in = ''
-                )
-                OR (
-                    study.dealing = '{Study.Dealing.POOL.value}'
-                    AND EXISTS (
-                        SELECT 1 FROM {_table(Item)} item
-                        WHERE item.study_id = study.id AND item.given < item.wanted
-                        AND NOT EXISTS (
-                            SELECT 1 FROM {_table(Assignment)} had
-                            WHERE had.item_id = item.id AND had.annotator_id = %s
-                        )
-                    )
-                )
-            )
-        )
-    )
-"""
-
-
-def _blind(user: int) -> Iterable[Study]:
-    """Return the studies of ``blind_studies``, of which only the settings have been read."""
-    return Study.objects.raw(_BLIND, [user] * _BLIND.count("%s"))
+    return rows.exclude(Exists(here.filter(unblinded_at__isnull=False)))
 
 
 def _free(user: int) -> QuerySet[Item]:
@@ -103,6 +60,12 @@ def _own_places(user: int) -> QuerySet[LivePlace]:
     return rows.exclude(session__state__in=LiveSession.OVER)
 
 
+def _free_places() -> QuerySet[LivePlace]:
+    """Return the places that somebody may still take."""
+    rows = LivePlace.objects.filter(player=None, stand_in="").order_by()
+    return rows.exclude(session__state__in=LiveSession.OVER)
+
+
 @blinding_rule
 def closed_by_open_items(user: User) -> ClosedRows:
     """Return all runs of these studies, and the tasks about whose candidates they ask.
@@ -112,10 +75,10 @@ def closed_by_open_items(user: User) -> ClosedRows:
     level, so the plan that is on the desk could be found there again beside a name. The same holds
     for agents that took over in a session.
     """
-    blind = list(_blind(user.pk))
-    if not blind:
+    found = dict(_blind(user.pk).values_list("pk", f"settings__{LIVE}"))
+    if not found:
         return ClosedRows()
-    studies = [study.pk for study in blind]
+    studies = list(found)
     items = Item.objects.filter(study__in=studies).order_by()
     judged = items.filter(trajectory__isnull=False).values("trajectory__run")
     played = LiveSession.objects.filter(study__in=studies).order_by().values("trajectory__run")
@@ -123,7 +86,7 @@ def closed_by_open_items(user: User) -> ClosedRows:
     same = same.filter(Q(pk__in=judged) | Q(pk__in=played))
     asked = items.filter(trajectory=None, task__isnull=False)
     alike = Q(Exists(same.order_by()))
-    if any(study.settings.get(LIVE) for study in blind):
+    if any(found.values()):
         alike |= _took_over(played)
     return ClosedRows(
         Run.objects.filter(alike).order_by().values_list("pk", flat=True),
