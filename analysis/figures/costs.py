@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.figures.layout.elements import Unit, row_label
+from analysis.figures.layout.elements import Unit, extent_of, row_label
 from analysis.figures.layout.theme import Figure, Style
 from analysis.figures.tool_use import PointRow, Span, panel_dots
 from analysis.stats.results import Estimate
@@ -87,13 +87,7 @@ def cost_dots(
 
 def _span(estimates: Sequence[Estimate]) -> Span | None:
     """Return an axis that holds 0, all values and their intervals; None where all are 0."""
-    found = [0.0]
-    for one in estimates:
-        if one.interval is not None:
-            found += [one.interval.low, one.interval.high]
-        elif one.value is not None:
-            found.append(one.value)
-    low, high = min(found), max(found)
+    low, high = extent_of(estimates)
     return (low, high) if low < high else None
 
 

@@ -139,15 +139,20 @@ def undefined_marks(
     ]
 
 
-def room_for(estimates: Sequence[Estimate], least: float = 0.05) -> list[float]:
-    """Return an axis that holds 0, all values and their intervals, with room beside the last."""
+def extent_of(estimates: Sequence[Estimate]) -> tuple[float, float]:
+    """Return the smallest and the largest of 0, all values and the ends of their intervals."""
     ends = [0.0]
     for one in estimates:
         if one.interval is not None:
             ends += [one.interval.low, one.interval.high]
         elif one.value is not None:
             ends.append(one.value)
-    low, high = min(ends), max(ends)
+    return min(ends), max(ends)
+
+
+def room_for(estimates: Sequence[Estimate], least: float = 0.05) -> list[float]:
+    """Return an axis that holds 0, all values and their intervals, with room beside the last."""
+    low, high = extent_of(estimates)
     room = 0.06 * max(high - low, least)
     return [round(low - room, 4), round(high + room, 4)]
 
