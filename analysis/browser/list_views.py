@@ -120,7 +120,7 @@ def _rows(found: "Listing", part: "ListPage", seen: Visibility) -> list[ListedRo
         tokens = int(columns.tokens[place])
         listed.append(
             ListedRow(
-                row.trajectory, row.end, row.verdicts, row.metrics, row.scores,
+                row.trajectory, row.end, row.result, row.verdicts, row.metrics, row.scores,
                 _defined(columns.spread[place]),
                 # Two decimals are shown, and none of them as minus zero.
                 None if (gap := _defined(gaps[place])) is None else round(gap, 2) + 0.0,

@@ -59,7 +59,10 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         **card_context(found),
         **remarks,
         **_search(request, found),
-        "end": trajectories.trajectory_end(found),
+        "result": trajectories.trajectory_result(
+            found, trajectories.counted_metrics([found])[found.pk]
+        ),
+        "answer": trajectories.answer_of(found, last),
         "why": trajectories.why_ended(found),
         "verdicts": trajectories.verdicts(found),
         "turns": [row.turn for row in turns.values()],

@@ -20,10 +20,10 @@ from analysis.trajectory_index.runs import (
 from analysis.trajectory_index.table import TrajectoryIndex
 from benchmarks.core.conditions import condition_title
 from benchmarks.core.ports.labels import Measure, plain
+from benchmarks.core.ports.results import NEARLY
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.trajectories.selectors import (
     FULL,
-    NEARLY,
     NO,
     PART,
     UNDEFINED,

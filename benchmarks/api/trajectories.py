@@ -89,6 +89,7 @@ class TrajectoryRow(Schema):
     status: str
     termination: str
     end: EndOut
+    result: EndOut = Field(description="Right, wrong, or another verdict; `end` says how it ended.")
     turns: int
     valid: Verdict
     accurate: Verdict
@@ -312,6 +313,7 @@ def _row(row: trajectories.TrajectoryLine, known: trajectories.CountedMetrics) -
         "status": found.status,
         "termination": found.termination,
         "end": {"title": row.end.title, "text": row.end.sentence},
+        "result": {"title": row.result.title, "text": row.result.detail},
         "turns": found.turn_count,
         "valid": trajectories.verdict(found, "valid", known),
         "accurate": trajectories.verdict(found, "accurate", known),

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from benchmarks.core.means import across_replicates
-from benchmarks.core.ports.labels import Tone
+from benchmarks.core.ports.results import Tone
 from benchmarks.datasets.selectors import counted
 from benchmarks.mappers import run_condition
 from benchmarks.models import Experiment, Run, Trajectory

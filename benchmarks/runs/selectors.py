@@ -22,7 +22,8 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from benchmarks.core.ports.labels import Ending, Measure, Tone
+from benchmarks.core.ports.labels import Ending, Measure
+from benchmarks.core.ports.results import Tone
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.judging.selectors import outcomes_by
 from benchmarks.mappers import core_outcome

@@ -81,15 +81,11 @@ def condition_of(row: TrajectoryLine) -> str:
 
 
 def outcome(row: TrajectoryLine) -> SafeString:
-    """Return how it ended, the reward that its file states, and after how many turns."""
-    reward = row.trajectory.metrics.get("reward")
-    stated = ""
-    if reward is not None and not row.metrics:  # else it has a column of its own
-        stated = format_html('<span class="sub">reward {}</span>', number(reward))
+    """Return whether it is right, how it ended, and after how many turns."""
     return format_html(
         '<td>{}{}</td>\n<td class="num">{}</td>',
-        badge(row.end.title, row.end.tone),
-        stated,
+        badge(row.result.title, row.result.tone),
+        format_html('<span class="sub">{}</span>', row.result.detail) if row.result.detail else "",
         row.trajectory.turn_count,
     )
 

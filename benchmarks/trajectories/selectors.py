@@ -7,10 +7,13 @@ from typing import Any
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
 from benchmarks.core.ports.labels import Ending, Measure, plain
+from benchmarks.core.ports.results import NEARLY, Answer, Result
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
-from benchmarks.mappers import core_outcome
+from benchmarks.core.types import Outcome
+from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 from benchmarks.roles.selectors import system_of
+from benchmarks.trajectories.turns import TurnView
 from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Trajectory.Status
@@ -27,8 +30,6 @@ STATES: Mapping[str, Ending] = {
 }
 YES, NO, UNDEFINED = "yes", "no", "undefined"
 FULL, PART, ZERO = "full", "part", "zero"
-# A reward this close to 1 counts as full.
-NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,16 @@ def trajectory_end(trajectory: Trajectory) -> Ending:
     if trajectory.status == S.DONE:
         return find_system(trajectory.run.dataset.system).labels.ending(trajectory.termination)
     return STATES[trajectory.status]
+
+
+def trajectory_result(trajectory: Trajectory, known: "CountedMetrics") -> Result:
+    """Return whether a trajectory is right or wrong under the primary judging, or its state."""
+    if trajectory.status != S.DONE:
+        state = STATES[trajectory.status]
+        return Result(state.title, state.tone)
+    # Without the payload: lists do not read it.
+    outcome = Outcome(trajectory.termination, known.metrics, known.undefined)
+    return find_system(trajectory.run.dataset.system).labels.result_of(outcome)
 
 
 def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
@@ -177,6 +188,7 @@ class TrajectoryLine:
 
     trajectory: Trajectory
     end: Ending
+    result: Result
     verdicts: tuple[MetricVerdict, ...]
     metrics: tuple[tuple[Measure, float | None, str], ...]
     scores: FinalScores
@@ -241,6 +253,7 @@ def trajectory_rows(trajectories: Iterable[Trajectory]) -> list[TrajectoryLine]:
         TrajectoryLine(
             row,
             trajectory_end(row),
+            trajectory_result(row, figures[row.pk]),
             tuple(verdict(row, name, figures[row.pk]) for name in columns.verdicts),
             tuple(
                 (
@@ -360,6 +373,17 @@ def why_ended(found: Trajectory) -> str:
             outcome, found.run.settings
         )
     return found.problem or STATES[found.status].sentence
+
+
+def answer_of(found: Trajectory, last: TurnView | None) -> Answer:
+    """Return what a finished trajectory answered, and what was expected or violated."""
+    labels = find_system(found.run.dataset.system).labels
+    if found.status != S.DONE or last is None or labels.answer is None:
+        return Answer()
+    known = counted_metrics([found])[found.pk]
+    outcome = replace(core_outcome(found), metrics=known.metrics, undefined=known.undefined)
+    task = core_task(found.task, found.profile)
+    return labels.answer(task, last.core, outcome, found.run.settings)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import F, Q
 
+from benchmarks.core import types
 from benchmarks.core.ports.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
 from benchmarks.roles.selectors import policy_title, system_of
@@ -71,6 +72,27 @@ class TurnView:
     previous: Turn | None
     findings: tuple[ViolationView, ...]
     dimensions: tuple[DimensionScores, ...]
+
+    @property
+    def core(self) -> types.Turn:
+        """The turn as its system knows it, with the scores of the primary judging."""
+        return types.Turn(
+            self.row.index,
+            self.row.text,
+            self.row.feedback,
+            self.row.payload,
+            tuple(
+                types.Violation(
+                    row.key, row.kind, row.text, row.revealed, row.mark == NEW, row.mark == REPEATED
+                )
+                for row in self.findings
+            ),
+            tuple(
+                types.Score(score.judge, dimension.key, score.value, score.reason)
+                for dimension in self.dimensions
+                for score in dimension.given
+            ),
+        )
 
     @property
     def judges(self) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.core.ports.labels import Tone
+from benchmarks.core.ports.results import Tone
 from benchmarks.imports.selectors import STATES
 from benchmarks.models import Job, Run
 

@@ -177,6 +177,25 @@ class TestEpisodes:
         assert all(outcome.undefined.values())
         assert is_json(case.system.summarise([outcome, outcome]))
 
+    def test_a_result_follows_from_the_verdict_not_from_the_ending(self, case):
+        """No failure looks like a success, and its header names the answer and the fault."""
+        played, labels = undisturbed(case), case.system.labels
+        outcome = played.result.outcome
+        result = labels.result_of(outcome)
+        verdict = outcome.metrics.get(next(iter(labels.headlines), ""))
+        assert result.title
+        if verdict is not None:
+            best = 100 if labels.measures[labels.headlines[0]].kind == "percent" else 1
+            assert (result.tone == "ok") == (verdict == best), (outcome.termination, verdict)
+        if labels.answer is not None and played.log.turns:
+            last = played.log.turns[max(played.log.turns)]
+            answer = labels.answer(case.task(), last, outcome, case.all_settings())
+            shown = (answer.given, answer.expected, answer.fault)
+            assert all("\n" not in words for words in shown)
+            assert answer.given
+            if verdict == 0:
+                assert answer.expected or answer.fault, outcome
+
     def test_answerers_keep_nothing_between_calls(self, case):
         """Asked again in the opposite order, and freshly built for each ask, all say the same."""
         for ask, seed, answer in reversed(undisturbed(case).spoken):

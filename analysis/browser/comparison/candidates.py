@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from analysis.browser.comparison.address import MOST, ComparisonAddress
 from benchmarks.core.conditions import STANDARD
-from benchmarks.core.ports.labels import Ending
+from benchmarks.core.ports.results import Result
 from benchmarks.mappers import run_condition
 from benchmarks.models import Agent, Trajectory, Turn
 from benchmarks.paging import as_id
@@ -28,7 +28,7 @@ class ComparedTrajectory:
     trajectory: Trajectory
     label: str
     about: str
-    end: Ending
+    result: Result
     why: str
     turns: tuple[int, ...]
     is_base: bool
@@ -80,14 +80,14 @@ def choose(address: ComparisonAddress, seen: Visibility) -> ComparedTrajectories
     ids = tuple(row.pk for row in rows)
     base = address.base if address.base in ids else next(iter(ids), None)
     now = replace(address, ids=ids, base=base, column=min(address.column, len(ids)))
-    indices = _turn_indices(ids)
+    indices, known = _turn_indices(ids), trajectories.counted_metrics(rows)
     columns = tuple(
         ComparedTrajectory(
             number,
             row,
             label,
             _about(row),
-            trajectories.trajectory_end(row),
+            trajectories.trajectory_result(row, known[row.pk]),
             trajectories.why_ended(row),
             indices[row.pk],
             row.pk == base,

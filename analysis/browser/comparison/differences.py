@@ -320,21 +320,19 @@ def _imported(row: Trajectory) -> bool:
 
 
 def sentence(chosen: ComparedTrajectories, lines: Sequence[TrajectorySummary]) -> str:
-    """Return how they ended, after how many turns, and between which means their last plans lie."""
+    """Return how many are right, after how many turns, and the range of their last plans' means."""
     if len(lines) < 2:
         return ""
-    ends = Counter(line.column.end.title for line in lines)
-    listed = [f"{n} “{title}”" for title, n in ends.most_common()]
-    ended = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
-    if len(ends) == 1:
-        ended = f"all “{next(iter(ends))}”"
+    results = Counter(line.column.result.title.lower() for line in lines)
+    listed = [f"{n} {title}" for title, n in results.most_common()]
+    counts = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
     fewest = min(lines, key=lambda line: len(line.column.turns))
     most = max(lines, key=lambda line: len(line.column.turns))
     low, high = len(fewest.column.turns), len(most.column.turns)
     after = f"after {low} turn{'' if low == 1 else 's'}"
     if low != high:
         after = f"after {low} ({fewest.column.label}) to {high} turns ({most.column.label})"
-    text = f"{len(lines)} trajectories: {ended}, {after}"
+    text = f"{len(lines)} trajectories: {counts}, {after}"
     known = [(line.mean, line) for line in lines if line.mean is not None]
     if len(known) > 1:
         worst, best = min(known, key=lambda pair: pair[0]), max(known, key=lambda pair: pair[0])

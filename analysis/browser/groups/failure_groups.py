@@ -112,7 +112,7 @@ def choose(found: "Listing", asked: GroupOptions) -> GroupedTrajectories:
     import numpy as np
 
     from analysis.trajectory_index.columns import NONE, STATES
-    from benchmarks.trajectories.selectors import NEARLY
+    from benchmarks.core.ports.results import NEARLY
 
     columns = found.index.columns
     ended = found.rows & (columns.state == STATES.index("done"))

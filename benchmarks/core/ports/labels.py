@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from benchmarks.core.types import Json, Outcome
-
-Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
+from benchmarks.core.ports.results import Answer, Result, Tone, verdict_result
+from benchmarks.core.types import Json, Outcome, Task, Turn
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,15 @@ class Labels:
     metrics that lists of trajectories show. ``hidden`` says in a sentence what agents are not told
     beside constraints, ``disclosure`` how agents come to know of constraints. ``choices`` explains
     the choices of settings, by setting and choice; ``first_settings`` are the settings that forms
-    do not fold away. ``explain`` says why a trajectory ended, ``explain_reason`` rewords why a
-    metric is undefined. ``replies`` describes, by kind of reply, what form a reply needs and gives
-    an example. ``answer_verdicts`` are people's verdicts on recorded answers, best first.
-    ``not_judged`` is what pages about judges and hidden constraints say of a system without them,
-    ``no_verdict`` why a trajectory has no violations. ``folds`` says of the payload of a turn
-    whether the line with its number tells enough, so that the page of a trajectory folds it.
+    do not fold away. ``result`` says whether a trajectory is right (default: by the first headline
+    measure, where that is a rate), ``answer`` what its last turn answered and what was expected,
+    from the task, that turn, the outcome and the run's settings. ``explain`` says why a trajectory
+    ended, ``explain_reason`` rewords why a metric is undefined. ``replies`` describes, by kind of
+    reply, what form a reply needs and gives an example. ``answer_verdicts`` are people's verdicts
+    on recorded answers, best first. ``not_judged`` is what pages about judges and hidden
+    constraints say of a system without them, ``no_verdict`` why a trajectory has no violations.
+    ``folds`` says of the payload of a turn whether the line with its number tells enough, so that
+    the page of a trajectory folds it.
     Without ``violations`` turns name none, and pages do not say of a constraint that it was kept.
     """
 
@@ -98,6 +100,8 @@ class Labels:
     )
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     first_settings: Sequence[str] = ()
+    result: Callable[[Outcome], Result] | None = None
+    answer: Callable[[Task, Turn, Outcome, Mapping[str, Any]], Answer] | None = None
     explain: Callable[[Outcome, Mapping[str, Any]], str] | None = None
     explain_reason: Callable[[str], str] | None = None
     replies: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, str]]] = field(
@@ -130,6 +134,15 @@ class Labels:
     def column_measures(self) -> dict[str, Measure]:
         """Return the measures that lists of trajectories show."""
         return {name: self.measures[name] for name in self.columns}
+
+    def result_of(self, outcome: Outcome) -> Result:
+        """Return whether a trajectory is right; its ending, where the system has no verdict."""
+        if self.result is not None:
+            return self.result(outcome)
+        ending = self.ending(outcome.termination)
+        if not self.headlines or self.measures[self.headline[0]].kind != "rate":
+            return Result(ending.title, ending.tone)
+        return verdict_result(outcome.metrics.get(self.headline[0]), ending.title)
 
     def explain_outcome(self, outcome: Outcome, settings: Mapping[str, Any]) -> str:
         """Return why a trajectory ended, in a sentence or two."""

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.core.ports.display import View
 from benchmarks.systems.acpbench_hard.metrics import GROUPS
 from benchmarks.systems.acpbench_hard.scoring import QUIRKS
-from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.tasks import TASKS, shown_answers
 
 _SCORES = {1: ("ok", "1"), 0: ("bad", "0")}
 
@@ -39,32 +39,6 @@ def quirk_counts(metrics: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Count why the scores differ in a run, the most frequent reason first."""
     found = sorted(metrics.get("quirks", {}).items(), key=lambda item: (-item[1], item[0]))
     return [(quirk_words(key), n) for key, n in found]
-
-
-def shown_answers(task: str, answer: Any) -> list[tuple[str, list[str]]]:
-    """Return a stored answer as (what it is, its entries), for pages; nothing stands for None."""
-    match task:
-        case "app":
-            return [("All applicable actions", answer)]
-        case "areach":
-            return [("One action that can never be applied", answer or ["None"])]
-        case "reach":
-            listed = [text if text.startswith("(") else f"({text})" for text in answer]
-            return [("Propositions that can never hold", listed or ["None"])]
-        case "val":
-            return [("Index of the first action that cannot be applied", [str(answer)])]
-        case "just":
-            return [("May be left out", [" ".join(row[:-1]) for row in answer])]
-        case "prog":
-            return [("Becomes true", answer["pos"]), ("Becomes false", answer["neg"])]
-        case "land":
-            return [("Landmarks", answer["yes"] or ["None"]), ("No landmarks", answer["no"])]
-    return [
-        ("Bring the goal closer", answer["yes"]),
-        ("Do not", answer["no"]),
-        ("Not stored: the validator searches", answer["maybe"]),
-        ("Length of a shortest plan", [answer["opt"]]),
-    ]
 
 
 @dataclass(frozen=True)

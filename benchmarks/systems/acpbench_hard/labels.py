@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.types import Outcome
-from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.core.ports.results import Answer, Result, listed, one_line, verdict_result
+from benchmarks.core.types import Outcome, Task, Turn
+from benchmarks.systems.acpbench_hard.tasks import TASKS, shown_answers
 
 RIGHT, LOST, GRANTED = "right", "lost", "granted"
 WRONG, WRONG_FORM, UNPARSED = "wrong_value", "wrong_form", "unparsed"
@@ -96,6 +97,30 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
 }
 
 
+def result(outcome: Outcome) -> Result:
+    """Return whether the answer is right, and say so where the reference evaluator errs."""
+    ending = LABELS.ending(outcome.termination)
+    if outcome.termination in (LOST, GRANTED):
+        return Result(ending.title, ending.tone)
+    return verdict_result(outcome.metrics.get("accurate"), ending.title)
+
+
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+    """Return the answer as it was read, the stored one, and what the validator found wrong."""
+    expected = "; ".join(
+        f"{title}: {', '.join(entries) or 'none'}"
+        for title, entries in shown_answers(task.payload["task"], task.payload["answer"])
+        if entries
+    )
+    marks = last.payload.get("marks") or ()
+    wrong = [f"{mark['text']} {mark['why']}" for mark in marks if mark.get("right") is False]
+    return Answer(
+        one_line(last.payload.get("read") or last.text),
+        one_line(expected),
+        listed(wrong, "Not right"),
+    )
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Explain why it ended so, with the validator's reasons."""
     ending = ENDINGS.get(outcome.termination)
@@ -129,6 +154,8 @@ LABELS = Labels(
     "the PDDL.",
     choices=CHOICES,
     first_settings=("context", "shots", "counts"),
+    result=result,
+    answer=answer,
     explain=explain,
     replies={"answer": _answer, "verdict": _verdict},
     not_judged="Answers are checked by a validator against the rules of the domain; nobody scores "

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Shape = Literal["actions", "action", "atom", "index", "effects"]
 
@@ -82,3 +82,29 @@ TASKS: Mapping[str, TaskKind] = {
     )
 }  # fmt: skip
 BY_GROUP: Mapping[str, str] = {task.group: key for key, task in TASKS.items()}
+
+
+def shown_answers(task: str, answer: Any) -> list[tuple[str, list[str]]]:
+    """Return a stored answer as (what it is, its entries), for pages; nothing stands for None."""
+    match task:
+        case "app":
+            return [("All applicable actions", answer)]
+        case "areach":
+            return [("One action that can never be applied", answer or ["None"])]
+        case "reach":
+            listed = [text if text.startswith("(") else f"({text})" for text in answer]
+            return [("Propositions that can never hold", listed or ["None"])]
+        case "val":
+            return [("Index of the first action that cannot be applied", [str(answer)])]
+        case "just":
+            return [("May be left out", [" ".join(row[:-1]) for row in answer])]
+        case "prog":
+            return [("Becomes true", answer["pos"]), ("Becomes false", answer["neg"])]
+        case "land":
+            return [("Landmarks", answer["yes"] or ["None"]), ("No landmarks", answer["no"])]
+    return [
+        ("Bring the goal closer", answer["yes"]),
+        ("Do not", answer["no"]),
+        ("Not stored: the validator searches", answer["maybe"]),
+        ("Length of a shortest plan", [answer["opt"]]),
+    ]

@@ -1,20 +1,24 @@
 """AdaPlanBench in plain words, for pages; and what goes wrong: which constraints plans violate."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
+from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.faults import Fault, Faults
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.types import Outcome
+from benchmarks.core.ports.results import Answer, Result, listed, verdict_result
+from benchmarks.core.types import Outcome, Task, Turn
 from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS
-from benchmarks.systems.adaplanbench.protocol import DIMENSIONS
+from benchmarks.systems.adaplanbench.protocol import COUNTED, DIMENSIONS
 
 ENDINGS: Mapping[str, Ending] = {
     "valid_plan": Ending(
         "Valid plan",
         "The last plan violates no hidden constraint.",
-        "ok",
+        "info",
         does="end with a valid plan",
     ),
     "early_stop": Ending(
@@ -78,6 +82,34 @@ MEASURES: Mapping[str, Measure] = {
     "world_triggered": Measure("ATWC", "Different world constraints disclosed per turn."),
     "user_triggered": Measure("ATUC", "Different user constraints disclosed per turn."),
 }
+
+
+def result(outcome: Outcome) -> Result:
+    """Return whether the last plan is valid and passes the rubric."""
+    valid, accurate = outcome.metrics.get("valid"), outcome.metrics.get("accurate")
+    if valid and not accurate:
+        missing = "scores are missing" if accurate is None else "a score is too low"
+        return verdict_result(accurate, f"Valid plan, {missing}")
+    return verdict_result(accurate, LABELS.ending(outcome.termination).title)
+
+
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+    """Return the last plan's size, the constraints that it violates and the scores below τ."""
+    steps = len(split_steps(last.text))
+    given = f"plan of {steps} step{'s' * (steps != 1)}, turn {last.index}"
+    if not outcome.metrics.get("valid"):
+        return Answer(given, fault=listed([row.text for row in last.violations], "Violated"))
+    tau = settings.get("tau", 3.5)
+    counted = COUNTED.get(settings.get("dimensions", "all"), ())
+    scores: dict[str, list[float]] = defaultdict(list)
+    for score in last.scores:
+        if score.value is not None:
+            scores[score.dimension].append(score.value)
+    means = [
+        (d.title, fmean(scores[d.key])) for d in DIMENSIONS if d.key in counted and scores[d.key]
+    ]
+    low = [f"{title} {mean:.2f}" for title, mean in means if mean < tau]
+    return Answer(given, f"no violation, every score at least {tau:g}", listed(low, "Too low"))
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
@@ -206,6 +238,8 @@ LABELS = Labels(
     headline=("accurate", "valid"),
     costs=("turns",),
     choices=CHOICES,
+    result=result,
+    answer=answer,
     explain=explain,
     explain_reason=reword_reason,
     replies=REPLIES,

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.types import Outcome
+from benchmarks.core.ports.results import (
+    NO_VERDICT,
+    PARTLY_RIGHT,
+    RIGHT,
+    WRONG,
+    Answer,
+    Result,
+    listed,
+)
+from benchmarks.core.types import Outcome, Task, Turn
 from benchmarks.systems.adapt.settings import METHODS, NO_FOLD
 
 NOTICE = (
@@ -79,6 +88,42 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
+def result(outcome: Outcome) -> Result:
+    """Return whether all dishes were made and how many preferences were met.
+
+    Right is: every dish, and every preference that applies. The paper has no such verdict; it
+    ranks by the share of preferences met.
+    """
+    completed, satisfied = outcome.metrics.get("completed"), outcome.metrics.get("satisfaction")
+    if completed is None:
+        return Result(NO_VERDICT, "idle", LABELS.ending(outcome.termination).title)
+    if not completed:
+        return Result(WRONG, "bad", "Dish not made")
+    if satisfied is None or satisfied == 100:
+        return Result(RIGHT, "ok", "All preferences met" if satisfied else "No preference applies")
+    if not satisfied:
+        return Result(WRONG, "bad", "No preference met")
+    return Result(PARTLY_RIGHT, "warn", f"{satisfied:.0f} % of preferences met")
+
+
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+    """Return the dishes that were made, those that were expected, and what was violated."""
+    record = outcome.payload
+    dishes = record.get("dishes", {})
+    made = [_dish(kind) for kind, dish in dishes.items() if dish["completed"]]
+    missing = [f"no {_dish(kind)}" for kind, dish in dishes.items() if not dish["completed"]]
+    unmet = [row["text"] for row in record.get("preferences", ()) if row["value"] == "violated"]
+    return Answer(
+        f"{', '.join(made) or 'nothing'}, {record.get('asked', 0)} questions asked",
+        ", ".join(_dish(kind) for kind in dishes),
+        listed([*missing, *unmet], "Not met"),
+    )
+
+
+def _dish(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Return why it ended, and how many preferences were met."""
     ending = ENDINGS.get(outcome.termination)
@@ -147,6 +192,8 @@ LABELS = Labels(
         },
     },
     first_settings=("method", "fold"),
+    result=result,
+    answer=answer,
     explain=explain,
     replies={"action": _action, "json_action": _json_action, "answer": _answer},
     not_judged="Rules decide here which preferences are met: there are no judges.",

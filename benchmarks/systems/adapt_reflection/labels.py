@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
+from benchmarks.core.ports.results import Result
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adapt.labels import ENDINGS as ADAPT_ENDINGS
 from benchmarks.systems.adapt.labels import LABELS as ADAPT_LABELS
@@ -59,13 +60,22 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
+def result(outcome: Outcome) -> Result:
+    """Return how many rows of training data it gave: there is no right or wrong in that."""
+    ending = LABELS.ending(outcome.termination)
+    rows = outcome.metrics.get("rows")
+    if rows is None:
+        return Result(ending.title, ending.tone)
+    return Result(f"{rows:.0f} row{'s' * (rows != 1)}", "info", ending.title)
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Return why a trajectory ended, and how many rows came of it."""
     ending = ENDINGS.get(outcome.termination)
     parts = [ending.sentence] if ending else []
     if (rows := outcome.metrics.get("rows")) is not None:
         steps = outcome.metrics["steps"]
-        parts.append(f"{rows:.0f} rows of training data came of {steps:.0f} steps.")
+        parts.append(f"{steps:.0f} steps gave {rows:.0f} training rows.")
     if reason := outcome.payload.get("reason"):
         parts.append(f"Reason given: {reason}")
     return " ".join(parts)
@@ -106,6 +116,7 @@ LABELS = Labels(
         },
     },
     first_settings=("tau_u", "tau_d", "mean"),
+    result=result,
     explain=explain,
     replies={
         "action": ADAPT_LABELS.replies["action"],

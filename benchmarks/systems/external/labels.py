@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.types import Outcome
+from benchmarks.core.ports.results import (
+    NEARLY,
+    PARTLY_RIGHT,
+    RIGHT,
+    WRONG,
+    Answer,
+    Result,
+    one_line,
+)
+from benchmarks.core.types import Outcome, Task, Turn
 
 ENDINGS: Mapping[str, Ending] = {
     "user_stop": Ending("User was done", "The user ended the talk.", "info"),
@@ -36,6 +45,25 @@ MISSING = (
 NO_VERDICT = "made elsewhere: no judge looked for violations"
 
 
+def result(outcome: Outcome) -> Result:
+    """Return right for a reward of 1, wrong for none, partly right between; else the ending."""
+    ending = LABELS.ending(outcome.termination)
+    reward = outcome.metrics.get("reward")
+    if reward is None:
+        return Result(ending.title, ending.tone, "no reward stated")
+    words = f"reward {reward:g}"
+    if reward > 1 + NEARLY:
+        return Result(ending.title, ending.tone, words)
+    if reward >= 1 - NEARLY:
+        return Result(RIGHT, "ok", words)
+    return Result(PARTLY_RIGHT, "warn", words) if reward > 0 else Result(WRONG, "bad", words)
+
+
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+    """Return the last text of the agent; what was expected is among what the file states."""
+    return Answer(one_line(last.text))
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Explain why it ended, and what it was worth."""
     known = ENDINGS.get(outcome.termination)
@@ -55,6 +83,8 @@ LABELS = Labels(
     measures=MEASURES,
     verdicts={},
     columns=("reward",),
+    result=result,
+    answer=answer,
     explain=explain,
     not_judged=MISSING,
     no_verdict=NO_VERDICT,

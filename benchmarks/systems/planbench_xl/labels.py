@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.types import Outcome
+from benchmarks.core.ports.results import Answer, one_line
+from benchmarks.core.types import Outcome, Task, Turn
 
 ENDINGS: Mapping[str, Ending] = {
     "answered": Ending(
@@ -99,6 +100,19 @@ CATEGORIES: Mapping[str, tuple[str, str]] = {
 }
 
 
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+    """Return the final answer, the right one, and the failure where the values are equal."""
+    given = outcome.payload.get("result", {}).get("final_answer")
+    if given is None:
+        shown = "no final answer"
+    else:
+        shown = one_line(str(given)) or "an empty text"
+    failed = CATEGORIES.get(outcome.payload.get("failure_category") or "")
+    return Answer(
+        shown, one_line(str(task.payload.get("correct_answer", ""))), failed[0] if failed else ""
+    )
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Explain why it ended, whether the answer counts, and in which way it failed."""
     ending = ENDINGS.get(outcome.termination)
@@ -177,6 +191,7 @@ LABELS = Labels(
     hidden=HIDDEN,
     choices=CHOICES,
     first_settings=FIRST_SETTINGS,
+    answer=answer,
     explain=explain,
     replies=REPLIES,
 )

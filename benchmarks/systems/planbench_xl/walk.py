@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.core.ports.labels import Tone
+from benchmarks.core.ports.results import Tone
 from benchmarks.core.types import Json
 from benchmarks.systems.planbench_xl.environment.actions import ANSWER, CALL, RETRIEVE
 from benchmarks.systems.planbench_xl.environment.catalogue import BASELINE, NOISY, ToolWorld

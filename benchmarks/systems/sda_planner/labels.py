@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.types import Outcome
+from benchmarks.core.ports.results import Answer, listed
+from benchmarks.core.types import Outcome, Task, Turn
 from benchmarks.systems.sda_planner.house.goals import TASK_TYPES
 
 ENDINGS: Mapping[str, Ending] = {
@@ -120,6 +121,15 @@ REPAIRS: Mapping[str, str] = {
 }
 
 
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+    """Return how much of the goal is met, the goal, and its conditions that are not met."""
+    conditions = outcome.payload.get("conditions", ())
+    missing = [words for words, met in conditions if not met]
+    met = len(conditions) - len(missing)
+    given = f"{met} of {len(conditions)} goal conditions met" if conditions else ""
+    return Answer(given, listed([words for words, _ in conditions]), listed(missing, "Not met"))
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Return why an episode ended, and which goal conditions are met."""
     ending = ENDINGS.get(outcome.termination)
@@ -167,6 +177,7 @@ LABELS = Labels(
     hidden=HIDDEN,
     choices=CHOICES,
     first_settings=FIRST_SETTINGS,
+    answer=answer,
     explain=explain,
     replies={"plan": _plan, "remainder": _plan, "corrective": _corrective, "choice": _choice,
              "graph": _graph},

@@ -194,7 +194,7 @@ class TestDifferences:
         page = get(researcher, [ada, bob])
         text = page.content.decode()
         assert page.context["sentence"] == (
-            "2 trajectories: all “Valid plan”, after 1 (Bob) to 3 turns (Ada); the means of their "
+            "2 trajectories: 2 right, after 1 (Bob) to 3 turns (Ada); the means of their "
             "last plans lie between 1.00 (Bob) and 3.00 (Ada)."
         )
         assert "1,200 in, 30 out" in text

@@ -39,6 +39,25 @@ class TestTrajectory:
         ):  # fmt: skip
             assert words in page, words
 
+    def test_a_valid_plan_that_fails_the_rubric_is_wrong_and_says_why(
+        self, researcher: Client
+    ) -> None:
+        """The header gives the verdict, not the ending: that one is the same for both."""
+        row = TrajectoryFactory(
+            status=S.DONE, termination="valid_plan", metrics={"valid": 1.0, "accurate": 0.0}
+        )
+        turn = TurnFactory(trajectory=row, text="1. Open it.\n2. Air it.", is_final=True)
+        JudgeScoreFactory(turn=turn, dimension="autonomy", value=2, is_final=True)
+        page = self.page(researcher, row)
+        line = page[page.index('class="result-line"') : page.index('class="outcome"')]
+        for words in (
+            'class="badge bad">Wrong', "plan of 2 steps, turn 1", "Too low: Autonomy 2.00",
+            row.run.agent.title, row.task.external_id,
+        ):  # fmt: skip
+            assert words in line, words
+        assert "badge ok" not in line
+        assert 'class="badge bad">Wrong' in researcher.get(LIST).content.decode()
+
     def test_marks_of_violations(self, researcher: Client) -> None:
         turn = TurnFactory(payload={"valid": False})
         ViolationFactory(turn=turn, text="No hammer.")

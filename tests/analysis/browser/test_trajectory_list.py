@@ -33,6 +33,7 @@ class TestList:
         page = researcher.get(LIST).content.decode()
         assert "Explorer" in page
         assert "Valid plan" in page
+        assert ">Right</span>" in page
         assert shown(researcher) == list(
             played.trajectories.order_by("-pk").values_list("pk", flat=True)
         )

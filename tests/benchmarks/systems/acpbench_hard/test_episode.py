@@ -17,14 +17,13 @@ from benchmarks.core.system import read_settings
 from benchmarks.core.types import Ask, Outcome, Task
 from benchmarks.systems.acpbench_hard import people
 from benchmarks.systems.acpbench_hard.dataset import task_of
-from benchmarks.systems.acpbench_hard.display import shown_answers
 from benchmarks.systems.acpbench_hard.episode import visible
 from benchmarks.systems.acpbench_hard.metrics import OTHER_TASK, summarise
 from benchmarks.systems.acpbench_hard.samples import sample_questions
 from benchmarks.systems.acpbench_hard.scripted import right_answer, write
 from benchmarks.systems.acpbench_hard.settings import BOTH, CONTEXTS, NL, PDDL
 from benchmarks.systems.acpbench_hard.system import SYSTEM
-from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.tasks import TASKS, shown_answers
 from benchmarks.systems.acpbench_hard.verdicts import parse_verdict, validator
 
 every_task = pytest.mark.parametrize("kind", TASKS)

@@ -11,13 +11,12 @@ from functools import cache
 
 import pytest
 
-from benchmarks.systems.acpbench_hard.display import shown_answers
 from benchmarks.systems.acpbench_hard.generation.bounded_space import MOST_NODES, SearchedSpace
 from benchmarks.systems.acpbench_hard.generation.new_questions import MadeQuestion, make_questions
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.samples import shipped
 from benchmarks.systems.acpbench_hard.scoring.answer_check import PLAN_FROM, PLAN_TO
-from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.tasks import TASKS, shown_answers
 from tests.benchmarks.systems.acpbench_hard.naive import Naive, plan_in
 
 SEED, PER_TASK = 20261123, 200
