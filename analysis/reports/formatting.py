@@ -32,12 +32,13 @@ def number(value: float, unit: Unit, *, signed: bool = False) -> str:
     return f"+{text}" if signed and not is_zero else text
 
 
-def difference(value: float, unit: Unit) -> str:
+def difference(value: float, unit: Unit, *, signed: bool = False) -> str:
     """Return a difference of two values; of shares and percentages in points: 8.1 points."""
     if unit not in ("share", "percent"):
-        return number(value, unit)
-    text = number(100 * value if unit == "share" else value, "number").removesuffix(".00")
-    return f"{text} point{'' if text.removeprefix(MINUS) == '1' else 's'}"
+        return number(value, unit, signed=signed)
+    value = 100 * value if unit == "share" else value
+    text = number(value, "number", signed=signed).removesuffix(".00")
+    return f"{text} point{'' if text.strip(f'+{MINUS}') == '1' else 's'}"
 
 
 def p_text(p: float | None) -> str:
@@ -72,6 +73,20 @@ def stated(estimate: Estimate, unit: Unit, *, signed: bool = False) -> str:
     if estimate.interval is None:
         return text
     inside = ends(estimate.interval, unit, signed=signed)
+    return f"{text} ({level(estimate.interval)} interval {inside})"
+
+
+def stated_change(estimate: Estimate, unit: Unit) -> str:
+    """Return a change whose sign and interval agree: −11.1 points (95 % interval −43.5 to +22.1).
+
+    Sentences say "changes by" before it: "falls by 11.1 (−43.5 to 22.1)" reads as a rise.
+    """
+    if estimate.value is None:
+        return f"undefined ({estimate.undefined})"
+    text = difference(estimate.value, unit, signed=True)
+    if estimate.interval is None:
+        return text
+    inside = ends(estimate.interval, unit, signed=True).removesuffix(" %")
     return f"{text} ({level(estimate.interval)} interval {inside})"
 
 

@@ -1,12 +1,15 @@
 """A sentence on methods to paste into a paper: what was measured, intervals, n, what was left out.
 
 A report may say what it measures (`Report.methods`); intervals, n, exclusions and seeds are those
-of the estimates in its tables, so they need not be written twice.
+of the estimates in its tables, so they need not be written twice. The first table leads: its
+interval and n are named first, and the version of the product last.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+from django.conf import settings
 
 from analysis.reports.content import Report, Table
 from analysis.reports.formatting import counted, listed, plural
@@ -30,10 +33,11 @@ MOST_NAMES = 6
 
 @dataclass(frozen=True)
 class LabelledEstimate:
-    """One estimate of a report, and what the table calls it."""
+    """One estimate of a report, what the table calls it, and the table's title."""
 
     label: str
     estimate: Estimate
+    table: str
 
 
 def methods_sentence(report: Report) -> str:
@@ -42,10 +46,14 @@ def methods_sentence(report: Report) -> str:
     """
     found = list(_estimates(report))
     if not found:
-        return report.methods
+        return f"{report.methods} {_version()}" if report.methods else ""
     known = [one for one in found if one.estimate.value is not None]
-    sentences = [report.methods or _what(report, found), _intervals(known), _counts(known)]
-    return " ".join(sentence for sentence in [*sentences, _left_out(found, known)] if sentence)
+    sentences = [report.methods or _what(report), *_by_table(known), _left_out(found, known)]
+    return " ".join([*filter(None, sentences), _version()])
+
+
+def _version() -> str:
+    return f"Computed with PlanJury {settings.VERSION}."
 
 
 def _estimates(report: Report) -> Iterator[LabelledEstimate]:
@@ -56,18 +64,19 @@ def _estimates(report: Report) -> Iterator[LabelledEstimate]:
                 continue
             for cell, column in zip(row, table.columns, strict=True):
                 if cell.estimate is not None:
-                    label = f"“{_title(table)}”" if column.label in UNNAMED else column.label
-                    yield LabelledEstimate(label, cell.estimate)
+                    title = f"“{_title(table)}”"
+                    label = title if column.label in UNNAMED else column.label
+                    yield LabelledEstimate(label, cell.estimate, title)
 
 
-def _what(report: Report, found: list[LabelledEstimate]) -> str:
+def _what(report: Report) -> str:
     """Return what the tables estimate, by their titles, where a report does not say it itself."""
     holding = [
         _title(table)
         for table in report.tables
         if any(cell.estimate is not None for row in table.rows for cell in row)
     ]
-    return f"Estimated were {listed([f'“{title}”' for title in holding], most=len(holding))}."
+    return f"We report {listed([f'“{title}”' for title in holding], most=len(holding))}."
 
 
 def _title(table: Table) -> str:
@@ -75,25 +84,29 @@ def _title(table: Table) -> str:
     return re.sub(r" \([\d,]+ rows?\)$", "", table.title)
 
 
+def _by_table(known: list[LabelledEstimate]) -> tuple[str, ...]:
+    """Return the intervals and n of the first table, then those of the others."""
+    if not known:
+        return ("No value is defined.",)
+    lead = [one for one in known if one.table == known[0].table]
+    others = [one for one in known if one.table != known[0].table]
+    first = f"{known[0].table}: {_intervals(lead)}, {_counts(lead)}."
+    return (
+        (first, f"Other tables: {_intervals(others)}, {_counts(others)}.") if others else (first,)
+    )
+
+
 def _intervals(known: list[LabelledEstimate]) -> str:
     """Return the kinds of intervals, with seed and resamples where chance had a part."""
     kinds: dict[str, list[str]] = {}
-    without = 0
     for one in known:
-        interval = one.estimate.interval
-        if interval is None:
-            without += 1
-            continue
-        labels = kinds.setdefault(_kind(interval), [])
-        if one.label not in labels:
-            labels.append(one.label)
-    if not kinds:
-        return "No value has an interval." if known else ""
-    if len(kinds) == 1:
-        (kind,) = kinds
-        return f"Intervals are {kind}."
-    words = [f"{kind} ({listed(labels, most=MOST_NAMES)})" for kind, labels in kinds.items()]
-    return f"Intervals are {'; '.join(words)}."
+        if one.estimate.interval is not None:
+            labels = kinds.setdefault(_kind(one.estimate.interval), [])
+            if one.label not in labels:
+                labels.append(one.label)
+    if len(kinds) < 2:
+        return next(iter(kinds), "no value has an interval")
+    return "; ".join(f"{kind} ({listed(names, most=MOST_NAMES)})" for kind, names in kinds.items())
 
 
 def _kind(interval: Interval) -> str:
@@ -119,11 +132,9 @@ def _seed(details: Mapping[str, int]) -> str:
 
 
 def _counts(known: list[LabelledEstimate]) -> str:
-    counts = [one.estimate.n for one in known if one.estimate.n]
-    if not counts:
-        return "No value is defined."
+    counts = [one.estimate.n for one in known if one.estimate.n] or [0]
     least, most = min(counts), max(counts)
-    return f"n = {least:,}." if least == most else f"n lies between {least:,} and {most:,} a value."
+    return f"n = {least:,}" if least == most else f"n = {least:,} to {most:,} a value"
 
 
 def _left_out(found: list[LabelledEstimate], known: list[LabelledEstimate]) -> str:

@@ -104,6 +104,12 @@ def difference(value: float, unit: Unit) -> str:
 
 
 @register.filter
+def signed_difference(value: float, unit: Unit) -> str:
+    """Return a difference with its sign; of shares in points: +8.1 points."""
+    return formatting.difference(value, unit, signed=True)
+
+
+@register.filter
 def difference_ends(interval: Interval, unit: Unit) -> str:
     """Return both ends of the interval of a difference, without a unit: −3.2 to 12.9."""
     return formatting.ends(interval, unit).removesuffix(" %")
@@ -141,5 +147,5 @@ def stated(estimate: Estimate, unit: Unit) -> str:
 
 @register.filter
 def stated_change(estimate: Estimate, unit: Unit) -> str:
-    """Return a value with its sign and its interval in brackets, or why there is none."""
-    return formatting.stated(estimate, unit, signed=True)
+    """Return a change with its sign, its interval in brackets with theirs: "changes by" this."""
+    return formatting.stated_change(estimate, unit)

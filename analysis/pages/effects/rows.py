@@ -19,7 +19,6 @@ from analysis.stats.comparison.condition_effects import (
     condition_effects,
 )
 from analysis.stats.comparison.logit_gee import OddsRatios, odds_ratios
-from analysis.stats.comparison.model_comparisons import turned_estimate
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.comparisons import Factor
 from benchmarks.core.ports.labels import Measure
@@ -82,11 +81,6 @@ class MeanChange:
         """Return whether the interval excludes 0."""
         interval = self.estimate.interval
         return interval is not None and not interval.low <= 0 <= interval.high
-
-    @property
-    def size(self) -> Estimate:
-        """The change without its sign, its interval turned with it."""
-        return turned_estimate(self.estimate) if self.direction < 0 else self.estimate
 
 
 @dataclass(frozen=True)

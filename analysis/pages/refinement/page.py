@@ -35,7 +35,6 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import plural
-from analysis.stats.comparison.model_comparisons import turned_estimate
 from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
@@ -143,11 +142,11 @@ class RefinementRow:
 class LargestChange:
     """The change of a measure that goes farthest up, or down, and whose it is.
 
-    ``change`` is turned so that it is positive; its interval is said where one agent has it.
+    The interval of the change is given where one agent has it.
     """
 
     names: list[str]
-    size: Estimate
+    change: Estimate
     direction: int
     alone: bool
     everybody: bool
@@ -160,7 +159,7 @@ class LargestChange:
     @property
     def is_clear(self) -> bool:
         """Return whether the interval excludes 0."""
-        interval = self.size.interval
+        interval = self.change.interval
         return interval is not None and not interval.low <= 0 <= interval.high
 
 
@@ -266,7 +265,7 @@ def farthest(
     change = those[0][1]
     return LargestChange(
         [name for name, _ in those],
-        turned_estimate(change) if value < 0 else change,
+        change,
         (value > 0) - (value < 0),
         len(changes) == 1,
         len(those) == len(changes),

@@ -99,7 +99,7 @@ def test_a_page_says_its_methods_to_paste(reader: Client, run: Run) -> None:
     page = reader.get(reverse("analysis:leaderboard"), {"details": "open"}).content.decode()
     sentence = re.search(r'<p id="how-text-methods">([^<]+)</p>', page)
     assert sentence is not None
-    assert "Intervals are 95 % Wilson score intervals" in sentence[1]
+    assert ": 95 % Wilson score intervals, n = 3." in sentence[1]
     assert 'data-copy="how-text-methods"' in page
 
 

@@ -3,7 +3,9 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from django.conf import settings
+from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from analysis.exports.latex import TableSource, latex_label, latex_table
@@ -24,6 +26,7 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.methods import methods_sentence
+from analysis.stats.descriptive.means import mean_t
 from analysis.stats.descriptive.proportions import share
 
 SOURCE = TableSource("leaderboard", "Household & co", ("Made by test.",))
@@ -191,7 +194,7 @@ def test_a_table_too_wide_for_the_page_stands_in_blocks() -> None:
     assert all(len(re.findall(rf"rate {n}\b", text)) == 1 for n in range(20))
 
 
-@settings(max_examples=30)
+@examples(max_examples=30)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=25), st.booleans())
 def test_no_block_is_wider_than_the_text(widths: list[int], words: bool) -> None:
     headings = [Heading(f"Column {i}", words and not i % 3) for i in range(len(widths))]
@@ -235,14 +238,19 @@ def test_n_is_said_where_the_table_does_not() -> None:
     assert counts_note(board(["x"])) == ""
 
 
-def test_the_methods_sentence_says_interval_n_and_what_was_left_out() -> None:
+def test_the_methods_sentence_says_the_leads_interval_n_what_was_left_out_and_the_version() -> None:
     left = share(8, 10, excluded={"judge failure": 2})
     columns = (text_column("A"), estimate_column("Acc"))
     table = Table("t", "Accuracy", columns, ((text_cell("x"), estimate_cell(left, "share")),))
     assert methods_sentence(Report(tables=(table,))) == (
-        "Estimated were “Accuracy”. Intervals are 95 % Wilson score intervals. n = 10. Left out of "
-        "a value at most: 2 (judge failure)."
+        "We report “Accuracy”. “Accuracy”: 95 % Wilson score intervals, n = 10. Left out of a "
+        f"value at most: 2 (judge failure). Computed with PlanJury {settings.VERSION}."
     )
-    said = methods_sentence(Report(tables=(table,), methods="Acc is a share."))
-    assert said.startswith("Acc is a share. Intervals are 95 %")
+    scores = estimate_cell(mean_t([3, 4, 5, 5]), "points")
+    more = Table("s", "Scores", columns, ((text_cell("x"), scores),))
+    text = methods_sentence(Report(tables=(table, more), methods="Acc is a share."))
+    assert text.startswith("Acc is a share. “Accuracy”: 95 % Wilson score intervals, n = 10. Other")
+    assert "Other tables: 95 % Student's t intervals, n = 4. Left" in text
+    nothing = methods_sentence(Report(methods="Acc is a share."))
+    assert nothing == f"Acc is a share. Computed with PlanJury {settings.VERSION}."
     assert methods_sentence(Report()) == ""

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from analysis.reports.content import estimate_cell, how_interval, number_cell
-from analysis.reports.formatting import counted, difference, ends, listed, number, plural, stated
+from analysis.reports.formatting import (
+    counted,
+    difference,
+    ends,
+    listed,
+    number,
+    plural,
+    stated,
+    stated_change,
+)
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate, Interval
 from analysis.templatetags.prose import unbroken
@@ -34,6 +43,13 @@ from analysis.templatetags.prose import unbroken
 )
 def test_number(value: float, unit: str, signed: bool, expected: str) -> None:
     assert number(value, unit, signed=signed) == expected  # type: ignore[arg-type]
+
+
+def test_a_change_and_its_interval_have_the_same_signs() -> None:
+    fall = Estimate(-0.111, 9, Interval(-0.435, 0.221, 0.95, "t"))
+    assert stated_change(fall, "share") == "−11.1 points (95 % interval −43.5 to +22.1)"
+    assert stated_change(Estimate(-1, 9, no_interval="one"), "points") == "−1.00"
+    assert stated_change(Estimate.without_value("no task"), "share") == "undefined (no task)"
 
 
 def test_intervals_name_their_unit_once() -> None:

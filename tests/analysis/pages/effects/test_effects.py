@@ -84,7 +84,8 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
     )
     # That from low to mid is not clear and left to the details.
     assert (
-        " On average over 2 agents, Acc falls from “Mid” to “High” by 40.0 points" in made.sentence
+        " On average over 2 agents, Acc changes from “Mid” to “High” by −40.0 points"
+        in made.sentence
     )
     assert made.sentence.endswith("; 1 more average is in the details.")
     assert (
@@ -153,8 +154,8 @@ def test_averages_are_over_those_who_can_be_compared(dataset: Dataset) -> None:
     make_setting(dataset, "bob", 9, constraints="user_only")
     made = report(factor="constraints")
     # Cyd, who was not run otherwise, counts nowhere: Ada 5/9, Bob 5/10.
-    assert "On average over 2 agents, Acc rises from “Both kinds” to " in made.sentence
-    assert "by 52.8 points" in made.sentence
+    assert "On average over 2 agents, Acc changes from “Both kinds” to " in made.sentence
+    assert "by +52.8 points" in made.sentence
     assert {row["agent"] for row in lines(made.table("values"))} == {"Ada", "Bob"}
     assert made.sentence.count("after correction") == 1
     said = " ".join(notice.text for notice in made.notices)

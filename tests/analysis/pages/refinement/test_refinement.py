@@ -75,9 +75,9 @@ def test_by_hand(dataset: Dataset) -> None:
         5, 3, 0.2, 0.6,
     )  # fmt: skip
     assert made.sentence.startswith(
-        "After 2 extra turns accuracy rises by 40.0 points (not clear; 95 % interval"
+        "After 2 extra turns accuracy changes by +40.0 points (95 % interval −"
     )
-    assert "the valid plan rate falls by 20.0 points (not clear; 95 % interval " in made.sentence
+    assert "the valid plan rate changes by −20.0 points (95 % interval −" in made.sentence
     assert made.sentence.endswith(
         "In total, 2 trajectories became accurate and 1 lost a valid plan."
     )
@@ -124,7 +124,7 @@ def test_nobody_gains_and_one_loses_least(dataset: Dataset) -> None:
     said = report().sentence
     # Accuracy stays at 1 of 2 for both; of Bob's two valid plans one is lost.
     assert said.startswith("After 2 extra turns accuracy does not change for any agent; the valid ")
-    assert "falls by 50.0 points" in said and said.endswith("and 1 lost a valid plan.")
+    assert "changes by −50.0 points" in said and said.endswith("and 1 lost a valid plan.")
 
 
 def test_all_who_gain_most_are_named(dataset: Dataset) -> None:
@@ -133,9 +133,9 @@ def test_all_who_gain_most_are_named(dataset: Dataset) -> None:
     make_refined(dataset, "cyd", [[WEAK, WEAK], [GOOD]])
     # No interval is said where there would be two; nobody loses a valid plan.
     assert report().sentence == (
-        "After 2 extra turns accuracy rises by 50.0 points for Ada and Bob, which gain most; the "
-        "valid plan rate does not change for any agent. In total, 2 trajectories became accurate "
-        "and 0 lost a valid plan."
+        "After 2 extra turns accuracy changes by +50.0 points for Ada and Bob, which gain most; "
+        "the valid plan rate does not change for any agent. In total, 2 trajectories became "
+        "accurate and 0 lost a valid plan."
     )
 
 
