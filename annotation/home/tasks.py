@@ -103,6 +103,7 @@ def _item_card(row: StudyRow, person: Participant | None, seconds: float | None)
     study, own = row.study, row.own
     place = {"pk": study.pk}
     pooled = study.dealing == Study.Dealing.POOL
+    most = (person.most_items or 0) if person is not None else 0
     stop = standstill(study, person or Participant(study=study))
     note = stop.title if stop is not None else ""
     if not note and not own.total and not pooled:
@@ -118,16 +119,18 @@ def _item_card(row: StudyRow, person: Participant | None, seconds: float | None)
         time=_time(seconds, own, pooled) if can else "",
         first=_first_steps(study, person) if can and not own.ended else "",
         note=note,
-        done=own.ended,
-        total=0 if pooled else own.total,
-        words=_progress(own, pooled),
+        done=own.submitted if pooled else own.ended,
+        total=most if pooled else own.total,
+        words=_progress(own, pooled, most),
         button=("Continue" if own.ended else "Begin") if can else "",
         button_url=reverse("annotation:next_item", kwargs=place),
         rank=FINISHED if finished else READY if can else STANDING,
     )
 
 
-def _progress(own: ItemCounts, pooled: bool) -> str:
+def _progress(own: ItemCounts, pooled: bool, most: int) -> str:
+    if pooled and most:
+        return f"{own.submitted} of {most} items"
     if pooled:
         return f"{own.submitted} submitted" if own.submitted else ""
     return own.words

@@ -14,8 +14,9 @@ class RecruitingLink(models.Model):
 
     Each person judges ``items_each`` items. ``screening`` holds questions with the answers that let
     somebody in. ``code`` is the completion code of the platform for all; where it is empty, each
-    person gets one of their own. ``screened_code`` is for people who are screened out.
-    ``return_url`` leads back to a platform without rules of its own.
+    person gets one of their own. ``screened_code`` is for people who are screened out, and
+    ``review_code`` for people whose work is checked before they get the completion code: with it
+    they can return to the platform meanwhile. ``return_url`` leads back to a platform without rules of its own.
     """
 
     class Platform(models.TextChoices):
@@ -31,6 +32,7 @@ class RecruitingLink(models.Model):
     screening = models.JSONField(default=list, blank=True)
     code = models.CharField(max_length=40, blank=True)
     screened_code = models.CharField(max_length=40, blank=True)
+    review_code = models.CharField(max_length=40, blank=True, default="", db_default="")
     return_url = models.CharField(max_length=300, blank=True)
     by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
@@ -59,7 +61,10 @@ class Recruit(models.Model):
     for people who were screened out. ``browser`` is the digest of a cookie: the id can be used in
     that browser alone, until a manager allows another. ``refused_at``: when another browser tried
     last. ``code`` is the completion code that was given at ``finished_at``; ``approved``: a manager
-    let them have it before all items were done. ``bonus`` is an amount in the platform's currency.
+    let them have it before all items were done, or after a check of their work. ``held_at``: their
+    work was done then, and ``held_for`` says, one reason a line, why a manager looks at it first.
+    A manager who decided against it did so at ``rejected_at``, with a ``rejection`` that the
+    person reads. ``bonus`` is an amount in the platform's currency.
     """
 
     link = models.ForeignKey(RecruitingLink, on_delete=models.CASCADE, related_name="recruits")
@@ -78,6 +83,10 @@ class Recruit(models.Model):
     code = models.CharField(max_length=40, blank=True)
     approved = models.BooleanField(default=False)
     finished_at = models.DateTimeField(null=True, blank=True)
+    held_at = models.DateTimeField(null=True, blank=True)
+    held_for = models.TextField(blank=True, default="", db_default="")
+    rejected_at = models.DateTimeField(null=True, blank=True)
+    rejection = models.TextField(blank=True, default="", db_default="")
     bonus = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
 
     class Meta:
@@ -97,3 +106,12 @@ class Recruit(models.Model):
     @property
     def screened_out(self) -> bool:
         return self.user_id is None
+
+    @property
+    def awaits_check(self) -> bool:
+        """Return whether the work is done and a manager has not decided about the code yet."""
+        return (
+            self.held_at is not None
+            and self.finished_at is None
+            and self.rejected_at is None
+        )

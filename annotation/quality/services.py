@@ -41,7 +41,7 @@ def note_gold(*, study: Study, participant: Participant) -> None:
     if rule.action == NOTHING or participant.state != Standing.ACTIVE:
         return
     if rule.is_broken(participant.gold_right, participant.gold_asked):
-        words = gold_words(participant.gold_right, participant.gold_asked, rule)
+        words = gold_words(participant.gold_right, participant.gold_asked, rule.share)
         _act(study, participant, rule.action, by=None, reason=words)
 
 

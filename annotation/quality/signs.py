@@ -1,7 +1,7 @@
 """Signs of careless work that need nobody else's answers: known answers, speed, equal answers.
 
-Signs, not proof: a manager looks before they act. The page on quality compares people with each
-other; the thresholds for equal answers are the same there.
+Signs, not proof: a manager looks before they act. All pages read them from here, so that they name
+the same people.
 """
 
 from collections import Counter
@@ -12,23 +12,23 @@ from hashlib import sha256
 from itertools import groupby
 from statistics import median
 
-from annotation.quality.rule import GoldRule
+from annotation.quality.rule import WorkRules
 
-# Items that speed and equal answers need, and answers that a form needs for the latter.
-ENOUGH, ENOUGH_ANSWERS = 10, 4
-MOST_EQUAL, LONGEST_RUN = 0.5, 5
+# Answers that a form needs before equal ones are a sign, and the share of items above which.
+ENOUGH_ANSWERS, MOST_EQUAL = 4, 0.5
 LONGEST_PATTERN = 80
 
 
 @dataclass(frozen=True)
 class SubmittedWork:
-    """One submitted item: the active time (0 where it is not known), its answers in short, and
-    when it was submitted.
+    """One submitted item: the active time that the browser counted (0 where none is known), its
+    answers in short, and when the server showed it and took it.
     """
 
     active_ms: int
     pattern: str
     at: datetime | None = None
+    opened: datetime | None = None
 
 
 def answer_pattern(values: Iterable[int]) -> str:
@@ -51,28 +51,72 @@ def median_seconds(work: Sequence[SubmittedWork]) -> float | None:
     return median(times) / 1000 if times else None
 
 
+def elapsed_seconds(moments: Iterable[tuple[datetime | None, datetime | None]]) -> float | None:
+    """Return how long a person had any of these items open, by the clock of the server.
+
+    ``moments`` are when each was shown and when it was submitted. Times at which several were open
+    count once, so that nobody gains by opening all of them first. None where no time is known.
+    """
+    known = sorted((start, end) for start, end in moments if start and end and start <= end)
+    if not known:
+        return None
+    total, until = 0.0, known[0][0]
+    for start, end in known:
+        total += max(0.0, (end - max(start, until)).total_seconds())
+        until = max(until, end)
+    return total
+
+
 def work_signs(
-    work: Sequence[SubmittedWork], *, right: int, asked: int, rule: GoldRule, least_seconds: int
+    work: Sequence[SubmittedWork], *, right: int, asked: int, rules: WorkRules
 ) -> list[str]:
     """Return what is striking about somebody's latest items, in the order of their positions."""
-    found = []
-    if rule.is_broken(right, asked):
-        found.append(gold_words(right, asked, rule))
-    times = [one.active_ms / 1000 for one in work if one.active_ms]
-    if least_seconds and len(times) >= ENOUGH and median(times) < least_seconds:
-        found.append(
-            f"{median(times):.1f} s for an item (median of {len(times)}); "
-            f"less than {least_seconds} s is too fast to read one"
-        )
+    signs = []
+    if asked >= rules.answers and right < rules.least_share * asked:
+        signs.append(gold_words(right, asked, rules.least_share))
+    if rules.least_seconds:
+        signs += _too_fast(work, rules)
     patterns = [one.pattern for one in work if one.pattern.count(",") + 1 >= ENOUGH_ANSWERS]
-    if len(patterns) >= ENOUGH:
-        found += _equal_answers(patterns)
-    return found
+    if len(patterns) >= rules.items:
+        signs += _equal_answers(patterns, rules.run)
+    return signs
 
 
-def gold_words(right: int, asked: int, rule: GoldRule) -> str:
+def unknown_times(work: Sequence[SubmittedWork]) -> str:
+    """Return in words that too little is known of the time at work; empty where enough is.
+
+    Neither the browser nor the server knows it of most of these items.
+    """
+    unknown = sum(not one.active_ms and (one.opened is None or one.at is None) for one in work)
+    if not work or unknown <= len(work) / 2:
+        return ""
+    return f"the time at work is not known of {unknown} of {len(work)} items"
+
+
+def gold_words(right: int, asked: int, share: float) -> str:
     """Return how many known answers were right, beside what the rule asks for."""
-    return f"{right} of {asked} known answers right; {100 * rule.share:.0f} % are asked for"
+    return f"{right} of {asked} known answers right; {100 * share:.0f} % are asked for"
+
+
+def _too_fast(work: Sequence[SubmittedWork], rules: WorkRules) -> list[str]:
+    """Return that items were submitted faster than they can be read: by the active time that the
+    browser counted, or by the server's clock, which no browser can change.
+    """
+    limit = rules.least_seconds
+    times = [one.active_ms / 1000 for one in work if one.active_ms]
+    if len(times) >= rules.items and median(times) < limit:
+        return [
+            f"{median(times):.1f} s for an item (median of {len(times)}); "
+            f"less than {limit} s is too fast to read one"
+        ]
+    shown = [(one.opened, one.at) for one in work if one.opened and one.at]
+    elapsed = elapsed_seconds(shown)
+    if elapsed is None or len(shown) < rules.items or elapsed >= limit * len(shown):
+        return []
+    return [
+        f"{elapsed / len(shown):.1f} s for an item by the clock of the server (mean of "
+        f"{len(shown)}); less than {limit} s is too fast to read one"
+    ]
 
 
 def _repeats(answers: Sequence[object], period: int) -> bool:
@@ -80,16 +124,16 @@ def _repeats(answers: Sequence[object], period: int) -> bool:
     return all(now == before for before, now in zip(answers, answers[period:], strict=False))
 
 
-def _equal_answers(patterns: Sequence[str]) -> list[str]:
-    found = []
+def _equal_answers(patterns: Sequence[str], longest_run: int) -> list[str]:
+    signs = []
     forms = [pattern.split(",") for pattern in patterns]
     flat = sum(_repeats(form, 1) for form in forms)
     turns = sum(_repeats(form, 2) for form in forms) - flat
     for count, words in ((flat, "one answer to all questions"), (turns, "two answers in turn")):
         if count > MOST_EQUAL * len(forms):
-            found.append(f"{words} in {count} of {len(forms)} items")
+            signs.append(f"{words} in {count} of {len(forms)} items")
     run = max(len(list(group)) for _, group in groupby(patterns))
     _, same = Counter(patterns).most_common(1)[0]
-    if run >= LONGEST_RUN:
-        found.append(f"the same answers to {run} items in a row, {same} items in all")
-    return found
+    if run >= longest_run:
+        signs.append(f"the same answers to {run} items in a row, {same} items in all")
+    return signs

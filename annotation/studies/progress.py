@@ -7,33 +7,38 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import reduce
 from math import ceil
-from operator import or_
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models import Count, F, Min, QuerySet, Sum
 from django.utils import timezone
 
 from annotation.assignments.gold import GoldCounts, gold_counts
 from annotation.assignments.selectors import has_free_item
 from annotation.live.next_session import is_live
 from annotation.models import Assignment, Item, Participant, Study
+from annotation.quality.checks import (
+    awaits_code,
+    is_finished,
+    is_simulated,
+    latest_work,
+    person_signs,
+    whole_work,
+)
 from annotation.quality.rule import gold_rule, least_seconds
-from annotation.quality.signs import SubmittedWork, median_seconds, work_signs
+from annotation.quality.signs import SubmittedWork, median_seconds
 from annotation.steps.selectors import step_before
 from annotation.studies.selectors import ItemCounts, study_sizes
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
 Standing, Training = Participant.State, Participant.Training
-# Of how many of their latest items somebody's median time is told.
-LATEST = 100
-# So many people are asked for in one query.
-PEOPLE = 100
 # What managers should look at.
 AWAY = timedelta(days=3)
-# The pace of so many days tells when a study will be finished.
-PACE_DAYS = 7
+# The pace since the first submission of so many days tells when a study will be finished, from so
+# many submissions on.
+PACE_DAYS, ENOUGH_PACE = 7, 3
+AN_HOUR, A_DAY = timedelta(hours=1), timedelta(days=1)
 LONG_BREAK = timedelta(hours=2)
 MANY_SKIPS = 0.25
 ENOUGH = 8
@@ -66,7 +71,9 @@ class AnnotatorProgress:
     """The progress of one annotator. ``stage`` is one of `STAGES`. ``counts`` are of judgements,
     with gold items apart. ``seconds`` is the median active time of their latest items, ``pace``
     items per hour of active time; None where nothing was submitted from the desk. ``warnings``
-    say what hinders them, ``signs`` what is striking about their work.
+    say what hinders them, ``signs`` what is striking about their work. ``whole`` is how many items
+    they are to judge in all, gold among them where a pool hands them out; None where nobody knows.
+    ``awaits_code``: their work is done and a manager decides about the completion code.
     """
 
     number: int
@@ -83,6 +90,13 @@ class AnnotatorProgress:
     trained: bool = False
     active_seconds: float = 0
     seconds: float | None = None
+    whole: int | None = None
+    awaits_code: bool = False
+
+    @property
+    def done(self) -> int:
+        """How many of ``whole`` items have ended."""
+        return self.counts.ended + self.counts.gold
 
     @property
     def gone(self) -> bool:
@@ -98,8 +112,8 @@ class AnnotatorProgress:
 class StudyProgress:
     """A study as a whole, in judgements: ``submitted`` were made, ``open`` are in somebody's
     hands, ``free`` in nobody's. ``gone`` were submitted by people who have left since; they
-    count no more and are in none of the other numbers. ``recent`` were submitted in the last
-    ``recent_days``, `PACE_DAYS` at most. Gold items are counted apart: ``gold_items`` there are,
+    count no more and are in none of the other numbers. ``recent`` were submitted within
+    ``recent_time``, `PACE_DAYS` at most. Gold items are counted apart: ``gold_items`` there are,
     ``gold`` were submitted.
     """
 
@@ -112,7 +126,7 @@ class StudyProgress:
     gone: int
     mark: str
     recent: int = 0
-    recent_days: int = PACE_DAYS
+    recent_time: timedelta = timedelta(days=PACE_DAYS)
     gold: int = 0
     gold_items: int = 0
 
@@ -126,12 +140,14 @@ class StudyProgress:
         return sum(row.active_seconds for row in self.people)
 
     @property
-    def days_left(self) -> int | None:
-        """The number of days until all is submitted at the recent pace; None without one, or at
-        the end.
+    def forecast(self) -> str:
+        """When all is submitted at the recent pace, such as "about 10 minutes"; empty where too
+        little was submitted, or nothing is left.
         """
         left = self.open + self.free
-        return ceil(left * self.recent_days / self.recent) if left and self.recent else None
+        if not left or self.recent < ENOUGH_PACE:
+            return ""
+        return about_duration(self.recent_time * left / self.recent)
 
     @property
     def simulated(self) -> int:
@@ -156,8 +172,7 @@ def study_mark(study: Study) -> str:
     rows = _participants(study).values_list(
         "number", "state", "training", "consent_version", "told_background", "assigned",
         "submitted", "skipped", "returned", "active_ms", "break_since", "last_seen_at",
-        "gold_right", "gold_asked",
-        "unblinded_at",
+        "gold_right", "gold_asked", "gold_since", "most_items", "unblinded_at", "held",
     )  # fmt: skip
     rated = (
         study.status, study.closes_at, study.consent_version, study.trains, gold_rule(study),
@@ -182,12 +197,12 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
     taken = sum(p.assigned - p.returned - p.skipped for p in people)
     taken -= sum(counts.total - counts.skipped for counts in gold.values())
     free = max(0, size.wanted - taken) if pool else count_unassigned(study)
-    work, begun = _latest_work(study, people), _begun(study, people)
+    work, begun = latest_work(study, people), _begun(study, people)
     told = gold if blind is None else {}
     rows = [
         _row(
             study, person, work.get(person.user_id, ()), pool and free > 0, begun, now,
-            told.get(person.user_id),
+            told.get(person.user_id), person.held,
         )
         for person in people
     ]  # fmt: skip
@@ -196,7 +211,7 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
             replace(row, signs=()) if row.username == blind.get_username() else row for row in rows
         ]
     counted = [row.counts for row in rows]
-    recent, recent_days = _pace(study, now)
+    recent, recent_time = _pace(study, now)
     return StudyProgress(
         people=sorted(rows, key=lambda row: (row.gone, row.is_simulated, row.number)),
         items=size.items + (size.gold if blind is not None else 0),
@@ -207,28 +222,38 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
         gone=sum(row.counts.submitted for row in rows if row.gone),
         mark=mark,
         recent=recent,
-        recent_days=recent_days,
+        recent_time=recent_time,
         gold=sum(row.counts.gold for row in rows if not row.gone),
         gold_items=size.gold if blind is None else 0,
     )
 
 
-def _pace(study: Study, now: datetime) -> tuple[int, int]:
-    """Return how many judgements were submitted lately, and in how many days, which are begun ones:
-    a study that began this morning has one.
-    """
+def _pace(study: Study, now: datetime) -> tuple[int, timedelta]:
+    """Return how many judgements were submitted lately, and since when."""
     rows = Assignment.objects.filter(
         study=study, part=Part.MAIN, state=State.SUBMITTED, item__use=Use.MAIN,
         submitted_at__gte=now - timedelta(days=PACE_DAYS),
     ).order_by()  # fmt: skip
     found = rows.aggregate(count=Count("pk"), first=Min("submitted_at"))
     if not found["count"]:
-        return 0, PACE_DAYS
-    return found["count"], max(1, ceil((now - found["first"]) / timedelta(days=1)))
+        return 0, timedelta(days=PACE_DAYS)
+    return found["count"], now - found["first"]
 
 
-def _participants(study: Study) -> QuerySet[Participant]:
-    return Participant.objects.filter(study=study).order_by("number")
+def about_duration(time: timedelta) -> str:
+    """Return a time to wait in its own unit: about 10 minutes, 3 hours or 4 days."""
+    if time < AN_HOUR:
+        count, unit = ceil(time / timedelta(minutes=1)), "minute"
+    elif time < A_DAY:
+        count, unit = ceil(time / AN_HOUR), "hour"
+    else:
+        count, unit = ceil(time / A_DAY), "day"
+    return f"about {count:,} {unit}{'s' * (count != 1)}"
+
+
+def _participants(study: Study) -> QuerySet[Any]:
+    """Return the annotators of a study, each with ``held``: whether they await their code."""
+    return Participant.objects.filter(study=study).annotate(held=awaits_code()).order_by("number")
 
 
 def annotator_progress(
@@ -237,9 +262,11 @@ def annotator_progress(
     """Return how far one annotator is; a ``blind`` reader is not told gold items apart."""
     pool = study.dealing == Study.Dealing.POOL
     free = pool and has_free_item(study, person.user)
-    work = _latest_work(study, [person]).get(person.user_id, ())
+    work = latest_work(study, [person]).get(person.user_id, ())
     gold = None if blind else gold_counts([study])[study.pk].get(person.user_id)
-    return _row(study, person, work, free, _begun(study, [person]), timezone.now(), gold)
+    begun = _begun(study, [person])
+    held = _participants(study).filter(pk=person.pk, held=True).exists()
+    return _row(study, person, work, free, begun, timezone.now(), gold, held)
 
 
 def count_unassigned(study: Study) -> int:
@@ -247,27 +274,6 @@ def count_unassigned(study: Study) -> int:
     rows = Item.objects.filter(study=study, given__lt=F("wanted"), use=Use.MAIN).order_by()
     free: int = rows.aggregate(free=Sum(F("wanted") - F("given"), default=0))["free"]
     return free
-
-
-def _latest_work(study: Study, people: Sequence[Participant]) -> dict[int, list[SubmittedWork]]:
-    """Return each person's latest submitted items by their positions."""
-    found: dict[int, list[SubmittedWork]] = {}
-    for start in range(0, len(people), PEOPLE):
-        # Person by person and by position alone: so the index of a person's assignments finds the
-        # few. By state the database would look at every submitted assignment of the study.
-        latest = [
-            Q(
-                study=study, annotator=person.user_id, part=Part.MAIN,
-                position__gt=max(0, person.assigned - LATEST),
-            )
-            for person in people[start : start + PEOPLE]
-        ]  # fmt: skip
-        rows = Assignment.objects.filter(reduce(or_, latest)).order_by()
-        fields = ("annotator", "position", "state", "active_ms", "pattern", "submitted_at")
-        for user, _, state, active_ms, pattern, at in sorted(rows.values_list(*fields)):
-            if state == State.SUBMITTED:
-                found.setdefault(user, []).append(SubmittedWork(active_ms, pattern, at))
-    return found
 
 
 def _row(
@@ -278,26 +284,34 @@ def _row(
     begun: set[int],
     now: datetime,
     gold: GoldCounts | None,
+    held: bool,
 ) -> AnnotatorProgress:
     counts = ItemCounts(person.assigned - person.returned, person.submitted, person.skipped)
     hours = person.active_ms / 3_600_000
-    simulated = getattr(person.user, "annotator", None)
+    simulated = is_simulated(person)
     return AnnotatorProgress(
         number=person.number,
         username=person.user.get_username(),
-        is_simulated=simulated is not None and simulated.is_simulated,
+        is_simulated=simulated,
         state=person.state,
         stage=_stage(study, person, counts, free and not person.has_enough, begun),
         counts=counts.without(gold) if gold is not None else counts,
         pace=person.submitted / hours if hours else None,
         last_seen=person.last_seen_at,
         break_since=person.break_since,
-        warnings=tuple(_warnings(study, person, counts, now)),
-        signs=tuple(_signs(study, person, work)),
+        warnings=tuple(_warnings(study, person, counts, now, held)),
+        signs=tuple(
+            person_signs(
+                study, person, work, simulated=simulated,
+                finished=held or is_finished(study, person),
+            )
+        ),
         trained=study.trains and person.training == Training.PASSED,
         active_seconds=person.active_ms / 1000,
         seconds=median_seconds(work),
-    )
+        whole=whole_work(study, person),
+        awaits_code=held,
+    )  # fmt: skip
 
 
 def _begun(study: Study, people: Sequence[Participant]) -> set[int]:
@@ -330,19 +344,11 @@ def _stage(
     return STAGES["sessions" if is_live(study) else "none"]
 
 
-def _signs(study: Study, person: Participant, work: Sequence[SubmittedWork]) -> list[str]:
-    if person.state in Participant.GONE:
-        return []
-    since = person.gold_since
-    if since is not None:  # somebody has acted on what was before
-        work = [one for one in work if one.at is not None and one.at > since]
-    return work_signs(
-        work, right=person.gold_right, asked=person.gold_asked, rule=gold_rule(study),
-        least_seconds=least_seconds(study),
-    )  # fmt: skip
-
-
-def _warnings(study: Study, person: Participant, counts: ItemCounts, now: datetime) -> list[str]:
+def _warnings(
+    study: Study, person: Participant, counts: ItemCounts, now: datetime, held: bool
+) -> list[str]:
+    if held and person.state not in Participant.GONE:
+        return ["finished, and waits for your decision about the completion code"]
     if person.state != Standing.ACTIVE or study.status not in (
         Study.Status.OPEN, Study.Status.PAUSED,
     ):  # fmt: skip

@@ -1,5 +1,7 @@
 """Tests of the gold rule of a study: what it does to somebody who misses known answers."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -7,9 +9,22 @@ from annotation.desk.services import reopen_assignment
 from annotation.errors import Refused
 from annotation.models import Participant, Study
 from annotation.people.services import resume_annotator
-from annotation.quality.rule import GOLD_RULE, GoldRule, gold_rule, least_seconds
+from annotation.quality.rule import (
+    GOLD_RULE,
+    GoldRule,
+    WorkRules,
+    gold_rule,
+    least_seconds,
+    work_rules,
+)
 from annotation.quality.services import act_on_work
-from annotation.quality.signs import SubmittedWork, answer_pattern, work_signs
+from annotation.quality.signs import (
+    SubmittedWork,
+    answer_pattern,
+    elapsed_seconds,
+    unknown_times,
+    work_signs,
+)
 from annotation.steps.training import begin_training_round
 from annotation.studies.progress import study_progress
 from annotation.studies.services import change_study
@@ -142,7 +157,7 @@ def test_managers_act_by_hand_and_bad_rules_are_refused(
 
 def test_speed_and_equal_answers_need_nobody_else() -> None:
     def signs(work: list[SubmittedWork]) -> list[str]:
-        return work_signs(work, right=0, asked=0, rule=GoldRule(), least_seconds=10)
+        return work_signs(work, right=0, asked=0, rules=WorkRules(least_seconds=10))
 
     flat = answer_pattern([1] * 10)
     varied = [answer_pattern([1, 2, 3, 4, n]) for n in range(12)]
@@ -161,3 +176,49 @@ def test_speed_and_equal_answers_need_nobody_else() -> None:
     assert signs([*zigzag, *others]) == ["the same answers to 6 items in a row, 6 items in all"]
     assert answer_pattern([5] * 100) == "5,5,5,5"
     assert answer_pattern([1, 2] * 50) == answer_pattern([1, 2] * 50) != answer_pattern([2, 1] * 50)
+
+
+def test_the_rules_are_scaled_to_the_whole_work(gold: Study, manager: User) -> None:
+    def rules(whole: int | None, *, finished: bool = False) -> tuple[int, int, int]:
+        found = work_rules(gold, whole=whole, finished=finished)
+        return found.items, found.answers, found.run
+
+    assert rules(None) == rules(30) == (10, 10, 5)
+    assert (rules(10), rules(2)) == ((5, 5, 5), (3, 3, 3))
+    # At the end a few known answers are enough: there will be no more of them.
+    assert rules(10, finished=True) == (5, 3, 5)
+    set_rule(gold, manager, "warn", answers=2)
+    gold.refresh_from_db()
+    assert rules(10) == (5, 2, 5)
+
+
+def test_the_clock_of_the_server_tells_speed_that_no_browser_counted() -> None:
+    start = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+    def work(
+        count: int, *, apart: float, opened_first: bool = False, active: int = 0
+    ) -> list[SubmittedWork]:
+        moments = [start + timedelta(seconds=apart * n) for n in range(count + 1)]
+        return [
+            SubmittedWork(active, str(n), moments[n + 1], start if opened_first else moments[n])
+            for n in range(count)
+        ]
+
+    def signs(rows: list[SubmittedWork]) -> list[str]:
+        return work_signs(rows, right=0, asked=0, rules=WorkRules(least_seconds=10, items=5))
+
+    (slow,) = signs(work(5, apart=2))
+    assert slow.startswith("2.0 s for an item by the clock of the server (mean of 5)")
+    assert signs(work(4, apart=2)) == signs(work(5, apart=10)) == []
+    # Opening all of them first makes no time longer, nor does a browser that counts too much.
+    assert len(signs(work(5, apart=2, opened_first=True))) == 1
+    assert len(signs(work(5, apart=2, active=60_000))) == 1
+    # Somebody who submits all at the end, one after the other, has read them before.
+    late = [SubmittedWork(0, "1", start + timedelta(minutes=9, seconds=n), start) for n in range(5)]
+    assert signs(late) == []
+    assert elapsed_seconds([(None, start), (start, None)]) is None
+    assert unknown_times(late) == ""
+    unknown = [SubmittedWork(0, "1", start)] * 3
+    words = "the time at work is not known of 3 of 5 items"
+    assert unknown_times([*unknown, *late[:2]]) == words
+    assert unknown_times([*unknown, *late[:3]]) == ""

@@ -65,20 +65,22 @@ def test_what_changes_while_it_is_read_is_seen_at_the_next_look(
     assert found.mark != study_mark(study)
 
 
-def test_the_end_is_forecast_from_the_pace_of_a_week(study: Study) -> None:
-    assert study_progress(study).days_left is None
+def test_the_end_is_forecast_from_the_pace_since_the_first_submission(study: Study) -> None:
+    assert study_progress(study).forecast == ""
     now = timezone.now()
-    assignment = study.assignments.filter(annotator__username="ann").order_by("position").first()
-    assert assignment is not None
-    Assignment.objects.filter(pk=assignment.pk).update(state="submitted", submitted_at=now)
-    study.participants.filter(user__username="ann").update(submitted=1, active_ms=90_000)
-    found = study_progress(study)
-    assert (found.recent, found.recent_days, found.open, found.days_left) == (1, 1, 3, 3)
-    a_week_ago = now - timedelta(days=6.5)
-    Assignment.objects.filter(pk=assignment.pk).update(submitted_at=a_week_ago)
-    found = study_progress(study)
-    assert (found.recent_days, found.days_left) == (7, 21)
-    assert found.active_seconds == 90
-    long_ago = now - timedelta(days=8)
-    Assignment.objects.filter(pk=assignment.pk).update(submitted_at=long_ago)
-    assert study_progress(study).days_left is None
+    rows = list(study.assignments.order_by("pk"))
+
+    def submit(count: int, first: timedelta) -> str:
+        study.assignments.update(state="open", submitted_at=None)
+        chosen = study.assignments.filter(pk__in=[row.pk for row in rows[:count]])
+        chosen.update(state="submitted", submitted_at=now - first)
+        study.participants.filter(user__username="ann").update(submitted=count)
+        return study_progress(study).forecast
+
+    assert len(rows) == 4
+    # Three of four in half an hour leave one for another ten minutes: no day is made of it.
+    assert submit(3, timedelta(minutes=29.5)) == "about 10 minutes"
+    assert submit(2, timedelta(minutes=29.5)) == ""
+    assert submit(3, timedelta(hours=5.9)) == "about 2 hours"
+    assert submit(3, timedelta(days=5.9)) == "about 2 days"
+    assert submit(3, timedelta(days=8)) == ""

@@ -65,11 +65,12 @@ def test_everybody_is_told_the_same(gold: Study, manager: User) -> None:
     assert row.everybody is not None
     assert (row.everybody.submitted, row.everybody.total, row.everybody.gold) == (1, 4, 1)
     overview, people = words(boss, f"{at}/"), words(boss, f"{at}/people/")
-    assert "Submitted 1 25 % of 4 judgements" in overview and "besides, 1 gold item" in overview
+    assert "Submitted 1 25 % of 4 judgements." in overview
+    assert "1 known-answer item is counted apart." in overview
     pages = {"overview": overview, "people": people, "payment": words(boss, f"{at}/payment/")}
     for page in pages.values():
         assert "1 ann judging items" in page and "2 bob paused" in page
-    assert "1 submitted, 0 skipped, 1 open; besides, 1 gold item" in words(boss, f"{at}/people/1/")
+    assert "1 submitted, 0 skipped, 1 open. 1 known-answer item" in words(boss, f"{at}/people/1/")
     assert (ann["stage"], bob["stage"]) == ("judging items", "paused")
     assert "Stage paused" in words(boss, f"{at}/people/2/")
 
