@@ -124,6 +124,7 @@ _study: list[URLPattern | URLResolver] = [
     path("recruiting/", recruiting.recruiting, name="study_recruiting"),
     path("recruiting/payment/", recruiting.payment, name="recruiting_payment"),
     path("recruiting/payment.csv", recruiting.payment_file, name="recruiting_payment_file"),
+    path("recruiting/approve/", recruiting.approve_checked, name="recruiting_approve"),
     path(
         "recruiting/links/<int:link_id>/revoke/",
         recruiting.link_revoke,

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.core.cache import cache
 
 from annotation.access import Role
+from annotation.live.next_session import is_live
+from annotation.models import Study
+from annotation.studies.progress import study_mark, study_progress
 from annotation.studies.selectors import StudyRow, studies_of
 from benchmarks.models import Experiment, Job, Run
 from benchmarks.runs.selectors import RunProgress, runs_progress
@@ -13,7 +17,11 @@ from benchmarks.visibility import Visibility
 
 DEMO = "demo"
 ANNOTATOR = Role.ANNOTATOR.label.lower()
+MANAGER = Role.MANAGER.label.lower()
+WORKING = (Study.Status.OPEN, Study.Status.PAUSED)
 FEW = 5
+# Who needs attention depends on the time of day, too, so it is not kept for long.
+ATTENTION_SECONDS = 300
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.ATTENTION)
 
 
@@ -33,6 +41,23 @@ class HomeExperiment:
     @property
     def percent(self) -> int:
         return 100 * self.ended // self.total if self.total else 0
+
+
+@dataclass(frozen=True)
+class StudyAttention:
+    """A study with the annotators whom a manager should look at; ``codes`` of them wait for their
+    completion code.
+    """
+
+    study: Study
+    names: tuple[str, ...]
+    codes: int = 0
+
+    @property
+    def first(self) -> str:
+        """The first few names, and how many more."""
+        more = len(self.names) - FEW
+        return ", ".join(self.names[:FEW]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True)
@@ -58,6 +83,28 @@ def home_studies(user: User) -> list[StudyRow]:
     """Return the studies shown at home: those with something left to do come first."""
     rows = studies_of(user, limit=20)
     return sorted(rows, key=lambda row: not (ANNOTATOR in row.roles and row.own.open))
+
+
+def studies_to_look_at(user: User, rows: Sequence[StudyRow]) -> list[StudyAttention]:
+    """Return the running studies of a manager in which somebody needs attention, by the same rules
+    as on the study's own page.
+    """
+    found = []
+    for row in rows:
+        if MANAGER not in row.roles or row.study.status not in WORKING or is_live(row.study):
+            continue
+        key = f"study-attention:{row.study.pk}:{study_mark(row.study)}"
+        kept: list[tuple[str, bool]] | None = cache.get(key)
+        if kept is None:
+            people = study_progress(row.study).attention
+            kept = [(one.username, one.awaits_code) for one in people]
+            cache.set(key, kept, ATTENTION_SECONDS)
+        # Nobody is told about their own work: who annotates blind would learn of known answers.
+        others = [(name, waits) for name, waits in kept if name != user.get_username()]
+        if others:
+            names = tuple(name for name, _ in others)
+            found.append(StudyAttention(row.study, names, sum(waits for _, waits in others)))
+    return found
 
 
 def newest_experiments(seen: Visibility, limit: int = FEW) -> list[HomeExperiment]:

@@ -6,11 +6,17 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import person
 from annotation.demo.services import reload_demo
-from annotation.home.selectors import demo_progress, home_studies, newest_experiments
+from annotation.home.selectors import (
+    demo_progress,
+    home_studies,
+    newest_experiments,
+    studies_to_look_at,
+)
 from annotation.home.tasks import annotating, task_cards
 from annotation.live.control.monitor import needing_rows
 from annotation.live.lists import waiting_rows
 from annotation.people.messages import unread_messages
+from annotation.steps.withdrawals import withdrawals_of
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.endpoints.rules import may_add
 from benchmarks.models import Endpoint
@@ -34,6 +40,8 @@ def home(request: HttpRequest) -> HttpResponseBase:
         {
             "cards": [card for card in cards if not card.over],
             "finished": [card for card in cards if card.over],
+            "attention": studies_to_look_at(user, rows),
+            "withdrawals": withdrawals_of(user),
             "needing": needing_rows(user, visibility(request)),
             "others": [row for row in rows if row.study.pk not in own],
             "sees_results": sees_results,

@@ -16,7 +16,8 @@ class RecruitingLink(models.Model):
     somebody in. ``code`` is the completion code of the platform for all; where it is empty, each
     person gets one of their own. ``screened_code`` is for people who are screened out, and
     ``review_code`` for people whose work is checked before they get the completion code: with it
-    they can return to the platform meanwhile. ``return_url`` leads back to a platform without rules of its own.
+    they can return to the platform meanwhile. ``return_url`` leads back to a platform without rules
+    of its own.
     """
 
     class Platform(models.TextChoices):
@@ -110,8 +111,4 @@ class Recruit(models.Model):
     @property
     def awaits_check(self) -> bool:
         """Return whether the work is done and a manager has not decided about the code yet."""
-        return (
-            self.held_at is not None
-            and self.finished_at is None
-            and self.rejected_at is None
-        )
+        return self.held_at is not None and self.finished_at is None and self.rejected_at is None

@@ -135,10 +135,17 @@ class ReasonForm(forms.Form):
     )  # fmt: skip
 
     def __init__(
-        self, data: Any = None, *, required: bool = True, choice: str = "", choice_help: str = ""
+        self,
+        data: Any = None,
+        *,
+        required: bool = True,
+        reason_help: str = "",
+        choice: str = "",
+        choice_help: str = "",
     ) -> None:
         super().__init__(data)
         self.fields["reason"].required = required
+        self.fields["reason"].help_text = reason_help
         if choice:
             self.fields["choice"] = forms.BooleanField(
                 required=False, label=choice, help_text=choice_help

@@ -37,6 +37,7 @@ class Confirmation:
     back: str
     danger: bool = True
     needs_reason: bool = True
+    reason_help: str = ""
     # A choice beside the reason: its label and what it means; empty where there is none.
     choice: str = ""
     choice_help: str = ""
@@ -107,7 +108,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
                 if still
                 else "They have no open items.",
                 f"Their {found.submitted} submitted items stay stored, outside analyses.",
-                "They no longer see the study. You can readmit them later.",
+                "They read when and why, and no longer see the study. You can readmit them later.",
             ],
             choice=f"Let others judge {_items_in_words(refills)} again" if refills else "",
             choice_help="Each of these items then wants one annotator more. "
@@ -122,6 +123,7 @@ def annotator_leave(request: HttpRequest, pk: int, number: int) -> HttpResponseB
                 study=study, user=user, by=access.user, reason=reason, refill=chosen
             ),
             back=_people(access),
+            reason_help=f"{name} reads it. It is kept in the record, too.",
         )
     return _ask(request, access, act)
 
@@ -181,8 +183,9 @@ def _ask(
 ) -> HttpResponseBase:
     posted = request.POST if request.method == "POST" else None
     form = ReasonForm(
-        posted, required=act.needs_reason, choice=act.choice, choice_help=act.choice_help
-    )
+        posted, required=act.needs_reason, reason_help=act.reason_help, choice=act.choice,
+        choice_help=act.choice_help,
+    )  # fmt: skip
     status = 200
     if request.method == "POST":
         status = 422

@@ -13,7 +13,8 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from annotation.access import fetch_managed_study
-from annotation.models import Recruit, Study
+from annotation.models import Participant, Recruit, Study
+from annotation.quality.checks import elapsed_by_person
 from annotation.studies.progress import AnnotatorProgress, study_progress
 from annotation.studies.views import blind_reader, study_context
 from benchmarks.access import signed_in
@@ -23,7 +24,7 @@ from benchmarks.tables import csv_lines
 CENT = Decimal("0.01")
 COLUMNS = (
     "annotator", "account", "simulated", "stage", "items_submitted", "gold_submitted",
-    "items_skipped", "active_minutes", "pay",
+    "items_skipped", "active_minutes", "elapsed_minutes", "signs", "pay",
 )  # fmt: skip
 
 
@@ -35,8 +36,10 @@ class PayRate:
     per_item: Decimal | None = None
 
     def pay(self, row: AnnotatorProgress) -> Decimal | None:
-        """Return what somebody is paid; None without a rate."""
+        """Return what somebody is paid; None without a rate, or for hours that nobody knows."""
         if self.per_hour is None and self.per_item is None:
+            return None
+        if self.per_hour and hours_unknown(row):
             return None
         hours = Decimal(round(row.active_seconds * 1000)) / 3_600_000
         items = row.counts.submitted + row.counts.gold
@@ -46,11 +49,24 @@ class PayRate:
 
 @dataclass(frozen=True)
 class PaymentRow:
-    """One annotator, their active minutes (None where none are known) and their pay."""
+    """One annotator, their active minutes, the minutes that they had submitted items open by the
+    server's clock (None where these are not known), and their pay.
+    """
 
     person: AnnotatorProgress
     minutes: float | None
+    elapsed: float | None
     pay: Decimal | None
+
+    @property
+    def submitted(self) -> int:
+        """The number of submitted items, gold among them."""
+        return self.person.counts.submitted + self.person.counts.gold
+
+
+def hours_unknown(row: AnnotatorProgress) -> bool:
+    """Return whether somebody submitted items of which no active time is known."""
+    return bool(row.counts.submitted + row.counts.gold) and not row.active_seconds
 
 
 def study_payments(study: Study, rate: PayRate, *, blind: User | None = None) -> list[PaymentRow]:
@@ -58,7 +74,17 @@ def study_payments(study: Study, rate: PayRate, *, blind: User | None = None) ->
     not told gold items apart.
     """
     people = sorted(study_progress(study, blind=blind).people, key=lambda row: row.number)
-    return [PaymentRow(row, row.active_seconds / 60 or None, rate.pay(row)) for row in people]
+    numbers = dict(Participant.objects.filter(study=study).values_list("number", "user"))
+    elapsed = elapsed_by_person(study)
+    return [
+        PaymentRow(
+            row,
+            row.active_seconds / 60 or None,
+            None if (seconds := elapsed.get(numbers[row.number])) is None else seconds / 60,
+            rate.pay(row),
+        )
+        for row in people
+    ]
 
 
 def total_pay(rows: Sequence[PaymentRow]) -> Decimal | None:
@@ -74,9 +100,13 @@ def payment_table(rows: Sequence[PaymentRow]) -> Iterator[Sequence[Any]]:
         person, counts = row.person, row.person.counts
         yield (
             person.number, person.username, person.is_simulated, person.stage, counts.submitted,
-            counts.gold, counts.skipped, None if row.minutes is None else round(row.minutes, 1),
-            row.pay,
+            counts.gold, counts.skipped, _rounded(row.minutes), _rounded(row.elapsed),
+            "; ".join(person.signs), row.pay,
         )  # fmt: skip
+
+
+def _rounded(minutes: float | None) -> float | None:
+    return None if minutes is None else round(minutes, 1)
 
 
 class PayRateForm(AddressForm):
@@ -110,6 +140,7 @@ def payment(request: HttpRequest, pk: int) -> HttpResponseBase:
         "form": form,
         "rows": rows,
         "total": total_pay(rows),
+        "unpaid": sum(row.pay is None for row in rows),
         "query": request.GET.urlencode(),
         "recruits": Recruit.objects.filter(study=access.study).exists(),
     }

@@ -45,7 +45,11 @@ from annotation.studies.progress import annotator_progress, count_unassigned, st
 from annotation.studies.setup import add_member
 from annotation.studies.views import attempt, blind_reader, study_context
 from annotation.submissions.selectors import submissions_of
-from annotation.submissions.services import refill_assignments, submitted_items
+from annotation.submissions.services import (
+    refill_assignments,
+    submitted_items,
+    void_submissions,
+)
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 
@@ -271,7 +275,10 @@ def annotator_change(request: HttpRequest, pk: int, number: int) -> HttpResponse
     if action == "message":
         return _message(request, access, found)
     reason = storable(request.POST.get("reason", ""))
-    attempt(request, lambda: _act(access, found, action, reason))
+    if action == "void":
+        attempt(request, lambda: _void(request, access, found, reason))
+    else:
+        attempt(request, lambda: _act(access, found, action, reason))
     if request.POST.get("back") == "study":
         return redirect("annotation:study", pk=pk)
     return redirect("annotation:annotator", pk=pk, number=number)
@@ -306,6 +313,17 @@ def _act(access: StudyAccess, found: Participant, action: str, reason: str) -> s
             release_training(study=study, user=user, by=by, reason=reason)
             return f"{name} may begin with the items."
     raise Refused("invalid", "the form does not say what to do")
+
+
+def _void(request: HttpRequest, access: StudyAccess, found: Participant, reason: str) -> str:
+    """Void the selected submissions, unless the manager annotates the study blind."""
+    if access.blind:
+        raise Refused("not_yours", "you annotate this study blind and do not see other answers")
+    chosen = set(request.POST.getlist("submitted"))
+    rows = [row for row in submissions_of(access.study, found) if str(row.position) in chosen]
+    count = void_submissions(assignments=rows, by=access.user, reason=reason)
+    are = "submission is" if count == 1 else "submissions are"
+    return f"{count} {are} voided. {'Its item is' if count == 1 else 'Their items are'} free again."
 
 
 def _reassign(request: HttpRequest, access: StudyAccess, found: Participant) -> HttpResponseBase:

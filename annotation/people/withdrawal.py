@@ -12,6 +12,7 @@ from annotation.assignments.services import change_assignment_state, lock_partic
 from annotation.errors import Refused
 from annotation.models import Assignment, Membership, Participant, Study, StudyEvent
 from annotation.record.events import record_event
+from annotation.steps.withdrawals import SHOWN
 from annotation.studies.services import checked_reason
 from annotation.studies.setup import add_member, deal_for_all
 from annotation.submissions.services import refill_assignments, withdraw_refill
@@ -44,7 +45,8 @@ def withdraw_annotator(
     """Let an annotator leave, of their own accord or by a manager who says why.
 
     Open items go back to the pool, or wait to be given to somebody else. With ``refill`` others
-    judge what this person has submitted, too. Again it does nothing.
+    judge what this person has submitted, too. Again it does nothing. The person reads a manager's
+    reason (`annotation.steps.withdrawals`), which the record marks as *shown*.
     """
     reason = checked_reason(reason, why="" if by == user else "this person is withdrawn")
     with transaction.atomic():
@@ -59,7 +61,8 @@ def withdraw_annotator(
         _take_role(study, user, Role.ANNOTATOR, by, "")
         record_event(
             study=study, kind=Kind.WITHDRAWN, by=by, about=user, reason=reason,
-            detail={"before": before, "after": PState.WITHDRAWN, "returned": returned},
+            detail={"before": before, "after": PState.WITHDRAWN, "returned": returned}
+            | ({} if by == user else {SHOWN: True}),
         )  # fmt: skip
         if refill:
             refill_assignments(study=study, user=user, by=by, reason=reason)

@@ -40,6 +40,12 @@ class RecruitingLinkForm(forms.Form):
         "each participant gets a code of their own.",
         error_messages={"invalid": "A code has letters, digits, - and _ only."},
     )  # fmt: skip
+    review_code = forms.RegexField(
+        CODE, label="Code while work is checked", required=False, max_length=40,
+        help_text="Prolific: a second completion code with the action “Manually review”. People "
+        "whose work you check first return with it, so that their time does not run out.",
+        error_messages={"invalid": "A code has letters, digits, - and _ only."},
+    )  # fmt: skip
     screening = forms.CharField(
         label="Screening questions", required=False, max_length=LONGEST_SCREENING,
         widget=forms.Textarea(attrs={"rows": 3, "placeholder": EXAMPLE}),

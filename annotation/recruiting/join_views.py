@@ -34,6 +34,7 @@ from annotation.recruiting.services import (
     refuse_unless_open,
     screen_out,
 )
+from annotation.steps.withdrawals import explain_withdrawal
 from benchmarks.access import signed_in
 from benchmarks.core.digests import storable
 
@@ -209,6 +210,7 @@ def _stop(request: HttpRequest, refused: Refused) -> HttpResponse:
 
 @require_GET
 @signed_in
+@explain_withdrawal
 def finished(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show the completion code of somebody who came by a recruiting link, or what is left to do."""
     access, participant = fetch_annotator(request, pk)
@@ -222,5 +224,8 @@ def finished(request: HttpRequest, pk: int) -> HttpResponseBase:
         "participant": participant,
         "left": max(0, found.link.items_each - participant.submitted),
         "return_url": return_link(found, found.code) if found.finished_at else "",
+        "review_url": return_link(found, found.link.review_code)
+        if found.link.review_code and found.awaits_check
+        else "",
     }
     return _private(render(request, "annotation/finished.html", context))

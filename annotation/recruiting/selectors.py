@@ -8,8 +8,13 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.models import Participant, Recruit, RecruitingLink, Study
+from annotation.quality.checks import elapsed_by_person
 from annotation.studies.progress import AnnotatorProgress, study_progress
 from annotation.studies.selectors import ItemCounts
+
+# Stages of people who came by a link, besides those of all annotators.
+AWAITS_CHECK, REJECTED = "work being checked", "code refused"
+TONES = {AWAITS_CHECK: "warn", REJECTED: "idle"}
 
 
 @dataclass(frozen=True)
@@ -34,21 +39,40 @@ class LinkRow:
 @dataclass(frozen=True)
 class RecruitRow:
     """Somebody who came by a link, and how far they are (None for who was screened out).
-    ``shared``: others used their browser.
+
+    ``shared``: others used their browser. ``elapsed`` are the seconds that they had submitted items
+    open, by the server's clock; None where that is not known.
     """
 
     recruit: Recruit
     participant: Participant | None
     progress: AnnotatorProgress | None
     shared: bool = False
+    elapsed: float | None = None
 
     @property
     def stage(self) -> str:
-        return self.progress.stage if self.progress else "screened out"
+        if self.progress is None:
+            return "screened out"
+        if self.takes_part and self.recruit.awaits_check:
+            return AWAITS_CHECK
+        if self.takes_part and self.recruit.rejected_at is not None:
+            return REJECTED
+        return self.progress.stage
 
     @property
     def tone(self) -> str:
-        return self.progress.tone if self.progress else "idle"
+        return TONES.get(self.stage, self.progress.tone if self.progress else "idle")
+
+    @property
+    def awaits_check(self) -> bool:
+        """Whether a manager decides about the completion code now."""
+        return self.stage == AWAITS_CHECK
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why their work is checked before they get the code."""
+        return self.recruit.held_for.splitlines()
 
     @property
     def takes_part(self) -> bool:
@@ -64,6 +88,17 @@ class RecruitRow:
         if self.participant is None or not self.participant.active_ms:
             return None
         return self.participant.active_ms / 60_000
+
+    @property
+    def elapsed_minutes(self) -> float | None:
+        """Minutes that they had submitted items open, by the server's clock; None: not known."""
+        return None if self.elapsed is None else self.elapsed / 60
+
+    @property
+    def signs(self) -> Sequence[str]:
+        """The signs of careless work, or why it is checked."""
+        shown = self.progress.signs if self.progress else ()
+        return list(dict.fromkeys([*self.reasons, *shown]))
 
 
 def link_of_digest(digest: str) -> RecruitingLink | None:
@@ -85,11 +120,13 @@ def recruit_rows(study: Study) -> list[RecruitRow]:
     people = {person.user_id: person for person in Participant.objects.filter(study=study)}
     progress = {row.number: row for row in study_progress(study).people} if recruits else {}
     browsers = Counter(row.browser for row in recruits if row.browser)
+    elapsed = elapsed_by_person(study) if recruits else {}
     found = []
     for row in recruits:
         person = people.get(row.user_id or 0)
         far = progress.get(person.number) if person is not None else None
-        found.append(RecruitRow(row, person, far, browsers[row.browser] > 1))
+        seconds = elapsed.get(row.user_id or 0)
+        found.append(RecruitRow(row, person, far, browsers[row.browser] > 1, seconds))
     return found
 
 
@@ -119,8 +156,8 @@ def link_rows(study: Study, people: Sequence[RecruitRow]) -> list[LinkRow]:
 
 PAYMENT_COLUMNS = (
     "participant_id", "platform", "platform_study", "platform_session", "annotator", "stage",
-    "completion_code", "joined_at", "finished_at", "active_minutes", "items_submitted",
-    "gold_submitted", "items_skipped", "bonus",
+    "completion_code", "joined_at", "finished_at", "active_minutes", "elapsed_minutes",
+    "items_submitted", "gold_submitted", "items_skipped", "signs", "bonus",
 )  # fmt: skip
 
 
@@ -132,9 +169,14 @@ def payment_rows(people: Sequence[RecruitRow]) -> Iterator[Sequence[Any]]:
         yield (
             one.external_id, one.link.platform, one.platform_study, one.platform_session,
             person.number if person else None, row.stage, one.code, one.at, one.finished_at,
-            round(row.minutes, 1) if row.minutes is not None else None,
-            row.counts.submitted, row.counts.gold, row.counts.skipped, one.bonus,
+            _rounded(row.minutes), _rounded(row.elapsed_minutes),
+            row.counts.submitted, row.counts.gold, row.counts.skipped, "; ".join(row.signs),
+            one.bonus,
         )  # fmt: skip
+
+
+def _rounded(minutes: float | None) -> float | None:
+    return None if minutes is None else round(minutes, 1)
 
 
 @dataclass(frozen=True)
@@ -148,13 +190,15 @@ class PaymentLists:
     bonuses: str
     codes: str
     finished: int
+    held: int = 0
 
 
 def payment_lists(people: Sequence[RecruitRow]) -> list[PaymentLists]:
     """Return the lists of each platform that people came from."""
     found = []
     for platform in RecruitingLink.Platform:
-        mine = [row.recruit for row in reversed(people) if row.recruit.link.platform == platform]
+        rows = [row for row in reversed(people) if row.recruit.link.platform == platform]
+        mine = [row.recruit for row in rows]
         if not mine:
             continue
         done = [one for one in mine if one.finished_at]
@@ -166,6 +210,7 @@ def payment_lists(people: Sequence[RecruitRow]) -> list[PaymentLists]:
                 bonuses="\n".join(f"{one.external_id},{one.bonus:.2f}" for one in bonuses),
                 codes="\n".join(f"{one.external_id},{one.code}" for one in done),
                 finished=len(done),
+                held=sum(row.awaits_check for row in rows),
             )
         )
     return found

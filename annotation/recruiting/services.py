@@ -27,8 +27,11 @@ from annotation.models import (
     StudyEvent,
 )
 from annotation.people.invitations import LONGEST_DAYS, OVER, TOKEN_BYTES, digest_of
+from annotation.quality.checks import reasons_for_check
+from annotation.quality.rule import CHECK_ALL, CHECK_NONE, code_check
 from annotation.record.events import record_event
 from annotation.recruiting.screening import ScreeningQuestion
+from annotation.studies.services import checked_reason
 from annotation.studies.setup import add_member
 
 Platform = RecruitingLink.Platform
@@ -51,6 +54,7 @@ def make_recruiting_link(
     days: int,
     code: str = "",
     screened_code: str = "",
+    review_code: str = "",
     return_url: str = "",
     screening: Sequence[ScreeningQuestion] = (),
 ) -> str:
@@ -66,7 +70,7 @@ def make_recruiting_link(
         raise Refused("invalid", f"expected 1 to {MOST_PLACES:,} people with at least one item")
     if not 1 <= days <= LONGEST_DAYS:
         raise Refused("invalid", f"a link is valid for 1 to {LONGEST_DAYS} days, not {days}")
-    for given in (code, screened_code):
+    for given in (code, screened_code, review_code):
         if given and not CODE.fullmatch(given):
             raise Refused("invalid", "a code has letters, digits, - and _ only")
     if platform == Platform.PROLIFIC and not code:
@@ -76,7 +80,8 @@ def make_recruiting_link(
         link = RecruitingLink.objects.create(
             study=study, digest=digest_of(token), platform=platform, places=places,
             items_each=items_each, screening=[question.stored() for question in screening],
-            code=code, screened_code=screened_code, return_url=return_url, by=by,
+            code=code, screened_code=screened_code, review_code=review_code,
+            return_url=return_url, by=by,
             expires_at=timezone.now() + timedelta(days=days),
         )  # fmt: skip
         _record(link, "made", by=by)
@@ -198,19 +203,46 @@ def allow_another_browser(*, recruit: Recruit, by: User) -> None:
 
 
 def finish_recruit(*, recruit: Recruit) -> Recruit:
-    """Give somebody their completion code if their work is done; again it changes nothing.
+    """Give somebody their completion code if their work is done, or hold it for a check first;
+    again it changes nothing.
 
     Work is done once they submitted the items that the link asks for, or nothing is left for them
-    although they skipped nothing, or a manager let them have the code.
+    although they skipped nothing, or a manager let them have the code. Work that the study's rules
+    want checked is held until a manager decides: nobody is refused by a rule.
     """
-    if recruit.finished_at is not None or recruit.user is None or not _is_done(recruit):
+    if recruit.finished_at is not None or recruit.rejected_at is not None:
         return recruit
+    if recruit.user is None or not _is_done(recruit):
+        return recruit
+    if not recruit.approved:
+        if recruit.held_at is None:
+            _hold_for_check(recruit)
+        if recruit.held_at is not None:
+            return recruit
     code = recruit.link.code or f"{_random(5)}-{_random(5)}"
-    rows = Recruit.objects.filter(pk=recruit.pk, finished_at=None)
+    rows = Recruit.objects.filter(pk=recruit.pk, finished_at=None, rejected_at=None)
     if rows.update(finished_at=timezone.now(), code=code):
         _record(recruit.link, "finished", by=recruit.user, about=recruit.user)
     recruit.refresh_from_db()
     return recruit
+
+
+def _hold_for_check(recruit: Recruit) -> None:
+    """Hold finished work for a manager where the study's rules say so, with the reasons."""
+    assert recruit.user is not None  # people who were screened out have no work
+    check = code_check(recruit.study)
+    if check == CHECK_NONE:
+        return
+    person = Participant.objects.select_related("user__annotator").get(
+        study=recruit.study, user=recruit.user
+    )
+    reasons = reasons_for_check(recruit.study, person)
+    if not reasons and check != CHECK_ALL:
+        return
+    rows = Recruit.objects.filter(pk=recruit.pk, held_at=None, finished_at=None)
+    if rows.update(held_at=timezone.now(), held_for="\n".join(reasons)):
+        _record(recruit.link, "held for a check", by=recruit.user, about=recruit.user)
+    recruit.refresh_from_db()
 
 
 def _is_done(recruit: Recruit) -> bool:
@@ -228,14 +260,28 @@ def _is_done(recruit: Recruit) -> bool:
 
 
 def approve_recruit(*, recruit: Recruit, by: User) -> None:
-    """Let somebody have the completion code although not all of their items are done."""
+    """Let somebody have the completion code: after a check, or although not all items are done."""
     if recruit.user is None:
         raise Refused("invalid", "this person was screened out")
     with transaction.atomic():
-        if Recruit.objects.filter(pk=recruit.pk, approved=False).update(approved=True):
+        rows = Recruit.objects.filter(pk=recruit.pk, finished_at=None)
+        if rows.update(approved=True, rejected_at=None, rejection="") and not recruit.approved:
             _record(recruit.link, "code given by hand", by=by, about=recruit.user)
         recruit.refresh_from_db()
         finish_recruit(recruit=recruit)
+
+
+def reject_recruit(*, recruit: Recruit, by: User, reason: str) -> None:
+    """Decide that somebody gets no completion code; they read the reason. It can be revised."""
+    reason = checked_reason(reason, why="there is no code: the participant reads it")
+    if recruit.user is None:
+        raise Refused("invalid", "this person was screened out")
+    with transaction.atomic():
+        rows = Recruit.objects.filter(pk=recruit.pk, finished_at=None, held_at__isnull=False)
+        if not rows.update(rejected_at=timezone.now(), rejection=reason, approved=False):
+            raise Refused("conflict", "only work that waits for a check can be refused the code")
+        _record(recruit.link, "code refused", by=by, about=recruit.user, reason=reason)
+        recruit.refresh_from_db()
 
 
 def set_bonus(*, recruit: Recruit, bonus: Decimal | None) -> None:
@@ -249,8 +295,10 @@ def _random(length: int) -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(length))
 
 
-def _record(link: RecruitingLink, what: str, *, by: User, about: User | None = None) -> None:
+def _record(
+    link: RecruitingLink, what: str, *, by: User, about: User | None = None, reason: str = ""
+) -> None:
     record_event(
-        study=link.study_id, kind=StudyEvent.Kind.INVITED, by=by, about=about,
+        study=link.study_id, kind=StudyEvent.Kind.INVITED, by=by, about=about, reason=reason,
         detail={"recruiting link": link.pk, "platform": link.platform, "what": what},
     )  # fmt: skip

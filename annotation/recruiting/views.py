@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import StudyAccess, fetch_managed_study
 from annotation.errors import Refused
 from annotation.models import Recruit, RecruitingLink, Study
+from annotation.quality.rule import CODE_CHECKS, code_check
 from annotation.recruiting.forms import BonusForm, RecruitingLinkForm
 from annotation.recruiting.selectors import (
     link_rows,
@@ -24,14 +26,18 @@ from annotation.recruiting.services import (
     allow_another_browser,
     approve_recruit,
     make_recruiting_link,
+    reject_recruit,
     revoke_recruiting_link,
     set_bonus,
 )
 from annotation.studies.selectors import study_sizes
 from annotation.studies.views import attempt, study_context
 from benchmarks.access import signed_in
+from benchmarks.core.digests import storable
 from benchmarks.tables import csv_lines
 
+# So many people are shown and decided about at once.
+MOST_CHOSEN = 500
 # What Prolific replaces in an address by the ids of a participant.
 PROLIFIC_IDS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
@@ -77,6 +83,8 @@ def _recruiting(
         "form": form,
         "links": link_rows(access.study, people),
         "people": people,
+        "waiting": [row for row in people if row.awaits_check][:MOST_CHOSEN],
+        "check": CODE_CHECKS[code_check(access.study)],
         "pooled": access.study.dealing == Study.Dealing.POOL,
     }
     status = 422 if form.errors else 200
@@ -101,13 +109,14 @@ def link_revoke(request: HttpRequest, pk: int, link_id: int) -> HttpResponseBase
 @require_POST
 @signed_in
 def recruit_change(request: HttpRequest, pk: int, recruit_id: int) -> HttpResponseBase:
-    """Let another browser in, or give the completion code by hand."""
+    """Let another browser in, or give or refuse the completion code by hand."""
     access = fetch_managed_study(request, pk)
     found = get_object_or_404(
         Recruit.objects.select_related("link", "study", "user"),
         study=access.study, pk=recruit_id,
     )  # fmt: skip
     action = request.POST.get("action", "")
+    reason = storable(request.POST.get("reason", ""))
 
     def do() -> str:
         if action == "browser":
@@ -116,7 +125,32 @@ def recruit_change(request: HttpRequest, pk: int, recruit_id: int) -> HttpRespon
         if action == "approve":
             approve_recruit(recruit=found, by=access.user)
             return f"{found.external_id} gets the completion code."
+        if action == "reject":
+            reject_recruit(recruit=found, by=access.user, reason=reason)
+            return f"{found.external_id} gets no completion code, and reads your reason."
         raise Refused("invalid", "the form does not say what to do")
+
+    attempt(request, do)
+    return redirect("annotation:study_recruiting", pk=pk)
+
+
+@require_POST
+@signed_in
+def approve_checked(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Give the completion code to all selected people whose work was checked."""
+    access = fetch_managed_study(request, pk)
+    chosen = [int(text) for text in request.POST.getlist("recruit") if text.isdecimal()]
+    rows = Recruit.objects.filter(study=access.study, pk__in=chosen[:MOST_CHOSEN])
+    waiting = [row for row in rows.select_related("link", "study", "user") if row.awaits_check]
+
+    def do() -> str:
+        if not waiting:
+            raise Refused("invalid", "select somebody whose work waits for a check")
+        with transaction.atomic():
+            for row in waiting:
+                approve_recruit(recruit=row, by=access.user)
+        count = len(waiting)
+        return f"{count} {'person gets' if count == 1 else 'people get'} the completion code."
 
     attempt(request, do)
     return redirect("annotation:study_recruiting", pk=pk)

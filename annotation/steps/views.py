@@ -32,6 +32,7 @@ from annotation.steps.training import (
     latest_round,
     tells_expected,
 )
+from annotation.steps.withdrawals import explain_withdrawal
 from annotation.texts.selectors import (
     current_text,
     has_read_information,
@@ -48,6 +49,7 @@ RESTED = "rested_in_study_{}"
 
 @require_GET
 @signed_in
+@explain_withdrawal
 def next_item(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Go to whatever comes next; to the open item after ``?after=`` where items are dealt."""
     access = fetch_study(request, pk)

@@ -10,10 +10,13 @@ from annotation.planning.forms import GoldRuleForm, SettledField
 from annotation.planning.plans import BOUNDS
 from annotation.quality.rule import (
     ACTIONS,
+    CODE_CHECK,
+    CODE_CHECKS,
     GOLD_RULE,
     LEAST_SECONDS,
     MOST_SECONDS,
     TRAIN,
+    code_check,
     gold_rule,
     least_seconds,
 )
@@ -38,7 +41,8 @@ class SettingsForm(GoldRuleForm):
 
     field_order = (
         "name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes",
-        "gold_action", "gold_answers", "gold_percent", "least_seconds", "erasure", "reason",
+        "gold_action", "gold_answers", "gold_percent", "least_seconds", "code_check",
+        "erasure", "reason",
     )  # fmt: skip
 
     name = forms.CharField(max_length=160, help_text="Annotators see it above every item.")
@@ -75,6 +79,12 @@ class SettingsForm(GoldRuleForm):
         help_text="Managers see an alert when the median active time of somebody’s latest items is "
         "shorter. 0: never.",
     )
+    code_check = SettledField(
+        label="Before the completion code",
+        choices=list(CODE_CHECKS.items()),
+        help_text="For recruited participants. Whoever waits for a check reads that it is being "
+        "done; you decide on the page Recruiting. Nobody is refused without you.",
+    )
     erasure = SettledField(
         label="When a person is erased",
         choices=[
@@ -97,6 +107,7 @@ class SettingsForm(GoldRuleForm):
             "gold_answers": rule.answers,
             "gold_percent": round(100 * rule.share),
             LEAST_SECONDS: least_seconds(study),
+            CODE_CHECK: code_check(study),
         }
         erasure = {ERASURE: study.settings.get(ERASURE, WORDS_ALONE)}
         super().__init__(data, initial=stored | quality | erasure)

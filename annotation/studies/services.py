@@ -16,11 +16,14 @@ from annotation.models import Assignment, RatingEdit, Study, StudyEvent
 from annotation.planning.plans import BOUNDS
 from annotation.planning.storage import is_stored, mark_removed, remove_study
 from annotation.quality.rule import (
+    CODE_CHECK,
+    CODE_CHECKS,
     GOLD_RULE,
     LEAST_SECONDS,
     MOST_SECONDS,
     TRAIN,
     GoldRule,
+    code_check,
     gold_rule,
     least_seconds,
 )
@@ -44,6 +47,7 @@ KEPT: Mapping[str, Callable[[Study], Any]] = {
     ERASURE: lambda study: study.settings.get(ERASURE, WORDS_ALONE),
     GOLD_RULE: lambda study: gold_rule(study).stored,
     LEAST_SECONDS: least_seconds,
+    CODE_CHECK: code_check,
 }
 CHANGEABLE = frozenset({"name", "closes_at", *KEPT, *TIMES})
 
@@ -122,8 +126,8 @@ def close_ended_studies() -> int:
 
 
 def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> list[str]:
-    """Change what may change of a running study: name, closing date, times, erasure, gold rule and
-    least time per item; returns the names of what changed.
+    """Change what may change of a running study: name, closing date, times, erasure, gold rule,
+    least time per item and check before the completion code; returns the names of what changed.
 
     Leases that are running keep their end; the next ones are as long as is said here.
     """
@@ -170,6 +174,8 @@ def _check_quality(study: Study, wishes: Mapping[str, Any]) -> None:
             raise Refused("invalid", words)
         if rule.action == TRAIN and not study.trains:
             raise Refused("invalid", "this study has no training to send anybody back to")
+    if wishes.get(CODE_CHECK, next(iter(CODE_CHECKS))) not in CODE_CHECKS:
+        raise Refused("invalid", f"the check before the code takes {', '.join(CODE_CHECKS)}")
     if not 0 <= wishes.get(LEAST_SECONDS, 0) <= MOST_SECONDS:
         raise Refused("invalid", f"least seconds per item: from 0 to {MOST_SECONDS:,} is expected")
 

@@ -35,6 +35,7 @@ from annotation.planning.services import enqueue_again, launch_study
 from annotation.planning.storage import is_stored, storing_of
 from annotation.questionnaires import load_questionnaire
 from annotation.steps.own_part import load_own_part
+from annotation.steps.withdrawals import explain_withdrawal
 from annotation.studies.design import balance_tables, study_certificate, study_design
 from annotation.studies.forms import SettingsForm
 from annotation.studies.progress import study_mark, study_progress
@@ -76,6 +77,7 @@ def _offered(key: str, user: User) -> bool:
 
 @require_GET
 @signed_in
+@explain_withdrawal
 def study(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show one study: own items for an annotator, everybody's progress for those who run it."""
     access = fetch_study(request, pk)

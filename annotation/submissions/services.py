@@ -4,7 +4,7 @@ Nothing that a person answered is changed: a submission changes its state, and t
 did it and why.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -57,6 +57,17 @@ def void_submission(*, assignment: Assignment, by: User, reason: str) -> None:
     """
     reason = checked_reason(reason, why="this submission is voided")
     _change_state(assignment, State.SUBMITTED, State.VOIDED, by, reason)
+
+
+def void_submissions(*, assignments: Sequence[Assignment], by: User, reason: str) -> int:
+    """Void several submissions of one annotator, all or none; returns how many."""
+    reason = checked_reason(reason, why="these submissions are voided")
+    if not assignments:
+        raise Refused("invalid", "select the items to void")
+    with transaction.atomic():
+        for assignment in assignments:
+            _change_state(assignment, State.SUBMITTED, State.VOIDED, by, reason)
+    return len(assignments)
 
 
 def restore_submission(*, assignment: Assignment, by: User, reason: str) -> None:

@@ -28,8 +28,9 @@ from analysis.pages.quality.rows import (
     SEED,
     QualityResult,
     QuestionAgreement,
+    RaterNote,
+    RaterSign,
     RaterSigns,
-    RaterWarning,
     SignsByRater,
 )
 from analysis.reports import addresses, figure_specs
@@ -44,9 +45,9 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.reports.formatting import plural
+from analysis.stats.annotators.comparison_notes import comparison_notes
 from analysis.stats.annotators.drift import Drift, drift
 from analysis.stats.annotators.rater_quality import Sheets, gold_accuracy, read_sheets, speeding
-from analysis.stats.annotators.rater_warnings import quality_warnings
 from analysis.stats.annotators.straight_lining import StraightLining, straight_lining
 from analysis.stats.descriptive.spread import quartiles
 from analysis.stats.rater_agreement.reliability import (
@@ -56,6 +57,7 @@ from analysis.stats.rater_agreement.reliability import (
 )
 from analysis.stats.results import Estimate
 from annotation.models import Study
+from annotation.quality.checks import study_signs
 from annotation.questionnaires import Question
 from annotation.steps.training import is_expected
 
@@ -72,12 +74,20 @@ NO_TIME = "no active time is known of these items"
 UNIT_WORDS = {"points": "scores", "choice": "choices", "marks": "marks"}
 
 
-def warning_columns(_: QualityResult) -> Sequence[ColumnOf[RaterWarning]]:
-    """Give what crossed a threshold, in plain words."""
+def sign_columns(_: QualityResult) -> Sequence[ColumnOf[RaterSign]]:
+    """Give the signs of careless work, in plain words."""
     return (
         ColumnOf(text_column("Annotator"), lambda row: row.rater.cell),
-        text_of("Sign", lambda row: row.warning.sign.value.capitalize()),
-        ColumnOf(words_column("In words", "words"), lambda row: text_cell(row.warning.text)),
+        ColumnOf(words_column("In words", "words"), lambda row: text_cell(row.text)),
+    )
+
+
+def note_columns(_: QualityResult) -> Sequence[ColumnOf[RaterNote]]:
+    """Give where annotators differ from the others, in plain words."""
+    return (
+        ColumnOf(text_column("Annotator"), lambda row: row.rater.cell),
+        text_of("About", lambda row: row.note.sign.value.capitalize()),
+        ColumnOf(words_column("In words", "words"), lambda row: text_cell(row.note.text)),
     )
 
 
@@ -274,7 +284,8 @@ def _signs(study: Study, data: SubmittedAnswers) -> SignsByRater:
         speeds=speeds,
         times={user: quartiles(seconds) for user, seconds in own.items()},
         items=Counter(submission.user for submission in data.main),
-        warnings=quality_warnings(gold=gold, drifts=drifts, straight=straight, speeds=speeds),
+        signs=study_signs(study),
+        notes=comparison_notes(drifts=drifts, straight=straight, speeds=speeds),
     )
 
 
@@ -423,7 +434,14 @@ REPORT = ReportOf(
             "warnings",
             lambda result: f"What to look at ({plural(len(result.warnings), 'sign')})",
             rows=lambda result: result.warnings,
-            columns=warning_columns,
+            columns=sign_columns,
+            folded=True,
+        ),
+        TableOf(
+            "comparisons",
+            lambda result: f"Compared with the others ({plural(len(result.notes), 'note')})",
+            rows=lambda result: result.notes,
+            columns=note_columns,
             folded=True,
         ),
         TableOf(

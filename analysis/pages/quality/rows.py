@@ -1,14 +1,14 @@
 """The data of the page on quality: signs of carelessness by annotator, and agreement so far."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.frames.submitted_answers import Rater, SubmittedAnswers
 from analysis.reports import addresses
 from analysis.reports.content import Badge, Cell, text_cell
+from analysis.stats.annotators.comparison_notes import ComparisonNote
 from analysis.stats.annotators.drift import Drift
 from analysis.stats.annotators.rater_quality import Speed
-from analysis.stats.annotators.rater_warnings import QualityWarning
 from analysis.stats.annotators.straight_lining import StraightLining
 from analysis.stats.descriptive.spread import Quartiles
 from analysis.stats.rater_agreement.reliability import Reliability, SetAgreement
@@ -23,7 +23,11 @@ SIMULATED = Badge("simulated", "aside", "A script, not a person.")
 
 @dataclass(frozen=True)
 class SignsByRater:
-    """The signs of every annotator by account, and the warnings that they come to."""
+    """What is counted of every annotator by account.
+
+    ``signs`` are those of carelessness, by the study's rules, as Overview shows them; ``notes`` say
+    where somebody differs from the others.
+    """
 
     gold: Mapping[Hashable, Estimate]
     drifts: Mapping[Hashable, Drift]
@@ -31,7 +35,8 @@ class SignsByRater:
     speeds: Mapping[Hashable, Speed]
     times: Mapping[int, Quartiles]
     items: Mapping[int, int]
-    warnings: tuple[QualityWarning, ...]
+    signs: Mapping[int, Sequence[str]]
+    notes: tuple[ComparisonNote, ...]
 
 
 @dataclass(frozen=True)
@@ -91,11 +96,19 @@ class RaterSigns:
 
 
 @dataclass(frozen=True)
-class RaterWarning:
-    """A sign that crossed its threshold, of one annotator."""
+class RaterSign:
+    """A sign of careless work of one annotator, in words."""
 
     rater: RaterSigns
-    warning: QualityWarning
+    text: str
+
+
+@dataclass(frozen=True)
+class RaterNote:
+    """A note that one annotator differs from the others."""
+
+    rater: RaterSigns
+    note: ComparisonNote
 
 
 @dataclass(frozen=True)
@@ -108,18 +121,27 @@ class QualityResult:
     agreed: tuple[QuestionAgreement, ...]
 
     @property
-    def warnings(self) -> list[RaterWarning]:
-        """The warnings: what crossed a threshold, annotator by annotator."""
+    def warnings(self) -> list[RaterSign]:
+        """The signs of careless work, annotator by annotator."""
         return [
-            RaterWarning(rater, one)
+            RaterSign(rater, f"{words[:1].upper()}{words[1:]}.")
             for rater in self.raters
-            for one in self.signs.warnings
-            if one.rater == rater.rater.user
+            for words in self.signs.signs.get(rater.rater.user, ())
         ]
 
     @property
-    def first_warnings(self) -> list[RaterWarning]:
-        """The warnings that stand over everything else."""
+    def notes(self) -> list[RaterNote]:
+        """Where annotators differ from the others, annotator by annotator."""
+        return [
+            RaterNote(rater, note)
+            for rater in self.raters
+            for note in self.signs.notes
+            if note.rater == rater.rater.user
+        ]
+
+    @property
+    def first_warnings(self) -> list[RaterSign]:
+        """The signs that stand over everything else."""
         return self.warnings[:MOST_NOTICES]
 
     @property
@@ -128,7 +150,7 @@ class QualityResult:
 
     @property
     def warned(self) -> list[str]:
-        """The annotators with warnings."""
+        """The annotators with signs."""
         return list(dict.fromkeys(one.rater.name for one in self.warnings))
 
     @property

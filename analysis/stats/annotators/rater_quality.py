@@ -1,8 +1,8 @@
 """Signs that one person answers with less care than the others: known answers, and speed.
 
 Signs, not proof: each has innocent explanations, and none is a reason to drop anybody's answers
-without looking. `straight_lining` and `drift` hold the others; `rater_warnings` turns them into
-warnings.
+without looking. `straight_lining` and `drift` hold the others; `comparison_notes` puts
+them into words.
 """
 
 from collections import Counter

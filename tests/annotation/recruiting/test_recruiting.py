@@ -13,14 +13,23 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.errors import Refused
-from annotation.models import Assignment, Participant, Recruit, RecruitingLink, Study
+from annotation.models import (
+    Assignment,
+    Participant,
+    Recruit,
+    RecruitingLink,
+    Study,
+    StudyEvent,
+)
 from annotation.people.erasure import erase_person
 from annotation.people.invitations import digest_of
 from annotation.people.withdrawal import withdraw_annotator
 from annotation.planning.planned_study import plan_study
 from annotation.planning.services import create_planned_study
+from annotation.quality.checks import reasons_for_check
 from annotation.recruiting.screening import ScreeningError, read_screening
 from annotation.recruiting.services import finish_recruit, join_by_link, make_recruiting_link
+from annotation.studies.services import change_study
 from annotation.studies.setup import add_member
 from tests.annotation.rows import make_person, make_runs, plan_for
 from tests.threads import in_threads
@@ -52,17 +61,28 @@ def come(client: Client, url: str, pid: str, answers: Sequence[str] = ()) -> Any
     return client.post("/recruit/", {"go": "join", **data})
 
 
-def submit(study: Study, user: User, count: int, active_ms: int = 60_000) -> None:
-    """Have somebody submit items, as the desk counts them."""
+def submit(
+    study: Study,
+    user: User,
+    count: int,
+    active_ms: int = 60_000,
+    elapsed: int = 60,
+    pattern: str = "",
+) -> None:
+    """Have somebody submit items, as the desk counts them, each after ``elapsed`` seconds."""
     from annotation.assignments.services import change_assignment_state, claim_next_item
 
-    for _ in range(count):
+    now = timezone.now()
+    for number in range(count):
         assignment = claim_next_item(study=study, user=user)
         assert assignment is not None
-        Assignment.objects.filter(pk=assignment.pk).update(opened_at=timezone.now())
-        assignment.active_ms = active_ms
-        assignment.save(update_fields=["active_ms"])
+        assignment.active_ms, assignment.pattern = active_ms, pattern
+        assignment.save(update_fields=["active_ms", "pattern"])
         change_assignment_state(assignment, Assignment.State.SUBMITTED, by=user)
+        shown = now - timedelta(seconds=elapsed * (count - number))
+        Assignment.objects.filter(pk=assignment.pk).update(
+            opened_at=shown, submitted_at=shown + timedelta(seconds=elapsed)
+        )
 
 
 def only(pid: str) -> Recruit:
@@ -317,6 +337,7 @@ def test_payment_lists_and_file(pool: Study, manager: User) -> None:
     rows = list(csv.DictReader(lines))
     keys = ("participant_id", "stage", "completion_code", "active_minutes", "items_submitted",
             "bonus")  # fmt: skip
+    assert rows[0]["elapsed_minutes"] == "2.0"
     assert [[row[key] for key in keys] for row in rows] == [
         ["p1", "finished", "C0DE", "3.0", "2", "1.50"],
         ["p2", "not started", "", "", "0", ""],
@@ -331,3 +352,161 @@ def test_erasing_somebody_removes_the_ids_of_their_platform(pool: Study, manager
     left = Recruit.objects.get(user=user)
     assert left.external_id == f"erased-{left.pk}"
     assert not (left.platform_study + left.platform_session + left.browser + left.code)
+
+
+def finished_page(client: Client, study: Study) -> str:
+    return client.get(f"/studies/{study.pk}/finished/").content.decode()
+
+
+def change(study: Study, client: Client, pid: str, **data: str) -> Any:
+    url = f"/studies/{study.pk}/recruiting/people/{only(pid).pk}/change/"
+    return client.post(url, data, follow=True).content.decode()
+
+
+def test_work_with_a_sign_is_checked_before_the_code(pool: Study, manager: User) -> None:
+    """Six items in three seconds each, of which the browser counted nothing."""
+    url, careless, careful = link_to(pool, manager, items_each=6, places=5), Client(), Client()
+    come(careless, url, "p1")
+    come(careful, url, "p2")
+    submit(pool, user_of("p1"), 6, active_ms=0, elapsed=3)
+    submit(pool, user_of("p2"), 6, active_ms=0, elapsed=60)
+    assert "C0DE" in finished_page(careful, pool)
+    page = finished_page(careless, pool)
+    assert "Your work is being checked" in page and "C0DE" not in page
+    assert "3.0 s for an item by the clock of the server" not in page
+    boss = Client()
+    boss.force_login(manager)
+    # One set of rules: Recruiting, Overview, Home and the person's page give the same reason.
+    told = "3.0 s for an item by the clock of the server (mean of 6); less than 10 s"
+    at = f"/studies/{pool.pk}"
+    shown = boss.get(f"{at}/recruiting/").content.decode()
+    assert "1 finished, and waits for your decision" in shown and told in shown
+    for page in (f"{at}/", f"{at}/people/1/"):
+        text = boss.get(page).content.decode()
+        assert told in text and "waits for your decision about the completion code" in text
+    assert "1 waits for the code" in boss.get("/").content.decode()
+    assert "1 more finished and waits" in boss.get(f"{at}/recruiting/payment/").content.decode()
+    # The manager refuses with a reason that the person reads, and revises it.
+    assert "why" in change(pool, boss, "p1", action="reject", reason=" ")
+    change(pool, boss, "p1", action="reject", reason="Three seconds an item.")
+    page = finished_page(careless, pool)
+    assert "You get no completion code" in page and "Three seconds an item." in page
+    assert "code refused" in boss.get(f"{at}/recruiting/").content.decode()
+    assert "waits for the code" not in boss.get("/").content.decode()
+    change(pool, boss, "p1", action="approve")
+    assert "C0DE" in finished_page(careless, pool)
+    # A code that was given stays given.
+    change(pool, boss, "p1", action="reject", reason="Too late.")
+    assert only("p1").code == "C0DE" and only("p1").rejected_at is None
+
+
+def test_a_time_that_nobody_knows_is_no_sign_of_care(pool: Study, manager: User) -> None:
+    client = Client()
+    come(client, link_to(pool, manager), "p1")
+    submit(pool, user_of("p1"), 2, active_ms=0)
+    Assignment.objects.filter(annotator=user_of("p1")).update(opened_at=None)
+    assert "Your work is being checked" in finished_page(client, pool)
+    assert only("p1").held_for == "the time at work is not known of 2 of 2 items"
+    boss = Client()
+    boss.force_login(manager)
+    payment = boss.get(f"/studies/{pool.pk}/recruiting/payment/").content.decode()
+    assert payment.count('<td class="num">not known</td>') == 2
+
+
+def test_the_same_answers_in_a_short_work_are_checked(pool: Study, manager: User) -> None:
+    client = Client()
+    come(client, link_to(pool, manager, items_each=6), "p1")
+    submit(pool, user_of("p1"), 6, pattern="3,4,5,4,3,4,5,2,1,2")
+    assert "Your work is being checked" in finished_page(client, pool)
+    assert only("p1").held_for == "the same answers to 6 items in a row, 6 items in all"
+
+
+@pytest.mark.parametrize(("check", "held"), [("everybody", True), ("nobody", False)])
+def test_the_manager_chooses_whose_work_is_checked(
+    pool: Study, manager: User, check: str, held: bool
+) -> None:
+    change_study(study=pool, by=manager, code_check=check)
+    client = Client()
+    come(client, link_to(pool, manager, items_each=6, review_code="LATER"), "p1")
+    careless = check == "nobody"
+    submit(pool, user_of("p1"), 6, active_ms=0, elapsed=1 if careless else 60)
+    page = finished_page(client, pool)
+    assert ("Your work is being checked" in page, "C0DE" in page) == (held, not held)
+    if not held:
+        return
+    # With a second code nobody waits at the page until the platform's time runs out.
+    assert "submissions/complete?cc=LATER" in page
+    boss = Client()
+    boss.force_login(manager)
+    shown = boss.get(f"/studies/{pool.pk}/recruiting/").content.decode()
+    assert "No sign of carelessness: everybody’s work is checked" in shown
+    boss.post(f"/studies/{pool.pk}/recruiting/approve/", {"recruit": [only("p1").pk]})
+    assert "C0DE" in finished_page(client, pool)
+    with pytest.raises(Refused, match="takes signs, everybody, nobody"):
+        change_study(study=pool, by=manager, code_check="perhaps")
+
+
+def test_known_answers_are_checked_at_the_end_although_they_are_few(
+    pool: Study, manager: User
+) -> None:
+    client = Client()
+    come(client, link_to(pool, manager), "p1")
+    submit(pool, user_of("p1"), 2)
+    here = Participant.objects.filter(user=user_of("p1"))
+    here.update(gold_right=1, gold_asked=2)  # too few to say anything
+    assert reasons_for_check(pool, here.get()) == []
+    here.update(gold_right=1, gold_asked=3)
+    assert reasons_for_check(pool, here.get()) == ["1 of 3 known answers right; 60 % are asked for"]
+
+
+def test_pool_bars_are_full_at_the_end_alone(pool: Study, manager: User, ann: User) -> None:
+    client = Client()
+    come(client, link_to(pool, manager, items_each=4), "p1")
+    submit(pool, user_of("p1"), 1)
+    add_member(study=pool, user=ann, role="annotator")
+    submit(pool, ann, 1)
+    boss = Client()
+    boss.force_login(manager)
+    page = boss.get(f"/studies/{pool.pk}/").content.decode()
+    assert '<progress value="1" max="4"' in page and "1 so far" in page
+    assert '<progress value="1" max="1"' not in page
+    assert "1 of 4 items" in client.get("/").content.decode()
+
+
+def test_who_was_withdrawn_reads_when_and_why(pool: Study, manager: User) -> None:
+    client = Client()
+    come(client, link_to(pool, manager), "p1")
+    withdraw_annotator(study=pool, user=user_of("p1"), by=manager, reason="Answers at random.")
+    day = timezone.localtime().strftime("%-d %B %Y")
+    told = f"You were withdrawn from this study on {day}. Reason: Answers at random."
+    for at in (f"/studies/{pool.pk}/", f"/studies/{pool.pk}/annotate/"):
+        page = client.get(at)
+        assert page.status_code == 404 and told in page.content.decode()
+    home = client.get("/").content.decode()
+    assert told in home and "If you expected some" not in home
+    # What was written before people read it stays among managers; others learn nothing.
+    StudyEvent.objects.filter(kind="withdrawn").erase_words(detail={})
+    assert "Answers at random" not in client.get(f"/studies/{pool.pk}/").content.decode()
+    other = Client()
+    other.force_login(make_person("other"))
+    assert "withdrawn" not in other.get(f"/studies/{pool.pk}/").content.decode()
+
+
+def test_several_submissions_are_voided_at_once(pool: Study, manager: User) -> None:
+    client = Client()
+    come(client, link_to(pool, manager, items_each=3), "p1")
+    submit(pool, user_of("p1"), 3)
+    boss, at = Client(), f"/studies/{pool.pk}/people/1"
+    boss.force_login(manager)
+    assert 'aria-label="Select item 3"' in boss.get(f"{at}/").content.decode()
+
+    def void(reason: str, *positions: str) -> list[str]:
+        data = {"action": "void", "reason": reason, "submitted": positions}
+        boss.post(f"{at}/change/", data)
+        rows = pool.assignments.order_by("position").values_list("state", flat=True)
+        return list(rows)
+
+    assert void("", "1", "3") == void("None chosen.") == ["submitted"] * 3
+    assert void("Careless.", "1", "3", "99") == ["voided", "submitted", "voided"]
+    # All or none: the first of these was voided before.
+    assert void("Again.", "2", "3") == ["voided", "voided", "voided"]

@@ -90,12 +90,17 @@ def test_minutes_and_pay_need_no_platform(gold: Study, manager: User) -> None:
     boss.force_login(manager)
     assert "no rate is entered" in boss.get(f"{at}/").content.decode()
     page = words(boss, f"{at}/?per_hour=12&per_item=0.5")
-    assert "1 ann judging items 1 1 0 1.5 1.30" in page and "All 1.30" in page
+    assert "1 ann judging items 1 1 0 1.5 not known none 1.30" in page and "All 1.30" in page
     file = boss.get(f"{at}.csv?per_hour=12&per_item=0.5")
     lines = b"".join(file.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
     ann, bob = csv.DictReader(lines)
     assert (ann["items_submitted"], ann["gold_submitted"], ann["pay"]) == ("1", "1", "1.30")
     assert (bob["stage"], bob["active_minutes"], bob["pay"]) == ("paused", "", "0.00")
+    # Of hours that nobody knows nobody knows the pay: it is neither 0 nor a dash.
+    gold.participants.filter(number=1).update(active_ms=0)
+    page = words(boss, f"{at}/?per_hour=12")
+    assert "1 ann judging items 1 1 0 not known not known none not known" in page
+    assert "All but 1 whose time is not known 0.00" in page
     assert "Enter a number" in boss.get(f"{at}/?per_hour=x").content.decode()
 
 

@@ -4,7 +4,6 @@ import csv
 import io
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
@@ -13,6 +12,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from analysis.pages.quality import views as quality_view
 from analysis.pages.quality.page import quality_report
 from annotation.models import Assignment, Item, Membership, Participant, Study
+from annotation.studies.progress import study_progress
 from tests.analysis.human_rows import (
     answer,
     make_filter_check,
@@ -101,26 +101,23 @@ def test_times_are_of_known_items(study: Study) -> None:
     assert (found["items"], found["median"], found["not known"]) == (2, 110, 1)
 
 
-def test_a_warning_states_sign_and_threshold(study: Study) -> None:
-    report = quality_report(study)
-    # Nobody has the five gold answers, or the ten items, that a warning takes.
-    assert "no sign of carelessness crossed its threshold" in report.sentence
-    gold = study.items.get(use=Item.Use.GOLD)
-    trajectory = make_trajectory(gold.trajectory.run, 4, scores=[flat(4)])
-    more = make_item(
-        study, trajectory=trajectory, asked=ASKED, use=Item.Use.GOLD, expected=EXPECTED
-    )
-    bob = User.objects.get(username="bob")
-    answer(more, bob, dict.fromkeys(ASKED, 2))
+def test_a_sign_states_what_is_counted_and_names_whom_the_overview_names(study: Study) -> None:
+    assert "no annotator shows a sign of careless work" in quality_report(study).sentence
+    # Two of six known answers; bob has judged all that he has, so no more of them will come.
+    bob = Participant.objects.get(study=study, user__username="bob")
+    Participant.objects.filter(study=study).update(assigned=3, submitted=3)
+    Participant.objects.filter(pk=bob.pk).update(gold_right=2, gold_asked=6)
+    caches["reports"].clear()
     found = quality_report(study)
     assert "1 sign to look at, of annotator 2 bob." in found.sentence
     table = found.table("warnings")
     assert table is not None
-    ((who, sign, words),) = [[cell.text for cell in row] for row in table.rows]
-    assert (who, sign) == ("2 bob", "Gold accuracy")
-    assert words == "2 of 6 known answers (33.3 %) are right; 80 % or more are expected."
+    ((who, words),) = [[cell.text for cell in row] for row in table.rows]
+    assert (who, words) == ("2 bob", "2 of 6 known answers right; 60 % are asked for.")
     assert [notice.text for notice in found.notices] == [f"{who}: {words}"]
     assert table.rows[0][0].url == f"/studies/{study.pk}/people/2/"
+    (row,) = study_progress(study).attention
+    assert (row.username, row.signs) == ("bob", (words[:1].lower() + words[1:-1],))
 
 
 def test_who_left_and_what_is_open_do_not_count(study: Study) -> None:
@@ -178,7 +175,7 @@ def test_page_and_csv_show_the_hand_computed_figures(client: Client, study: Stud
     client.force_login(manager)
     page = client.get(url(study)).content.decode()
     assert (
-        "3 annotators submitted 6 items, and 3 gold items besides" in page
+        "3 annotators submitted 6 items (3 known-answer items counted apart)" in page
         and 'aria-current="page">Quality' in page
     )
     assert ">0.88<" in page  # alpha of safety, 0.875

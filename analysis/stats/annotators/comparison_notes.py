@@ -1,4 +1,8 @@
-"""Warnings in plain words from the signs of careless answering, with the thresholds stated."""
+"""Notes in plain words where an annotator differs from the others, with the thresholds stated.
+
+Signs of carelessness in one person's answers alone are `annotation.quality.signs`, the same on all
+pages; these notes need other people's answers, and name nobody as careless.
+"""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -10,97 +14,69 @@ from analysis.stats.annotators.straight_lining import StraightLining
 from analysis.stats.results import Estimate
 
 
-class Sign(StrEnum):
-    """The subject of a warning."""
+class Comparison(StrEnum):
+    """The subject of a note."""
 
-    GOLD = "gold accuracy"
     DRIFT = "drift"
-    EQUAL = "equal answers"
-    RUN = "identical items in a row"
     SPREAD = "little spread"
     FAST = "fast items"
     PACE = "fast pace"
 
 
 @dataclass(frozen=True)
-class QualityWarning:
-    """One sign that crossed its threshold; ``text`` says both in plain words."""
+class ComparisonNote:
+    """One comparison that crossed its threshold; ``text`` says both in plain words."""
 
     rater: Hashable
-    sign: Sign
+    sign: Comparison
     text: str
     value: float
     threshold: float
 
 
-def quality_warnings(
+def comparison_notes(
     *,
-    gold: Mapping[Hashable, Estimate] | None = None,
     drifts: Mapping[Hashable, Drift] | None = None,
     straight: Mapping[Hashable, StraightLining] | None = None,
     speeds: Mapping[Hashable, Speed] | None = None,
-    least_gold: float = 0.8,
-    gold_answers: int = 5,
     most_drift: float = 0.5,
     drift_p: float = 0.05,
     items: int = 10,
-    most_equal: float = 0.5,
-    longest_run: int = 5,
     least_spread_z: float = -3.0,
     most_fast: float = 0.2,
     least_pace_z: float = -2.0,
-) -> tuple[QualityWarning, ...]:
-    """Turn the signs of each rater into warnings; an undefined sign gives none.
+) -> tuple[ComparisonNote, ...]:
+    """Note where a rater differs from the others; an undefined comparison gives no note.
 
     Parameters
     ----------
-    gold, drifts, straight, speeds
-        Results by rater of `rater_quality.gold_accuracy`, `drift.drift`,
-        `straight_lining.straight_lining` and `rater_quality.speeding`; what is left out gives none.
-    least_gold, gold_answers
-        Warn below this gold accuracy, from this many gold answers on.
+    drifts, straight, speeds
+        Results by rater of `drift.drift`, `straight_lining.straight_lining` and
+        `rater_quality.speeding`; what is left out gives none.
     most_drift, drift_p
-        Warn where drift is at least this many points either way *and* its p-value, times the number
+        Note where drift is at least this many points either way *and* its p-value, times the number
         of raters tested (Bonferroni), is at most this.
     items
-        Items that shares of equal answers, runs, spread and speed need before they are a sign.
-    most_equal, longest_run, least_spread_z
-        Warn above this share of items with equal answers, from this many identical items in a row
-        on (meant for forms of several questions), and at or below this distance of the spread.
+        Items that spread and speed need before they are noted.
+    least_spread_z
+        Note at or below this distance of the spread.
     most_fast, least_pace_z
-        Warn above this share of fast items, and at or below this distance of the pace.
+        Note above this share of fast items, and at or below this distance of the pace.
 
     Notes
     -----
     The thresholds are conventions, no tests, except for drift; choose them before looking. A study
-    of many raters will show some warnings by chance alone.
+    of many raters will show some notes by chance alone.
     """
-    found = [*_gold_warnings(gold or {}, least_gold, gold_answers)]
-    found += _drift_warnings(drifts or {}, most_drift, drift_p)
-    found += _straight_warnings(straight or {}, items, most_equal, longest_run, least_spread_z)
-    found += _speed_warnings(speeds or {}, items, most_fast, least_pace_z)
-    return tuple(found)
+    notes = _drift_notes(drifts or {}, most_drift, drift_p)
+    notes += _spread_notes(straight or {}, items, least_spread_z)
+    notes += _speed_notes(speeds or {}, items, most_fast, least_pace_z)
+    return tuple(notes)
 
 
-def _gold_warnings(
-    gold: Mapping[Hashable, Estimate], least: float, answers: int
-) -> list[QualityWarning]:
-    return [
-        QualityWarning(
-            rater,
-            Sign.GOLD,
-            f"{_of(estimate, 'known answers')} are right; {_percent(least)} or more are expected.",
-            estimate.value,
-            least,
-        )
-        for rater, estimate in gold.items()
-        if estimate.value is not None and estimate.n >= answers and estimate.value < least
-    ]
-
-
-def _drift_warnings(
+def _drift_notes(
     drifts: Mapping[Hashable, Drift], most: float, level: float
-) -> list[QualityWarning]:
+) -> list[ComparisonNote]:
     tested = sum(drift.p_value is not None for drift in drifts.values())
     found = []
     for rater, drift in drifts.items():
@@ -115,32 +91,15 @@ def _drift_warnings(
                 f"{abs(change):.2f} points {'higher' if change > 0 else 'lower'} than in the first "
                 f"(p = {p:.3f}, corrected for {tested} tested); noted from {most:g} points on."
             )
-            found.append(QualityWarning(rater, Sign.DRIFT, text, change, most))
+            found.append(ComparisonNote(rater, Comparison.DRIFT, text, change, most))
     return found
 
 
-def _straight_warnings(
-    straight: Mapping[Hashable, StraightLining],
-    items: int,
-    most_equal: float,
-    longest_run: int,
-    least_z: float,
-) -> list[QualityWarning]:
+def _spread_notes(
+    straight: Mapping[Hashable, StraightLining], items: int, least_z: float
+) -> list[ComparisonNote]:
     found = []
     for rater, signs in straight.items():
-        equal, run = signs.equal, signs.longest_run
-        if equal.value is not None and equal.n >= items and equal.value > most_equal:
-            text = (
-                f"{_of(equal, 'items')} have the same answer to every question; noted above "
-                f"{_percent(most_equal)}."
-            )
-            found.append(QualityWarning(rater, Sign.EQUAL, text, equal.value, most_equal))
-        if run.value is not None and run.n >= items and run.value >= longest_run:
-            text = (
-                f"{run.value:.0f} items in a row have exactly the same answers; noted from "
-                f"{longest_run} on."
-            )
-            found.append(QualityWarning(rater, Sign.RUN, text, run.value, longest_run))
         z, spread = signs.spread_z.value, signs.spread
         if z is not None and z <= least_z and spread.value is not None and spread.n >= items:
             text = (
@@ -148,13 +107,13 @@ def _straight_warnings(
                 f"points on average, {z:.1f} robust standard deviations from them); noted from "
                 f"{least_z:g} down."
             )
-            found.append(QualityWarning(rater, Sign.SPREAD, text, z, least_z))
+            found.append(ComparisonNote(rater, Comparison.SPREAD, text, z, least_z))
     return found
 
 
-def _speed_warnings(
+def _speed_notes(
     speeds: Mapping[Hashable, Speed], items: int, most_fast: float, least_z: float
-) -> list[QualityWarning]:
+) -> list[ComparisonNote]:
     found = []
     for rater, speed in speeds.items():
         fast, z = speed.fast, speed.z.value
@@ -168,14 +127,14 @@ def _speed_warnings(
                 f"which is {_percent(speed.fraction)} of the study's median time; noted above "
                 f"{_percent(most_fast)} of items."
             )
-            found.append(QualityWarning(rater, Sign.FAST, text, fast.value, most_fast))
+            found.append(ComparisonNote(rater, Comparison.FAST, text, fast.value, most_fast))
         if z is not None and z <= least_z:
             text = (
                 f"The median time of an item is {speed.median:.0f} s, the study's is "
                 f"{speed.study_median:.0f} s ({z:.1f} robust standard deviations away); noted from "
                 f"{least_z:g} down."
             )
-            found.append(QualityWarning(rater, Sign.PACE, text, z, least_z))
+            found.append(ComparisonNote(rater, Comparison.PACE, text, z, least_z))
     return found
 
 
