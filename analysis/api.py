@@ -23,7 +23,6 @@ from analysis.browser.groups.failure_groups import (
     read_group_options,
     wanted_groups,
 )
-from analysis.exports.figure_pdf import answer_pdf
 from analysis.exports.views import table_source
 from analysis.filters import LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
@@ -39,6 +38,7 @@ from analysis.pages.reports import (
 from analysis.pages.responses import answer_latex, answer_table
 from analysis.pages.views import report_with_part, subject_of
 from analysis.reports.content import FigureSpec, Report, Table
+from analysis.reports.deferred_files import file_of
 from analysis.reports.deferred_reports import DeferredReport, find_deferred, request_deferred
 from analysis.reports.methods import methods_sentence
 from analysis.reports.run_marks import banners
@@ -241,6 +241,10 @@ FIGURE_FILE = {
 }
 
 
+# A figure that is not printed within so many seconds is refused for now: ask again for it.
+PRINT_SECONDS = 20.0
+
+
 @router.get("/analysis", response={200: list[PageSummary], **refusals()})
 def list_analysis_pages(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the analysis pages with the question that each answers."""
@@ -329,14 +333,15 @@ def get_analysis_figure(
     request: HttpRequest, page: str, name: str, query: Query[FigureQuery]
 ) -> HttpResponseBase:
     """Send a figure of a page as PDF, where the server has a browser that prints it."""
-    found, selection, key = _open(request, page, query)
-    figure = report_with_part(found, selection, key, name, "figure").figure(name)
-    file = [file_name(found, selection, name)]
-    answer = answer_pdf(request, figure, key, file)
+    found, selection, _ = _open(request, page, query)
+    pairs = f"{selection.filters.query()}&width={query.width}".lstrip("&")
+    at = reverse(f"analysis:{found.key}_pdf", kwargs={"part": name})
+    answer = file_of(request, with_query(at, pairs), PRINT_SECONDS)
     if answer.status_code != 200:
-        code = "not_installed" if answer.status_code == 501 else "not_printed"
         words = answer.content.decode() if isinstance(answer, HttpResponse) else ""
-        raise ApiError(answer.status_code, words, code=code)
+        absent = answer.status_code == 501
+        code = "not_installed" if absent else "not_printed"
+        raise ApiError(501 if absent else 503, words, code=code)
     return answer
 
 

@@ -20,6 +20,14 @@ from django.core.cache.backends.db import DatabaseCache
 from django.core.management.commands import flush
 
 from analysis.exports import figure_page, report_file
+from analysis.reports import deferred_files
+from analysis.reports.deferred_reports import (
+    DeferredReport,
+    ReportRequest,
+    find_deferred,
+    request_deferred,
+)
+from benchmarks.jobs.services import perform
 from benchmarks.llm.connections import close_connections
 from tests import databases
 from tests.installations import Install, Installation
@@ -98,6 +106,21 @@ def _jobs_keep_their_leases() -> Iterator[None]:
     not committed: a job that takes longer than the pause would take itself for cancelled."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("benchmarks.jobs.services.BEAT_SECONDS", 3600.0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _files_are_written_where_they_are_requested() -> Iterator[None]:
+    """No worker runs beside a test: the job of a file ends before the request is answered."""
+
+    def request(*, wanted: ReportRequest, person: Any) -> DeferredReport:
+        state = request_deferred(wanted=wanted, person=person)
+        if state.job is not None:
+            perform(job_id=state.job.pk, owner="tests")
+        return find_deferred(wanted)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deferred_files, "request_deferred", request)
         yield
 
 

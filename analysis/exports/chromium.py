@@ -12,9 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import BoundedSemaphore
 
-SECONDS = 20
+# Jobs alone print: a busy machine may take its time.
+SECONDS = 120
 # How long one figure waits for another: each takes a second or two, and some 200 MB.
-PATIENCE = 10
+PATIENCE = 300
 _turn = BoundedSemaphore(1)
 FLAGS = (
     "--headless",

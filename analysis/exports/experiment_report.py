@@ -15,6 +15,8 @@ from analysis.exports.about import maker_name
 from analysis.exports.report_file import FileSection
 from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
 from analysis.reports.content import Report
+from analysis.reports.deferred_files import DeferredFile, deferred_file
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.stored_reports import key_of
 from analysis.reproduction.experiment import NotReady, reproduction_of
 from analysis.reproduction.files import Reproduction, made_files, report_page, source_of
@@ -62,52 +64,79 @@ def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseB
     """Send a figure of the page as JSON."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment)
-    versions = [f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in made.about.runs]
-    key = key_of("experiment", str(experiment.pk), *versions)
+    key = _key(experiment, made)
     return answer_figure(request, key, part, lambda: _section_with_part(made, part)[1])
 
 
 @require_safe
 @signed_in
-def table(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
+@deferred_file
+def table(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile | HttpResponseBase:
     """Send a table of the page as CSV."""
     experiment = _open(request, experiment_id)
-    _, report = _section_with_part(_ready(request, experiment), part)
-    return answer_table(report, part, [_name(experiment), part])
+    made = _ready(request, experiment)
+
+    def write() -> HttpResponse:
+        _, report = _section_with_part(made, part)
+        return answer_table(report, part, [_name(experiment), part])
+
+    return DeferredFile(f"csv:{_key(experiment, made)}:{part}", "Table as CSV", write)
 
 
 @require_safe
 @signed_in
-def latex(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
+@deferred_file
+def latex(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile | HttpResponseBase:
     """Send a table of the page as LaTeX."""
     experiment = _open(request, experiment_id)
-    section, report = _section_with_part(_ready(request, experiment, absolute=True), part)
-    return answer_latex(report, part, [_name(experiment), part], source_of(section, report))
+    made = _ready(request, experiment, absolute=True)
+
+    def write() -> HttpResponse:
+        section, report = _section_with_part(made, part)
+        return answer_latex(report, part, [_name(experiment), part], source_of(section, report))
+
+    return DeferredFile(f"tex:{_key(experiment, made)}:{part}", "Table as LaTeX", write)
 
 
 @require_safe
 @signed_in
-def one_file(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
+@deferred_file
+def one_file(request: HttpRequest, experiment_id: int) -> DeferredFile | HttpResponseBase:
     """Send the page as one HTML file."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment, absolute=True)
-    text = report_page(made, _sections(made), maker_name(person(request)))
-    response = HttpResponse(text, content_type="text/html; charset=utf-8")
-    return as_file(response, [_name(experiment), "report"], "html")
+    made = _ready(request, experiment, absolute=True, compute_deferred=True)
+
+    def write() -> HttpResponse:
+        text = report_page(made, _sections(made), maker_name(person(request)))
+        response = HttpResponse(text, content_type="text/html; charset=utf-8")
+        return as_file(response, [_name(experiment), "report"], "html")
+
+    return DeferredFile(f"page:{_key(experiment, made)}", "Report in one file", write)
 
 
 @require_safe
 @signed_in
-def folder(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
-    """Send the folder that `manage.py reproduce` writes as ZIP; figures are SVG and PNG."""
+@deferred_file
+def folder(request: HttpRequest, experiment_id: int) -> DeferredFile | HttpResponseBase:
+    """Send the folder that `manage.py reproduce` writes as ZIP."""
     experiment = _open(request, experiment_id)
-    made = _ready(request, experiment, absolute=True)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in made_files(made, pdf=False, person=maker_name(person(request))):
-            file.writestr(f"{_name(experiment)}/{name}", content)
-    response = HttpResponse(packed.getvalue(), content_type="application/zip")
-    return as_file(response, [_name(experiment)], "zip")
+    made = _ready(request, experiment, absolute=True, compute_deferred=True)
+
+    def write() -> HttpResponse:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, content in made_files(made, pdf=True, person=maker_name(person(request))):
+                note_progress(f"writing {name}")
+                file.writestr(f"{_name(experiment)}/{name}", content)
+        response = HttpResponse(packed.getvalue(), content_type="application/zip")
+        return as_file(response, [_name(experiment)], "zip")
+
+    return DeferredFile(f"zip:{_key(experiment, made)}", "Tables and figures (ZIP)", write)
+
+
+def _key(experiment: Experiment, made: Reproduction) -> str:
+    versions = [f"{run.pk}.{run.data_version}.{run.primary_judging_id}" for run in made.about.runs]
+    return key_of("experiment", str(experiment.pk), *versions)
 
 
 def _open(request: HttpRequest, experiment_id: int) -> Experiment:
@@ -121,17 +150,26 @@ def _open(request: HttpRequest, experiment_id: int) -> Experiment:
     return experiment
 
 
-def _made(request: HttpRequest, experiment: Experiment, *, absolute: bool = False) -> Reproduction:
-    """Return the report. With ``absolute`` its addresses name the server, for files."""
+def _made(
+    request: HttpRequest,
+    experiment: Experiment,
+    *,
+    absolute: bool = False,
+    compute_deferred: bool = False,
+) -> Reproduction:
+    """Return the report. With ``absolute`` its addresses name the server, for files.
+
+    ``compute_deferred``: parts that take long are computed, as a job may.
+    """
     server = request.build_absolute_uri("/").rstrip("/") if absolute else ""
     return reproduction_of(
-        experiment, seen=visibility(request), compute_deferred=False, server=server
+        experiment, seen=visibility(request), compute_deferred=compute_deferred, server=server
     )
 
 
-def _ready(request: HttpRequest, experiment: Experiment, *, absolute: bool = False) -> Reproduction:
+def _ready(request: HttpRequest, experiment: Experiment, **options: bool) -> Reproduction:
     try:
-        return _made(request, experiment, absolute=absolute)
+        return _made(request, experiment, **options)
     except NotReady as problem:
         raise Http404(str(problem)) from None
 

@@ -1,19 +1,20 @@
 """A figure as PDF, where a Chromium is installed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from shutil import which
 
 from django.conf import settings
-from django.core.cache import caches
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from analysis.exports.chromium import NotPrinted, print_to_pdf
 from analysis.exports.figure_page import WIDTHS, figure_page
 from analysis.pages.responses import as_file
 from analysis.reports.content import FigureSpec
+from analysis.reports.deferred_files import DeferredFile
+from analysis.reports.deferred_reports import note_progress
+from benchmarks.core.errors import CoreError
 
-KEEP_SECONDS = 60 * 60
 ABSENT = (
     "No Chromium is installed here, so figures cannot be made into PDF. Take the SVG: LaTeX reads "
     "it with the package svg, and Inkscape turns it into PDF."
@@ -32,32 +33,30 @@ def chromium() -> str:
     return next((path for path in found if path), "")
 
 
-def answer_pdf(
-    request: HttpRequest, spec: FigureSpec | None, key: str, name: Sequence[str]
-) -> HttpResponseBase:
-    """Show a figure as PDF, as wide as the address says; kept, because the same figure is asked for
-    again while a paper is written.
-    """
-    if spec is None:
-        raise Http404("There is no such figure.")
+def pdf_file(
+    request: HttpRequest, figure: Callable[[], FigureSpec | None], key: str, name: Sequence[str]
+) -> DeferredFile | HttpResponseBase:
+    """Return a figure as PDF, as wide as the address says; ``figure`` is called by the job."""
     width = request.GET.get("width", "column")
     if width not in WIDTHS:
         return _text_response("There are figures of the widths column, wide and page.", status=400)
     path = chromium()
     if not path:
         return _text_response(ABSENT, status=501)
-    kept = f"pdf:{key}:{spec.name}:{width}"
-    pdf: bytes | None = caches["reports"].get(kept)
-    if pdf is None:
+
+    def write() -> HttpResponse:
+        spec = figure()
+        if spec is None:
+            raise CoreError("There is no such figure. Reload the page that leads to it.")
+        note_progress("drawing the figure")
         try:
             pdf = print_to_pdf(figure_page(spec, width), chromium=path)
         except NotPrinted as problem:
-            return _text_response(
-                f"{problem} Nothing was changed; SVG and PNG do not need it.", status=503
-            )
-        caches["reports"].set(kept, pdf, KEEP_SECONDS)
-    response = HttpResponse(pdf, content_type="application/pdf")
-    return as_file(response, [*name, NAMES[width]], "pdf")
+            raise CoreError(f"{problem} Nothing was changed; SVG and PNG do not need it.") from None
+        response = HttpResponse(pdf, content_type="application/pdf")
+        return as_file(response, [*name, NAMES[width]], "pdf")
+
+    return DeferredFile(f"pdf:{key}:{width}", "Figure as PDF", write)
 
 
 def _text_response(words: str, *, status: int) -> HttpResponse:

@@ -1,14 +1,12 @@
 """Downloads of analysis pages: tables as LaTeX, figures as PDF, reports as one file."""
 
-from time import monotonic
-
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file, maker_name
-from analysis.exports.figure_pdf import answer_pdf
+from analysis.exports.figure_pdf import pdf_file
 from analysis.exports.latex import TableSource
 from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.exports.run_report import pages_of_run, run_facts, select_run
@@ -17,14 +15,15 @@ from analysis.filters.selection import Selection
 from analysis.filters.studies import readable_studies
 from analysis.pages.catalogue import AnalysisPage, pages_of, select
 from analysis.pages.file_names import file_name
-from analysis.pages.quality.views import BLIND, quality_section
-from analysis.pages.reports import deferred_request, make_report, report_key
+from analysis.pages.quality.views import BLIND, quality_key, quality_section
+from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.pages.responses import answer_latex, as_file
-from analysis.pages.views import open_page, report_with_part, subject_of
-from analysis.reports.content import Banner, Report
-from analysis.reports.deferred_reports import kept_deferred
+from analysis.pages.views import open_page, report_with_part, subject_of, table_file
+from analysis.reports.content import Banner, FigureSpec, Report
+from analysis.reports.deferred_files import DeferredFile, deferred_file
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.run_marks import banners
-from analysis.reports.stored_reports import kept_report
+from analysis.reports.stored_reports import key_of
 from annotation.access import fetch_overseen_study, person
 from annotation.studies.selectors import study_banner
 from benchmarks.access import VIEW, fetch, signed_in, visibility
@@ -32,26 +31,19 @@ from benchmarks.mappers import run_condition
 from benchmarks.models import Run
 from benchmarks.runs.cautions import run_caution
 
-# A file whose reports were not kept stops writing new ones after so many seconds.
-PATIENCE = 20
-NOT_YET = (
-    "Not in this file, because it takes long and was not computed yet. Open the page on the "
-    "server, wait for it, and download this file again."
-)
-LACKS_DEFERRED = (
-    "What takes longer on this page was not computed yet and is not in this file. Open the page on "
-    "the server, have it computed, and download this file again."
-)
-
 
 @require_safe
 @signed_in
-def latex(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
+@deferred_file
+def latex(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpResponseBase:
     """Show a table of a page as LaTeX."""
     found, selection, key = open_page(request, name)
-    report = report_with_part(found, selection, key, part, "table")
-    source = table_source(request, found, selection, report)
-    return answer_latex(report, part, [file_name(found, selection, part)], source)
+
+    def write(report: Report) -> HttpResponse:
+        source = table_source(request, found, selection, report)
+        return answer_latex(report, part, [file_name(found, selection, part)], source)
+
+    return table_file(found, selection, key, part, "LaTeX", write)
 
 
 def table_source(
@@ -68,56 +60,76 @@ def table_source(
 
 @require_safe
 @signed_in
-def pdf(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
+@deferred_file
+def pdf(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpResponseBase:
     """Show a figure of a page as PDF."""
     found, selection, key = open_page(request, name)
-    figure = report_with_part(found, selection, key, part, "figure").figure(part)
-    return answer_pdf(request, figure, key, [file_name(found, selection, part)])
+
+    def figure() -> FigureSpec | None:
+        note_progress(f"computing {found.title}")
+        return report_with_part(found, selection, key, part, "figure").figure(part)
+
+    return pdf_file(request, figure, f"{key}:{part}", [file_name(found, selection, part)])
 
 
 @require_safe
 @signed_in
-def page_file(request: HttpRequest, name: str) -> HttpResponseBase:
+@deferred_file
+def page_file(request: HttpRequest, name: str) -> DeferredFile | HttpResponseBase:
     """Show a page with its filters as one file."""
-    found, selection, _ = open_page(request, name)
-    url = _page_url(request, found, selection)
-    made = ReportFile(
-        found.title,
-        found.question,
-        url,
-        maker_name(person(request)),
-        (_section(found, selection, "", until=None),),
-    )
-    return _file(made, [file_name(found, selection)])
+    found, selection, key = open_page(request, name)
+
+    def write() -> HttpResponse:
+        url = _page_url(request, found, selection)
+        made = ReportFile(
+            found.title,
+            found.question,
+            url,
+            maker_name(person(request)),
+            (_section(found, selection, ""),),
+        )
+        return _file(made, [file_name(found, selection)])
+
+    return DeferredFile(f"page:{key}", f"{found.title} in one file", write)
 
 
 @require_safe
 @signed_in
-def run_file(request: HttpRequest, run_id: int) -> HttpResponseBase:
+@deferred_file
+def run_file(request: HttpRequest, run_id: int) -> DeferredFile | HttpResponseBase:
     """Download the report on one run, with its pages, endings and pinned versions."""
     rows = Run.objects.select_related(
         "dataset", "agent", "experiment", "primary_judging", "created_by"
     )
     run = fetch(request, rows, pk=run_id)
-    until = monotonic() + PATIENCE
-    caution = run_caution(run)
-    marks = (Banner(caution.title, caution.text),) if caution is not None else ()
-    url = request.build_absolute_uri(reverse("benchmarks:run", args=[run.pk]))
-    sections = [FileSection("run", "The run", url=url, report=run_facts(run), banners=marks)]
-    for page in pages_of_run(run):
-        selection = select_run(run, page, visibility(request))
-        section = _section(page, selection, _page_url(request, page, selection), until=until)
-        if section.report is None or section.report.empty is None:
-            sections.append(section)
-    title = f"Run {run.pk}: {run.agent.title}"
-    lead = f"{run.dataset}{f', level {run.level}' if run.level else ''}, {run_condition(run)}"
-    made = ReportFile(title, lead, url, maker_name(person(request)), tuple(sections), marks)
-    return _file(made, [f"run-{run.pk}", run.agent.name, str(run.dataset), run.level])
+    chosen = [(page, select_run(run, page, visibility(request))) for page in pages_of_run(run)]
+    facts = run_facts(run)
+
+    def write() -> HttpResponse:
+        caution = run_caution(run)
+        marks = (Banner(caution.title, caution.text),) if caution is not None else ()
+        url = request.build_absolute_uri(reverse("benchmarks:run", args=[run.pk]))
+        sections = [FileSection("run", "The run", url=url, report=facts, banners=marks)]
+        for page, selection in chosen:
+            section = _section(page, selection, _page_url(request, page, selection))
+            if section.report is None or section.report.empty is None:
+                sections.append(section)
+        title = f"Run {run.pk}: {run.agent.title}"
+        lead = f"{run.dataset}{f', level {run.level}' if run.level else ''}, {run_condition(run)}"
+        made = ReportFile(title, lead, url, maker_name(person(request)), tuple(sections), marks)
+        return _file(made, [f"run-{run.pk}", run.agent.name, str(run.dataset), run.level])
+
+    key = key_of(
+        f"run {run.pk} {run.status} {run.data_version}",
+        *(report_key(page, selection) for page, selection in chosen),
+    )
+    return DeferredFile(f"run:{key}", f"Report on run {run.pk}", write)
 
 
 @require_safe
 @signed_in
-def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+@deferred_file
+def study_file(request: HttpRequest, pk: int) -> DeferredFile | HttpResponseBase:
     """Show the results of a study as one file; the quality of answers for those who may read
     them.
     """
@@ -125,45 +137,43 @@ def study_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     if access.blind:
         raise PermissionDenied(BLIND)
     study, user = access.study, person(request)
-    until = monotonic() + PATIENCE
-    sections = []
+    chosen = []
     if user.has_perm(VIEW) and study in readable_studies(user)[0]:
         for page in pages_of(study):
-            selection = select(page, Filters(study=str(pk)), user, visibility(request))
-            sections.append(
-                _section(page, selection, _page_url(request, page, selection), until=until)
-            )
-    if access.reads_answers:
-        sections.append(quality_section(request, study))
-    if not sections:
+            filters = Filters(study=str(pk))
+            chosen.append((page, select(page, filters, user, visibility(request))))
+    if not chosen and not access.reads_answers:
         raise PermissionDenied("The results of this study are not open to you.")
-    banner = study_banner(study)
-    marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
-    url = request.build_absolute_uri(reverse("annotation:study", args=[pk]))
-    lead = f"Results of the study, {study.get_status_display().lower()}."
-    made = ReportFile(study.name, lead, url, maker_name(person(request)), tuple(sections), marks)
-    return _file(made, ["study", study.name])
 
+    def write() -> HttpResponse:
+        sections = [
+            _section(page, selection, _page_url(request, page, selection))
+            for page, selection in chosen
+        ]
+        if access.reads_answers:
+            sections.append(quality_section(request, study))
+        banner = study_banner(study)
+        marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
+        url = request.build_absolute_uri(reverse("annotation:study", args=[pk]))
+        lead = f"Results of the study, {study.get_status_display().lower()}."
+        made = ReportFile(
+            study.name, lead, url, maker_name(person(request)), tuple(sections), marks
+        )
+        return _file(made, ["study", study.name])
 
-def _section(
-    page: AnalysisPage, selection: Selection, url: str, *, until: float | None
-) -> FileSection:
-    """Return a page as a section: its report, kept or written now unless the time for that is
-    over.
-    """
-    key = report_key(page, selection)
-    report = kept_report(key)
-    if report is None and (until is None or monotonic() < until):
-        report = make_report(page, selection, key)
-    wanted = deferred_request(page, selection) if report is not None else None
-    deferred = kept_deferred(wanted.key) if wanted is not None else None
-    missing = (
-        NOT_YET
-        if report is None
-        else LACKS_DEFERRED
-        if wanted is not None and deferred is None
-        else ""
+    key = key_of(
+        f"study {pk} {study.status} {access.reads_answers} {quality_key(study)}",
+        *(report_key(page, selection) for page, selection in chosen),
     )
+    return DeferredFile(f"study:{key}", f"Results of {study.name}"[:200], write)
+
+
+def _section(page: AnalysisPage, selection: Selection, url: str) -> FileSection:
+    """Return a page as a section, with the part that takes longer."""
+    note_progress(f"computing {page.title}")
+    report = make_report(page, selection, report_key(page, selection))
+    wanted = deferred_request(page, selection)
+    deferred = write_deferred(page, selection, wanted) if wanted is not None else None
     return FileSection(
         page.key,
         page.title,
@@ -173,7 +183,6 @@ def _section(
         report,
         deferred,
         banners(selection),
-        missing,
     )
 
 

@@ -36,7 +36,7 @@ def answer_figure(
     return _kept_privately(response)
 
 
-def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponseBase:
+def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse:
     """Show a table: all of its rows, in numbers that are not rounded for reading."""
     shown = report.table(part)
     if shown is None:
@@ -47,7 +47,7 @@ def answer_table(report: Report, part: str, name: Sequence[str]) -> HttpResponse
 
 def answer_latex(
     report: Report, part: str, name: Sequence[str], source: TableSource
-) -> HttpResponseBase:
+) -> HttpResponse:
     """Show a table as LaTeX: the rows of the page, as the page words them."""
     shown = report.table(part)
     if shown is None:

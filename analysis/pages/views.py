@@ -1,5 +1,6 @@
 """A page of analysis, its figures as JSON and its tables as CSV, all from the same report."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -28,9 +29,15 @@ from analysis.pages.reports import (
 from analysis.pages.responses import answer_figure, answer_table, poll_deferred
 from analysis.reports.chosen_runs import dataset_name
 from analysis.reports.content import Cell, Report
-from analysis.reports.deferred_reports import DeferredReport, find_deferred, kept_deferred
+from analysis.reports.deferred_files import DeferredFile, deferred_file
+from analysis.reports.deferred_reports import (
+    DeferredReport,
+    find_deferred,
+    kept_deferred,
+    note_progress,
+)
 from analysis.reports.run_marks import banners
-from analysis.reports.stored_reports import key_of
+from analysis.reports.stored_reports import kept_report, key_of
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
 from benchmarks.responses import wants_fragment
@@ -146,11 +153,37 @@ def figure(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
 
 @require_safe
 @signed_in
-def table(request: HttpRequest, name: str, part: str) -> HttpResponseBase:
+@deferred_file
+def table(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpResponseBase:
     """Show a table as CSV: the rows of the page, in numbers that are not rounded for reading."""
     found, selection, key = open_page(request, name)
-    report = report_with_part(found, selection, key, part, "table")
-    return answer_table(report, part, [file_name(found, selection, part)])
+
+    def write(report: Report) -> HttpResponse:
+        return answer_table(report, part, [file_name(found, selection, part)])
+
+    return table_file(found, selection, key, part, "CSV", write)
+
+
+def table_file(
+    found: AnalysisPage,
+    selection: Selection,
+    key: str,
+    part: str,
+    form: str,
+    write: Callable[[Report], HttpResponse],
+) -> DeferredFile | HttpResponseBase:
+    """Return a table of a page as a file: at once where its report is stored, else by a job."""
+
+    def written() -> HttpResponse:
+        note_progress(f"computing {found.title}")
+        return write(report_with_part(found, selection, key, part, "table"))
+
+    answer = kept_report(key)
+    if answer is not None and (
+        answer.table(part) is not None or kept_report(key_of("details", key)) is not None
+    ):
+        return written()
+    return DeferredFile(f"{form}:{key}:{part}", f"{found.title}: table as {form}", written)
 
 
 def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection, str]:

@@ -4,7 +4,8 @@ A maker is registered under a name; it turns plain parameters into the report an
 the data behind it. A page looks a report up by its key (`find_deferred`) and requests it
 (`request_deferred`). The worker uses the data as they are when it begins, and only what the person
 who asked may see. It stores the report under the key of those data, so a page never shows a report
-of other data. A maker that takes minutes reports its progress (`note_progress`).
+of other data. A maker that takes minutes reports its progress (`note_progress`). What it writes may
+also be a file (`analysis.reports.deferred_files`).
 """
 
 import threading
@@ -29,8 +30,9 @@ ACTIVE = (Job.Status.QUEUED, Job.Status.RUNNING)
 
 Params = Mapping[str, Any]
 # From parameters and what the person who asks may see to the key, and what writes the report.
-Maker = Callable[[Params, Visibility], tuple[str, Callable[[], Report]]]
-_makers: dict[str, Maker] = {}
+Maker = Callable[[Params, Visibility], tuple[str, Callable[[], Any]]]
+# Each with the seconds for which what it writes is kept.
+_makers: dict[str, tuple[Maker, int]] = {}
 
 
 class _ReportProgress:
@@ -70,12 +72,13 @@ def _track_progress(progress: Progress) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """The request of a deferred report: its maker, parameters, key and title."""
+    """The request of a deferred report: its maker, parameters, key, title, and kind of job."""
 
     maker: str
     params: Params
     key: str
     title: str
+    kind: str = KIND
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,11 @@ class DeferredReport:
         return self.report is None and self.job is None
 
 
-def report_maker(name: str) -> Callable[[Maker], Maker]:
+def report_maker(name: str, keep_seconds: int = KEEP_SECONDS) -> Callable[[Maker], Maker]:
     """Register the maker of the deferred reports of this name."""
 
     def register(maker: Maker) -> Maker:
-        _makers[name] = maker
+        _makers[name] = maker, keep_seconds
         return maker
 
     return register
@@ -131,12 +134,14 @@ def drop_deferred(wanted: ReportRequest) -> None:
     caches["kept"].delete(wanted.key)
 
 
-def keep_deferred(key: str, write: Callable[[], Report]) -> Report:
+def keep_deferred(
+    key: str, write: Callable[[], Report], keep_seconds: int = KEEP_SECONDS
+) -> Report:
     """Return the deferred report of this key; write and store it where it is missing."""
     report = kept_deferred(key)
     if report is None:
         report = write()
-        caches["kept"].set(key, report, KEEP_SECONDS)
+        caches["kept"].set(key, report, keep_seconds)
     return report
 
 
@@ -145,7 +150,7 @@ def find_deferred(wanted: ReportRequest) -> DeferredReport:
     report = kept_deferred(wanted.key)
     if report is not None:
         return DeferredReport(wanted, report)
-    job = Job.objects.filter(kind=KIND, payload__key=wanted.key).order_by("-pk").first()
+    job = Job.objects.filter(kind=wanted.kind, payload__key=wanted.key).order_by("-pk").first()
     if job is None or job.status != Job.Status.DONE:
         return DeferredReport(wanted, None, job)
     # It ended since the first look; or its report was of other data, or has been dropped.
@@ -158,7 +163,7 @@ def request_deferred(*, wanted: ReportRequest, person: User) -> DeferredReport:
     if found.report is not None or found.moving:
         return found
     job = enqueue_job(
-        kind=KIND,
+        kind=wanted.kind,
         title=wanted.title,
         payload={"maker": wanted.maker, "params": dict(wanted.params), "key": wanted.key},
         created_by=person,
@@ -172,6 +177,7 @@ def run_report_job(job: Job, progress: Progress) -> None:
     given, person = job.payload, job.created_by
     if person is None or not person.is_active:
         return  # nobody waits for it any more
-    key, write = _makers[given["maker"]](given["params"], Visibility.to(person))
+    maker, keep_seconds = _makers[given["maker"]]
+    key, write = maker(given["params"], Visibility.to(person))
     with _track_progress(progress):
-        keep_deferred(key, write)
+        keep_deferred(key, write, keep_seconds)

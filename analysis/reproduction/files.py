@@ -16,6 +16,7 @@ from analysis.exports.figure_pdf import chromium
 from analysis.exports.latex import TableSource, latex_table
 from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.reports.content import FigureSpec, Report
+from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import plural
 from analysis.reports.run_marks import PUBLISHED_BADGE
 from analysis.reproduction.manifest import banners_of, metrics_of, product_now, run_record
@@ -47,6 +48,7 @@ class FigureImages:
         """Yield (name with ending, content) of every file that can be drawn."""
         if self.missing or not self.specs:
             return
+        note_progress(f"drawing {plural(len(self.specs), 'figure')}")
         try:
             page = figures_page(self.specs, WIDTH, self.notes)
             drawn = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))

@@ -16,13 +16,13 @@ from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.pages.views import subject_of
 from analysis.reports.content import Report
-from analysis.reports.deferred_reports import ReportRequest, kept_deferred
+from analysis.reports.deferred_reports import ReportRequest, kept_deferred, note_progress
 from analysis.reports.run_marks import banners
 from benchmarks.core.ports.published import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
-LACKS_DEFERRED = "This file lacks the slow part of this page; the command reproduce computes it."
+LACKS_DEFERRED = "This page lacks a part that takes long; the ZIP and the one-file report have it."
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
     condition = part.filters.get("condition")
     if condition and condition not in {run.condition for run in about.runs}:
         return None
+    note_progress(f"computing {page.title}")
     selection = select_these(page, Filters(**part.filters), about)
     key = report_key(page, selection)
     wanted, deferred = _deferred(part, page, selection, key, compute=about.compute_deferred)
@@ -151,7 +152,7 @@ def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) ->
 
     Only the command writes it: on a page, who may read a study's results depends on the reader.
     """
-    study = newest_study_of(about.runs, page.asks) if about.compute_deferred else None
+    study = newest_study_of(about.runs, page.asks) if about.seen.user is None else None
     if study is None:
         return None
     selection = selection_of_study(study, Filters(**part.filters), about.runs, [], about.seen)

@@ -15,13 +15,14 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.exports.about import about_file
-from analysis.exports.figure_pdf import answer_pdf
+from analysis.exports.figure_pdf import pdf_file
 from analysis.exports.latex import TableSource
 from analysis.filters import with_query
 from analysis.models import RatingTable
 from analysis.pages.navigation import OWN, all_places
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Report
+from analysis.reports.deferred_files import DeferredFile, deferred_file
 from analysis.tables.agreement.inputs import AgreementSettings, example_csv
 from analysis.tables.checks import TableCheck, checks_of, enqueue_check, moving_checks
 from analysis.tables.selectors import TablePage, ask_for, may_change, shown, tables_for
@@ -301,11 +302,15 @@ def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpRe
 
 @require_safe
 @signed_in
-def rating_table_pdf(request: HttpRequest, table_id: int, part: str) -> HttpResponseBase:
+@deferred_file
+def rating_table_pdf(
+    request: HttpRequest, table_id: int, part: str
+) -> DeferredFile | HttpResponseBase:
     """Show a figure as PDF."""
     table, found = _open(request, table_id)
     spec = _ready_report(found).figure(part)
-    return answer_pdf(request, spec, found.deferred.wanted.key, [table.name, part])
+    key = f"{found.deferred.wanted.key}:{part}"
+    return pdf_file(request, lambda: spec, key, [table.name, part])
 
 
 @require_POST

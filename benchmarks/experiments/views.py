@@ -60,7 +60,7 @@ def experiment_new(request: HttpRequest) -> HttpResponse:
     """Show the editor, and on request the size and cost of the design with the start button."""
     allow(request, START)
     ensure_scripted_agents()
-    if request.method != "POST":
+    if request.method != "POST" or "of_runs" in request.POST:
         text, context = _first_text(request)
         form = DesignForm(initial={"text": text})
         return render(
@@ -134,7 +134,7 @@ def _choices(request: HttpRequest) -> dict[str, Any]:
     """Return the form of the simple case, for the dataset in the URL or the newest one."""
     seen = visibility(request)
     known = [one for one in seen.of(Dataset.objects.all()) if system_of(one.system)]
-    wanted = request.GET.get("dataset", "")
+    wanted = (request.POST or request.GET).get("dataset", "")
     dataset = next((one for one in known if str(one.pk) == wanted), known[0] if known else None)
     bound = request.GET if "c-replicates" in request.GET else None
     form = ChoicesForm(bound, dataset=dataset, seen=seen) if dataset is not None else None
@@ -142,14 +142,17 @@ def _choices(request: HttpRequest) -> dict[str, Any]:
 
 
 def _text_of_run_form(request: HttpRequest) -> str:
-    """Return the design of the form for runs, with three seeds; empty without one."""
+    """Return the design of the form for runs, with three seeds; empty without one.
+
+    That form posts its choices: they are many, and an address would hold its token.
+    """
     seen = visibility(request)
-    wanted = paging.as_id(request.GET.get("dataset", ""))
+    wanted = paging.as_id(request.POST.get("dataset", ""))
     dataset = seen.of(Dataset.objects.all()).filter(pk=wanted or 0).first()
     system = system_of(dataset.system) if dataset is not None else None
-    if dataset is None or system is None or "agents" not in request.GET:
+    if dataset is None or system is None or "agents" not in request.POST:
         return ""
-    form = NewRunForm(request.GET, dataset=dataset, system=system, seen=seen)
+    form = NewRunForm(request.POST, dataset=dataset, system=system, seen=seen)
     if not form.is_valid():
         messages.error(request, "The form for runs has errors, so no design was made from it.")
         return ""

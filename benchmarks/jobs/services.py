@@ -119,13 +119,20 @@ def keep_lease(
 
 Work = Callable[[Job, Progress], None]
 WORK: dict[str, Work] = {}
+# Kinds of which only so many jobs run at once, on all machines together.
+AT_ONCE: dict[str, int] = {}
 
 
-def job_kind(name: str) -> Callable[[Work], Work]:
-    """Register the work of a kind of job. It can be restarted at any time, so it must resume."""
+def job_kind(name: str, *, at_once: int | None = None) -> Callable[[Work], Work]:
+    """Register the work of a kind of job. It can be restarted at any time, so it must resume.
+
+    ``at_once`` bounds how many of the kind run at the same time; the others stay queued.
+    """
 
     def register(work: Work) -> Work:
         WORK[name] = work
+        if at_once is not None:
+            AT_ONCE[name] = at_once
         return work
 
     return register
@@ -137,6 +144,8 @@ def perform(*, job_id: int, owner: str) -> None:
     now = timezone.now()
     lapsed = Q(status=Job.Status.RUNNING, lease_until__lt=contact.lapsed_by(now))
     free = Q(status=Job.Status.QUEUED) | lapsed
+    if not _has_room(job_id, lapsed):
+        return  # the next one of its kind to end wakes it
     claimed = Job.objects.filter(free, pk=job_id).update(
         status=Job.Status.RUNNING,
         lease_owner=owner,
@@ -166,6 +175,26 @@ def perform(*, job_id: int, owner: str) -> None:
         _finish(job, owner, Job.Status.DONE, None)
 
 
+def _has_room(job_id: int, lapsed: Q) -> bool:
+    """Return whether one more job of this kind may run.
+
+    Two workers that look at the same moment may both find room: the bound protects a machine's
+    memory and processors, and one job more does them no harm.
+    """
+    kind = Job.objects.filter(pk=job_id).values_list("kind", flat=True).first()
+    if kind not in AT_ONCE:
+        return True
+    running = Job.objects.filter(kind=kind, status=Job.Status.RUNNING).exclude(lapsed)
+    return running.exclude(pk=job_id).count() < AT_ONCE[kind]
+
+
+def _wake_next(kind: str) -> None:
+    """Wake a worker for the oldest queued job of a kind that is bounded."""
+    waiting = Job.objects.filter(kind=kind, status=Job.Status.QUEUED).order_by("pk").first()
+    if kind in AT_ONCE and waiting is not None:
+        _wake_on_commit(waiting.pk)
+
+
 def _finish(job: Job, owner: str, status: str, message: str | None) -> None:
     changes: dict[str, Any] = {"status": status, "finished_at": timezone.now()}
     if message is not None:
@@ -173,6 +202,7 @@ def _finish(job: Job, owner: str, status: str, message: str | None) -> None:
     Job.objects.filter(pk=job.pk, lease_owner=owner).update(
         lease_owner="", lease_until=None, **changes
     )
+    _wake_next(job.kind)
 
 
 def release_jobs(jobs: QuerySet[Job]) -> int:

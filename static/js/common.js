@@ -320,14 +320,29 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// Fetches the text of a file; one that a job still writes (202) is asked for again.
+async function fetchFile(address) {
+  for (;;) {
+    const answer = await fetch(address, { credentials: "same-origin" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    if (answer.status !== 202) return answer.text();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
+// A file for which a page waited (analysis/_file_wait.html) is downloaded once it is there.
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  const link = target instanceof Element && document.querySelector("#file-wait a[data-download-now]");
+  if (!link) return;
+  delete link.dataset.downloadNow;
+  location.assign(link.href);
+});
+
 // data-copy-from="URL" fetches that address and copies its text.
 document.addEventListener("click", async (event) => {
   const button = event.target instanceof Element && event.target.closest("[data-copy-from]");
   if (!button) return;
-  const text = fetch(button.dataset.copyFrom, { credentials: "same-origin" }).then((answer) => {
-    if (!answer.ok) throw new Error(String(answer.status));
-    return answer.text();
-  });
+  const text = fetchFile(button.dataset.copyFrom);
   try {
     // Pass the promise itself: some browsers forget the click while it is awaited.
     if (window.ClipboardItem) {

@@ -9,6 +9,7 @@ from django.conf import settings
 ROOT = Path(settings.BASE_DIR)
 FOLDERS = ("templates", "benchmarks/systems", "analysis/pages")
 FORM = re.compile(r"<form\b(?P<tag>[^>]*)>(?P<inside>.*?)</form>", re.DOTALL)
+AS_ADDRESS = re.compile(r"""<button\b[^>]*\bformmethod=["']get["']""", re.IGNORECASE)
 ASKED = re.compile(r"<[^>]*\bhx-get=[^>]*>", re.DOTALL)
 
 
@@ -22,7 +23,8 @@ def faults(text: str) -> Iterator[str]:
     """Yield the parts of a template that would put a CSRF token into an address."""
     for form in FORM.finditer(text):
         posted = re.search(r"""method=["']post["']""", form["tag"], re.IGNORECASE)
-        if not posted and "csrf_token" in form["inside"]:
+        as_address = not posted or AS_ADDRESS.search(form["inside"])
+        if as_address and "csrf_token" in form["inside"]:
             yield f"a form that is sent as an address: <form{form['tag'][:80]}>"
     for tag in ASKED.findall(text):
         if "hx-include" in tag and 'hx-params="not csrfmiddlewaretoken"' not in tag:
@@ -38,6 +40,7 @@ def test_the_search_finds_what_it_is_for() -> None:
     bad = (
         '<form method="get">{% csrf_token %}</form>',
         '<form id="x">{% csrf_token %}</form>',
+        '<form method="post">{% csrf_token %}<button formmethod="get">A</button></form>',
         '<span hx-get="/a/" hx-include="#form"></span>',
     )
     assert all(list(faults(text)) for text in bad)

@@ -10,13 +10,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file
-from analysis.exports.figure_pdf import answer_pdf
+from analysis.exports.figure_pdf import pdf_file
 from analysis.exports.latex import TableSource
 from analysis.exports.report_file import FileSection
 from analysis.filters.studies import study_version
 from analysis.pages.catalogue import pages_of
 from analysis.pages.responses import answer_figure, answer_latex, answer_table
 from analysis.reports.content import Banner, Report
+from analysis.reports.deferred_files import DeferredFile, deferred_file
 from analysis.reports.stored_reports import keep_report, kept_report, key_of
 from annotation.access import StudyAccess, fetch_read_study
 from annotation.models import Assignment, Study
@@ -26,10 +27,6 @@ from benchmarks.access import VIEW, signed_in
 
 # With more submitted items than this the report is written after the page has come.
 AT_ONCE = 1500
-MANY = (
-    "Not in this file: this study has many answers. Open the page on the server once, and download "
-    "this file again."
-)
 UNNAMED = (
     "What is known of each annotator is left out of files. It is on the server, for those who may "
     "read the answers."
@@ -91,11 +88,12 @@ def latex(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
 
 @require_safe
 @signed_in
-def pdf(request: HttpRequest, pk: int, part: str) -> HttpResponseBase:
+@deferred_file
+def pdf(request: HttpRequest, pk: int, part: str) -> DeferredFile | HttpResponseBase:
     """Show a figure of the page as PDF."""
     access, key = _open(request, pk)
-    figure = _report(access.study, key).figure(part)
-    return answer_pdf(request, figure, key, ["quality", part, access.study.name])
+    name = ["quality", part, access.study.name]
+    return pdf_file(request, lambda: _report(access.study, key).figure(part), f"{key}:{part}", name)
 
 
 def quality_source(request: HttpRequest, study: Study) -> TableSource:
@@ -112,12 +110,7 @@ def quality_section(request: HttpRequest, study: Study) -> FileSection:
     Who may read the answers was decided before.
     """
     title, url = "Quality of the answers", _page_url(request, study)
-    key = key_of("quality", study_version(study))
-    report = kept_report(key)
-    if report is None and not _is_large(study):
-        report = _report(study, key)
-    if report is None:
-        return FileSection("quality", title, url=url, missing=MANY)
+    report = _report(study, quality_key(study))
     kept = tuple(table for table in report.tables if table.name == "agreement")
     summary = replace(report, sentence="", figures=(), notices=(), tables=kept)
     return FileSection("quality", title, url=url, report=summary, missing=UNNAMED)
@@ -131,7 +124,12 @@ def _open(request: HttpRequest, pk: int) -> tuple[StudyAccess, str]:
     access = fetch_read_study(request, pk)
     if access.blind:
         raise PermissionDenied(BLIND)
-    return access, key_of("quality", study_version(access.study))
+    return access, quality_key(access.study)
+
+
+def quality_key(study: Study) -> str:
+    """Return the key of the report on a study's answers as they are now."""
+    return key_of("quality", study_version(study))
 
 
 def _report(study: Study, key: str) -> Report:

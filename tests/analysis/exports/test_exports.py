@@ -12,7 +12,6 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from analysis.exports import figure_pdf
-from analysis.exports import views as exports
 from analysis.exports.chromium import NotPrinted, print_to_pdf
 from analysis.exports.embedding import digest, json_tag, script_tag
 from analysis.exports.figure_page import figure_page
@@ -152,15 +151,6 @@ def test_a_study_as_one_file_names_no_annotator(admin: Client, study: Study) -> 
     assert "imulated annotator" in text
     assert "What is known of each annotator is left out of files" in text
     assert "ann@" not in text and ">ann<" not in text
-
-
-def test_what_was_not_computed_in_time_is_named(
-    reader: Client, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exports, "PATIENCE", -1)
-    text = text_of(reader, reverse("analysis:run_file", args=[run.pk]))
-    assert text.count("takes long and was not computed yet") >= 3
-    assert "run-table-results" in text
 
 
 def test_a_blind_annotator_gets_no_file_of_the_study(client: Client, study: Study) -> None:

@@ -23,6 +23,7 @@ from benchmarks.datasets.files import import_dataset
 from benchmarks.demo import save_demo_dataset
 from benchmarks.models import Experiment, Run, Trajectory
 from benchmarks.systems.planbench_xl import world
+from benchmarks.visibility import Visibility
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -264,6 +265,6 @@ def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) ->
     (safety,) = [row for row in table.records() if str(row[0]).startswith("Safety")]
     assert dict(zip(table.header, safety, strict=True))["equal"] == 0.5
     # Who may read a study's answers depends on the reader, so pages leave them out.
-    assert list(sections_of(parts, ReportedRuns((run,), compute_deferred=False))) == []
+    assert list(sections_of(parts, ReportedRuns((run,), seen=Visibility.to(ann)))) == []
     # Nobody answered about another run.
     assert list(sections_of(parts, ReportedRuns((make_run(run.dataset, "bob"),)))) == []

@@ -91,7 +91,8 @@ def test_a_design_can_begin_from_choices_presets_and_other_experiments(researche
     roles = {"role_world_judge_1": "world-facts", "role_user_judge_1": "user-facts",
              "role_simulator_1": "plain-words",
              **{f"role_rubric_judge_{n}": "judge-even" for n in (1, 2, 3)}}  # fmt: skip
-    written = text({**form, **roles, "set_refinement": "2"})
+    posted = {**form, **roles, "set_refinement": "2", "of_runs": "1"}
+    written = researcher.post(NEW, posted).context["form"].initial["text"]
     assert "- refinement: 2" in written and "seeds: [4, 5, 6]" in written
     assert plan_design(read_checked(written)).trajectories == 6
     assert text({"preset": presets()[0].key}) == presets()[0].text
