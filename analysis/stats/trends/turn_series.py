@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,10 @@ class TurnSeries:
         if np.isnan(turn).any():
             raise ValueError("every row needs its turn")
         kept = ~np.isnan(score)
-        names, code = encode(t for t, keep in zip(trajectories, kept, strict=True) if keep)
+        names, code = encode(trajectories if kept.all() else compress(trajectories, kept))
         turn = turn[kept]
-        if len(set(zip(code.tolist(), turn.tolist(), strict=True))) < code.size:
+        order = np.lexsort((turn, code))
+        if ((np.diff(code[order]) == 0) & (np.diff(turn[order]) == 0)).any():
             raise ValueError("one row per trajectory and turn: average the judges first")
         repeated = int((np.bincount(code, minlength=len(names)) > 1).sum())
         gone = int((~kept).sum())

@@ -1,0 +1,79 @@
+"""Simulate size and power of the pooled slope, for the docs.
+
+    python -m tests.analysis.stats.trends.simulate_pooled
+
+prints the table of `docs/statistics.md` (about ten minutes). Every data set has its own seed.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.trends.pooled import pooled_slope
+
+SEED = 20261124
+DATA_SETS = 200
+TURNS = 10
+# Agents, tasks, and the SD of agents' slopes.
+SETTINGS = ((1, 32, 0.0), (2, 32, 0.0), (3, 32, 0.0), (3, 32, 0.05), (5, 12, 0.0), (5, 32, 0.0),
+            (5, 32, 0.05), (10, 32, 0.0), (10, 32, 0.05))  # fmt: skip
+SLOPES = (0.0, -0.06)
+
+
+def made_turns(
+    agents: int, tasks: int, spread: float, slope: float, seed: Sequence[int]
+) -> tuple[list[Any], ...]:
+    """Return agents, tasks, trajectories, turns and scores of agents that play the same tasks.
+
+    Levels: tasks N(3.2, 0.4), agents N(0, 0.3), trajectories N(0, 0.3); slopes: agents
+    N(slope, spread), trajectories N(0, 0.03); noise N(0, 0.7), rounded to thirds from 1 to 5. After
+    each turn a trajectory ends with a chance of 1/(1 + exp(1.2 − 2(score − 3.2))): it depends on
+    the last score.
+    """
+    rng = np.random.default_rng(seed)
+    rows: list[tuple[Any, ...]] = []
+    levels = rng.normal(3.2, 0.4, tasks)
+    for agent in range(agents):
+        better, change = rng.normal(0, 0.3), rng.normal(slope, spread)
+        for task in range(tasks):
+            level, own = rng.normal(levels[task] + better, 0.3), rng.normal(change, 0.03)
+            for turn in range(1, TURNS + 1):
+                raw = level + own * (turn - 1) + rng.normal(0, 0.7)
+                score = min(5.0, max(1.0, round(3 * raw) / 3))
+                rows.append((f"a{agent}", task, (agent, task), turn, score))
+                if rng.random() < 1 / (1 + np.exp(1.2 - 2 * (score - 3.2))):
+                    break
+    return tuple(list(column) for column in zip(*rows, strict=True))
+
+
+def clear_share(
+    agents: int, tasks: int, spread: float, slope: float, data_sets: int
+) -> tuple[float, float]:
+    """Return how often the 95 % interval excludes 0, and the mean estimate."""
+    clear, total = 0, 0.0
+    for number in range(data_sets):
+        seed = (SEED, agents, tasks, round(1000 * spread), number)
+        found = pooled_slope(*made_turns(agents, tasks, spread, slope, seed)).slope
+        assert found.interval is not None and found.value is not None
+        clear += not found.interval.holds(0)
+        total += found.value
+    return clear / data_sets, total / data_sets
+
+
+def main() -> None:
+    """Print the table."""
+    print(
+        "| agents | tasks | SD of agents' slopes |", " | ".join(f"slope {s:g}" for s in SLOPES), "|"
+    )
+    print("|---:|---:|---:|", "---:|" * len(SLOPES))
+    for agents, tasks, spread in SETTINGS:
+        cells = []
+        for slope in SLOPES:
+            share, mean = clear_share(agents, tasks, spread, slope, DATA_SETS)
+            cells.append(f"{share:.1%} ({mean:+.3f})")
+        print(f"| {agents} | {tasks} | {spread:g} |", " | ".join(cells), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
