@@ -10,9 +10,12 @@ from allauth.core import context
 from allauth.core import ratelimit as ratelimits
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal import ratelimit
+from allauth.decorators import rate_limit
+from django.conf import settings
+from django.contrib.auth.views import PasswordResetConfirmView
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 # The limit that each page of accounts has; names as in ACCOUNT_RATE_LIMITS.
@@ -22,6 +25,7 @@ ACTIONS = {
     "account_reauthenticate": "reauthenticate",
     "join": "join",
     "recruit": "join",
+    "account_start": "join",
 }
 FAILED = "login_failed"
 # Counted for a name alone, from whatever address: wrong passwords, and attempts once there were
@@ -120,3 +124,21 @@ def seconds_to_wait(request: HttpRequest, action: str, *, key: str | None = None
         if len(tried) >= rate.amount:
             waits.append(tried[rate.amount - 1] + rate.duration - time.time())
     return math.ceil(max(waits))
+
+
+@rate_limit(action="join", limit_get=True)  # type: ignore[untyped-decorator]  # has no types
+def first_password(request: HttpRequest, uidb64: str, token: str) -> HttpResponseBase:
+    """Let somebody choose the password of an account that was made for them, and sign in.
+
+    Django's own view: it moves the token into the session at once, and a token works once, because
+    the new password changes what it is computed from.
+    """
+    view = PasswordResetConfirmView.as_view(
+        template_name="account/first_password.html",
+        success_url="/",
+        post_reset_login=True,
+        post_reset_login_backend=settings.AUTHENTICATION_BACKENDS[0],
+    )
+    response = view(request, uidb64=uidb64, token=token)
+    response["Referrer-Policy"] = "no-referrer" if response.status_code == 302 else "same-origin"
+    return response

@@ -37,6 +37,7 @@ account_inactive                  GET  ok       ok       ok       ok       ok   
 account_signup                    GET  ok       moved    moved    moved    moved    moved    moved    moved    moved    moved
 account_reauthenticate            GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 account_change_password           GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
+account_start                     GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
 account_set_password              GET  login    moved    moved    moved    moved    moved    moved    moved    moved    moved
 mfa_index                         GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 mfa_authenticate                  GET  login    moved    moved    moved    moved    moved    moved    moved    moved    moved
@@ -262,6 +263,7 @@ annotation:recruiting_payment     GET  login    404      403      404      403  
 annotation:recruiting_payment     POST login    404      403      404      403      moved    403      404      404      moved
 annotation:recruiting_payment_file GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:recruiting_link_revoke POST login    404      403      404      403      moved    403      404      404      moved
+annotation:recruiting_approve     POST login    404      403      404      403      moved    403      404      404      moved
 annotation:recruit_change         POST login    404      403      404      403      moved    403      404      404      moved
 annotation:recruit                GET  404      404      404      404      404      404      404      404      404      404
 annotation:recruit_link           GET  moved    moved    moved    moved    moved    moved    moved    moved    moved    moved

@@ -290,6 +290,7 @@ def _rows(study: Study) -> dict[str, Any]:
     return {
         "message": message.pk,
         "token": "of-no-invite",
+        "uidb64": "MQ",
         "pk": study.pk,
         "study_id": study.pk,
         "position": 1,
