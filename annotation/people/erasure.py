@@ -1,10 +1,10 @@
 """Erase a person: blank their account and texts, and leave a tombstone.
 
 What stays are rows that refer to "erased-N" and, if the study keeps them, scores and marks under
-the annotator's number, which analyses leave out. Backups are separate files and are not touched.
+the annotator's number, which analyses leave out. Their name and addresses go from other people's
+texts, too. Backups are separate files and are not touched.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +13,11 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
+from django.core.cache import caches
+from django.core.cache.backends.db import DatabaseCache
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from annotation.errors import Refused
 from annotation.models import (
@@ -23,6 +26,7 @@ from annotation.models import (
     Aspect,
     Assignment,
     Invite,
+    LiveDraft,
     Membership,
     Message,
     MessageRead,
@@ -35,10 +39,12 @@ from annotation.models import (
     Study,
     StudyEvent,
 )
+from annotation.people.mail import address_in
+from annotation.people.mentions import Redaction, names_in, names_of
 from annotation.people.withdrawal import withdraw_annotator
 from annotation.record.events import record_event
 from annotation.studies.services import SCORES_TOO, checked_reason
-from benchmarks.models import ApiToken, StoredAnswer, Upload
+from benchmarks.models import ApiToken, Job, StoredAnswer, Upload
 
 ERASED = "(erased)"
 
@@ -47,7 +53,8 @@ ERASED = "(erased)"
 class StoredData:
     """The stored data of a person, to be read before they are erased.
 
-    ``wholly``: the studies that are set to lose their scores and marks too.
+    ``wholly``: the studies that are set to lose their scores and marks too. ``names``: the names
+    and addresses by which the person is known; ``mentions``: how many texts hold each.
     """
 
     studies: int
@@ -55,6 +62,8 @@ class StoredData:
     texts: int
     manages: int
     wholly: Sequence[str]
+    names: Sequence[str]
+    mentions: Sequence[tuple[str, int]]
 
 
 def stored_data_of(user: User) -> StoredData:
@@ -62,6 +71,7 @@ def stored_data_of(user: User) -> StoredData:
     edits = RatingEdit.objects.filter(by=user)
     notes = RemarkText.objects.filter(by=user)
     wholly = Study.objects.filter(participants__user=user, settings__erasure=SCORES_TOO)
+    names = names_of(user)
     return StoredData(
         studies=Participant.objects.filter(user=user).count(),
         answers=edits.filter(aspect=Aspect.ANSWER).count(),
@@ -70,39 +80,55 @@ def stored_data_of(user: User) -> StoredData:
         + notes.exclude(text="").count(),
         manages=Membership.objects.filter(user=user, role=Membership.Role.MANAGER).count(),
         wholly=list(wholly.order_by("pk").values_list("name", flat=True)),
+        names=names,
+        mentions=[(name, Redaction([name], ERASED).count_everywhere()) for name in names],
     )
 
 
-def erase_person(*, user: User, by: User, typed: str, reason: str) -> str:
+def find_account(name: str) -> User | None:
+    """Return the account with this user name, or the one with this e-mail address or ID at a
+    platform; None where there is none, or more than one.
+    """
+    user = User.objects.filter(username=name).first()
+    if user is not None or not name:
+        return user
+    known = Q(email__iexact=name) | Q(recruited__external_id=name)
+    rows = list(User.objects.filter(known).distinct()[:2])
+    return rows[0] if len(rows) == 1 else None
+
+
+def erase_person(
+    *, user: User, by: User, typed: str, reason: str, names: Sequence[str] | None = None
+) -> str:
     """Erase a person from all studies and as an account; returns the name of the tombstone.
 
-    Only an administrator may, who types the person's user name to confirm. It cannot be undone.
+    Only an administrator may, who types the person's user name to confirm. ``names`` are also taken
+    out of other people's texts (default: `names_of`). It cannot be undone.
     """
-    if not by.is_superuser:
-        raise Refused("not_yours", "only an administrator erases a person")
     if user.pk == by.pk:
         raise Refused("invalid", "nobody erases themselves; another administrator can")
-    if typed != user.get_username():
-        raise Refused("invalid", "type the user name exactly as it stands, to confirm")
+    _refuse_unless_confirmed(by, typed, user.get_username())
     reason = checked_reason(reason, why="they are erased")
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if user.get_username() == tombstone(user):
             raise Refused("invalid", "this person is erased already")
-        words = _Redaction(user)
-        if words.known_in(reason):
-            raise Refused("invalid", "the reason is kept, so it must not name the person")
+        own = names_of(user)
+        _refuse_naming(reason, own)
+        words = Redaction(own if names is None else names, tombstone(user))
         roles = _roles(user)
         here = Q(participants__user=user) | Q(events__about=user) | Q(events__by=user)
         studies = list(Study.objects.filter(here | Q(pk__in=roles)).distinct().order_by("pk"))
         for person in Participant.objects.filter(user=user).select_related("study"):
             _leave(person, user, by)
         _blank_answers(user)
-        _blank_events(user, words)
+        _blank_events(user, Redaction(own, tombstone(user)))
         _blank_letters(user)
         _blank_notes(user)
-        _blank_settings(user, words)
-        _blank_account(user, words)
+        _blank_account(user)
+        words.replace_everywhere()
+        _clear_kept_reports()
+        _rename_in_designs(user, Redaction(own[:1], tombstone(user)))
         for study in studies:
             record_event(
                 study=study, kind=StudyEvent.Kind.ERASED, by=by, about=user, reason=reason,
@@ -115,51 +141,78 @@ def erase_person(*, user: User, by: User, typed: str, reason: str) -> str:
     return tombstone(user)
 
 
+@dataclass(frozen=True)
+class Invitee:
+    """Somebody without an account, known by an address, a label or an ID at a platform."""
+
+    name: str
+    names: Sequence[str]
+    invites: Sequence[Invite]
+    recruits: Sequence[Recruit]
+    mentions: Sequence[tuple[str, int]]
+
+
+def find_invitee(name: str) -> Invitee | None:
+    """Return somebody who was invited and never joined, or was screened out; None where nobody by
+    this name was.
+    """
+    if not name:
+        return None
+    unused = Invite.objects.filter(used_by=None, label__icontains=name).order_by("pk")
+    wanted = name.casefold()
+    invites = [
+        row for row in unused if wanted in (row.label.casefold(), address_in(row.label).casefold())
+    ]
+    recruits = list(Recruit.objects.filter(user=None, external_id=name).order_by("pk"))
+    if not invites and not recruits:
+        return None
+    names = [name, *(part for row in invites for part in (row.label, *names_in(row.label)))]
+    names = list(dict.fromkeys(filter(None, names)))
+    mentions = [(name, Redaction([name], ERASED).count_everywhere()) for name in names]
+    return Invitee(name, names, invites, recruits, mentions)
+
+
+def erase_invitee(
+    *, invitee: Invitee, by: User, typed: str, reason: str, names: Sequence[str] | None = None
+) -> None:
+    """Erase somebody without an account: their invitations, which no longer work, and their IDs."""
+    _refuse_unless_confirmed(by, typed, invitee.name)
+    reason = checked_reason(reason, why="they are erased")
+    _refuse_naming(reason, invitee.names)
+    with transaction.atomic():
+        invites = Invite.objects.filter(pk__in=[row.pk for row in invitee.invites], used_by=None)
+        invites.filter(revoked_at=None).update(revoked_at=timezone.now())
+        invites.update(label=ERASED)
+        for row in invitee.recruits:
+            erase_platform_ids(row)
+        Redaction(invitee.names if names is None else names, ERASED).replace_everywhere()
+        studies = {row.study_id for row in invitee.invites}
+        studies |= {row.study_id for row in invitee.recruits}
+        for study in sorted(studies):
+            record_event(
+                study=study, kind=StudyEvent.Kind.ERASED, by=by, reason=reason,
+                detail={
+                    "invites": [row.pk for row in invitee.invites if row.study_id == study],
+                    "recruits": [row.pk for row in invitee.recruits if row.study_id == study],
+                },
+            )  # fmt: skip
+
+
+def _refuse_unless_confirmed(by: User, typed: str, name: str) -> None:
+    if not by.is_superuser:
+        raise Refused("not_yours", "only an administrator erases a person")
+    if typed != name:
+        raise Refused("invalid", "type the name exactly as it stands, to confirm")
+
+
+def _refuse_naming(reason: str, names: Sequence[str]) -> None:
+    if Redaction(names, ERASED).known_in(reason):
+        raise Refused("invalid", "the reason is kept, so it must not name the person")
+
+
 def tombstone(user: User) -> str:
     """Return the name that stays."""
     return f"erased-{user.pk}"
-
-
-class _Redaction:
-    """The words by which a person is known, and what stands in for them."""
-
-    def __init__(self, user: User) -> None:
-        names = {user.username, user.first_name, user.last_name, user.email, user.get_full_name()}
-        known = sorted(filter(None, names), key=len, reverse=True)
-        self.instead = tombstone(user)
-        self.username = user.username
-        self._known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)")
-
-    def known_in(self, text: str) -> bool:
-        """Return whether a text names the person."""
-        return bool(self._known.search(text))
-
-    def replaced(self, value: Any) -> Any:
-        """Return the same value with the tombstone wherever a text in it names the person."""
-        if isinstance(value, str):
-            return self._known.sub(self.instead, value)
-        if isinstance(value, list):
-            return [self.replaced(part) for part in value]
-        if isinstance(value, dict):
-            return {self.unlisted(name): self.replaced(part) for name, part in value.items()}
-        return value
-
-    def unlisted(self, value: Any) -> Any:
-        """Return the same value with the tombstone where the user name stands in a list or as a
-        key.
-
-        That is how designs name people. Other texts are left: a user name may be a common word.
-        """
-        if isinstance(value, str):
-            return self.instead if value == self.username else value
-        if isinstance(value, list):
-            return [self.unlisted(part) for part in value]
-        if isinstance(value, dict):
-            return {
-                self.unlisted(name): part if isinstance(part, str) else self.unlisted(part)
-                for name, part in value.items()
-            }
-        return value
 
 
 def _roles(user: User) -> Mapping[int, list[str]]:
@@ -203,7 +256,7 @@ def _blank_answers(user: User) -> None:
     ratings.filter(assignment__in=whole).update(value=None, chosen=None)
 
 
-def _blank_events(user: User, words: _Redaction) -> None:
+def _blank_events(user: User, words: Redaction) -> None:
     """Erase the words of what the record says by them or about them; its facts stay."""
     events = StudyEvent.objects.filter(Q(by=user) | Q(about=user))
     events.exclude(reason="").erase_words(reason=ERASED)
@@ -220,9 +273,13 @@ def _dull(name: str, value: Any) -> Any:
 
 
 def _blank_letters(user: User) -> None:
-    Invite.objects.filter(Q(used_by=user) | Q(by=user)).exclude(label="").update(label=ERASED)
+    labels = Invite.objects.filter(used_by=user).exclude(label="").values_list("label", flat=True)
+    # A reminder makes a new invitation with the same label, and revokes the earlier one.
+    mine = Q(used_by=user) | Q(by=user) | Q(used_by=None, label__in=list(labels))
+    Invite.objects.filter(mine).exclude(label="").update(label=ERASED)
     Message.objects.filter(Q(to=user) | Q(by=user)).update(text=ERASED)
     MessageRead.objects.filter(user=user).delete()
+    LiveDraft.objects.filter(user=user).delete()
 
 
 def _blank_notes(user: User) -> None:
@@ -236,25 +293,36 @@ def _blank_notes(user: User) -> None:
     texts.exclude(text="").erase_words(text=ERASED)
 
 
-def _blank_settings(user: User, words: _Redaction) -> None:
-    """Erase names from designs, which name those to whom they dealt."""
+def _clear_kept_reports() -> None:
+    """Clear the reports that are kept in the database, which may name the person.
+
+    A Redis is left alone: it may hold other things, and forgets reports by itself.
+    """
+    if isinstance(caches["kept"], DatabaseCache):
+        caches["kept"].clear()
+
+
+def _rename_in_designs(user: User, username: Redaction) -> None:
+    """Put the tombstone into designs, where the user name refers to the account."""
     for study in Study.objects.filter(participants__user=user).only("pk", "settings"):
-        blank = words.unlisted(study.settings)
+        blank = username.replaced_in_settings(study.settings)
         if blank != study.settings:
             Study.objects.filter(pk=study.pk).update(settings=blank)
 
 
-def _blank_account(user: User, words: _Redaction) -> None:
+def _blank_account(user: User) -> None:
     _end_sessions(user)
     ApiToken.objects.filter(user=user).delete()
     StoredAnswer.objects.filter(user=user).delete()
     Upload.objects.filter(created_by=user).delete()
+    # Titles of jobs are names of files.
+    Job.objects.filter(created_by=user).update(title=ERASED)
     Membership.objects.filter(user=user).delete()
     _blank_recruiting(user)
     for name in ("emailaddress_set", "authenticator_set", "socialaccount_set", "saved_views"):
         getattr(user, name).all().delete()
     Annotator.objects.filter(user=user, is_simulated=False).delete()
-    _blank_log(user, words)
+    _blank_log(user)
     user.groups.clear()
     user.user_permissions.clear()
     user.username, user.email, user.first_name, user.last_name = tombstone(user), "", "", ""
@@ -265,11 +333,16 @@ def _blank_account(user: User, words: _Redaction) -> None:
 
 
 def _blank_recruiting(user: User) -> None:
-    """Erase the ids of a platform; that somebody came by a link, finished and got a bonus stays."""
     for row in Recruit.objects.filter(user=user):
-        row.external_id = f"erased-{row.pk}"
-        row.platform_study = row.platform_session = row.browser = row.code = ""
-        row.save()
+        erase_platform_ids(row)
+
+
+def erase_platform_ids(row: Recruit) -> None:
+    """Erase the IDs of a platform; that somebody came by a link, finished and got a bonus stays."""
+    row.external_id = f"erased-{row.pk}"
+    row.platform_study = row.platform_session = row.browser = row.code = ""
+    row.rejection = ERASED if row.rejection else ""
+    row.save()
 
 
 def _end_sessions(user: User) -> None:
@@ -282,14 +355,8 @@ def _end_sessions(user: User) -> None:
     Session.objects.filter(pk__in=mine).delete()
 
 
-def _blank_log(user: User, words: _Redaction) -> None:
-    """Erase from the administration's log what it says about this account, and names in its
-    other lines.
-    """
+def _blank_log(user: User) -> None:
+    """Erase from the administration's log what it says about this account."""
     of_users = ContentType.objects.get_for_model(User)
     about = LogEntry.objects.filter(content_type=of_users, object_id=str(user.pk))
     about.update(object_repr=tombstone(user), change_message="")
-    for row in LogEntry.objects.filter(object_repr__contains=words.username).iterator():
-        if words.known_in(row.object_repr):
-            blank = words.replaced(row.object_repr)[:200]
-            LogEntry.objects.filter(pk=row.pk).update(object_repr=blank, change_message="")

@@ -153,10 +153,17 @@ class ReasonForm(forms.Form):
 
 
 class EraseForm(forms.Form):
-    """The person to erase, confirmed by typing the user name."""
+    """The person to erase, confirmed by typing the name under which they were found."""
 
+    names = forms.CharField(
+        label="Names and addresses to remove from other people's texts",
+        required=False,
+        max_length=2000,
+        help_text="One per line. Take out a name that is a common word; add nicknames.",
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+    )
     typed = forms.CharField(
-        label="Type the user name to confirm",
+        label="Type the name to confirm",
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
@@ -166,6 +173,11 @@ class EraseForm(forms.Form):
         help_text="Recorded, so do not name the person. Example: requested by letter on 3 May.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
+
+    def clean_names(self) -> list[str]:
+        """Return the names, one per line of the field."""
+        lines = self.cleaned_data["names"].splitlines()
+        return [name for line in lines if (name := line.strip())]
 
 
 # Django's class takes a parameter in its stubs only.

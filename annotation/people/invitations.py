@@ -163,5 +163,5 @@ def _record(invite: Invite, what: str, *, by: User) -> None:
     record_event(
         study=invite.study_id, kind=StudyEvent.Kind.INVITED, by=by,
         about=by if what == "used" else None,
-        detail={"invite": invite.pk, "what": what, "role": invite.role, "label": invite.label},
+        detail={"invite": invite.pk, "what": what, "role": invite.role},
     )  # fmt: skip

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -17,7 +16,14 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import StudyAccess, fetch_managed_study, fetch_study, person
 from annotation.errors import Refused
 from annotation.models import Assignment, Participant
-from annotation.people.erasure import erase_person, stored_data_of, tombstone
+from annotation.people.erasure import (
+    erase_invitee,
+    erase_person,
+    find_account,
+    find_invitee,
+    stored_data_of,
+    tombstone,
+)
 from annotation.people.forms import EraseForm, ReasonForm
 from annotation.people.services import unblind_annotator, unblind_study
 from annotation.people.withdrawal import restore_annotator, withdraw_annotator
@@ -227,23 +233,37 @@ def erase(request: HttpRequest) -> HttpResponseBase:
     by = person(request)
     if not by.is_superuser:
         raise PermissionDenied("Only administrators can erase a person.")
-    name = request.GET.get("user", "")
-    user = User.objects.filter(username=name).first() if name else None
-    form = EraseForm(request.POST if user is not None and request.method == "POST" else None)
+    name = request.GET.get("user", "").strip()
+    user = find_account(name)
+    invitee = find_invitee(name) if user is None else None
+    stored = stored_data_of(user) if user is not None else None
+    known = stored or invitee
+    names = "\n".join(known.names) if known is not None else ""
+    posted = request.POST if known is not None and request.method == "POST" else None
+    form = EraseForm(posted, initial={"names": names})
     status = 422 if request.method == "POST" else 200
-    if user is not None and form.is_bound and form.is_valid():
+    if form.is_bound and form.is_valid():
         try:
-            message = erase_person(user=user, by=by, **form.cleaned_data)
+            if user is not None:
+                erased = erase_person(user=user, by=by, **form.cleaned_data)
+                message = f"The person is erased. Remaining rows refer to {erased}."
+            else:
+                assert invitee is not None  # the form is bound for one of the two
+                erase_invitee(invitee=invitee, by=by, **form.cleaned_data)
+                message = "The person is erased. Their links no longer work."
         except Refused as refused:
             form.add_error(None, f"Nothing was changed: {refused.reason}.")
         else:
-            messages.success(request, f"The person is erased. Remaining rows refer to {message}.")
+            messages.success(request, message)
             return redirect("annotation:erase")
     context = {
         "name": name,
         "person": user,
+        "invitee": invitee,
         "form": form,
-        "holdings": stored_data_of(user) if user is not None else None,
+        "holdings": stored,
+        "mentions": known.mentions if known is not None else (),
+        "confirm": user.get_username() if user is not None else name,
         "tombstone": tombstone(user) if user is not None else "",
     }
     return render(request, "annotation/erase.html", context, status=status)

@@ -49,6 +49,11 @@ def address_in(label: str) -> str:
     return address
 
 
+def name_in(label: str) -> str:
+    """Return the name beside the address in such a label; empty where it has none."""
+    return parseaddr(label)[0]
+
+
 @dataclass(frozen=True)
 class OutgoingMail:
     """One mail to one person. ``link`` gives its link once the mail server is reached."""
@@ -142,7 +147,7 @@ def note_mailed(*, invite: Invite, by: User) -> None:
     """Put on record that an invitation was sent by mail."""
     record_event(
         study=invite.study_id, kind=Kind.INVITED, by=by,
-        detail={"invite": invite.pk, "what": "mailed", "role": invite.role, "label": invite.label},
+        detail={"invite": invite.pk, "what": "mailed", "role": invite.role},
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ is.
 import heapq
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from itertools import islice
@@ -18,7 +18,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast, Coalesce
 
-from annotation.models import Aspect, Item, Participant, RatingEdit, Study, StudyEvent
+from annotation.models import Aspect, Invite, Item, Participant, RatingEdit, Study, StudyEvent
 from benchmarks.core.ports.labels import plain
 
 ANSWER = "answer"
@@ -258,7 +258,12 @@ def _event_rows(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEv
     if asked.words:
         with_text = rows.alias(detail_text=Cast("detail", TextField())).order_by()
         matches = with_text.filter(detail_text__icontains=asked.words).values("pk")
-        rows = rows.filter(Q(reason__icontains=asked.words) | Q(pk__in=matches))
+        invited = Invite.objects.filter(label__icontains=asked.words).values_list("pk", flat=True)
+        rows = rows.filter(
+            Q(reason__icontains=asked.words)
+            | Q(pk__in=matches)
+            | Q(kind=StudyEvent.Kind.INVITED, detail__invite__in=list(invited))
+        )
     return rows
 
 
@@ -271,11 +276,16 @@ def _events(study: Study | None, asked: RecordSelection) -> QuerySet[StudyEvent]
 
 
 def _event_entries(rows: Iterable[StudyEvent]) -> list[RecordEntry]:
-    return [_event_entry(row) for row in rows]
+    events = list(rows)
+    ids = {row.detail["invite"] for row in events if "invite" in row.detail}
+    labels = dict(Invite.objects.filter(pk__in=ids).values_list("pk", "label")) if ids else {}
+    return [_event_entry(row, labels) for row in events]
 
 
-def _event_entry(row: StudyEvent) -> RecordEntry:
+def _event_entry(row: StudyEvent, labels: Mapping[int, str]) -> RecordEntry:
     detail = dict(row.detail)
+    if label := labels.get(detail.get("invite", 0)):
+        detail["label"] = label
     question, subject = detail.pop("question", ""), detail.pop("subject", "")
     about = getattr(row.about, "annotator", None)
     return RecordEntry(

@@ -31,12 +31,24 @@ from annotation.models import (
     Participant,
     Rating,
     RatingEdit,
+    Recruit,
+    RecruitingLink,
     RemarkText,
     Study,
     StudyEvent,
     StudyText,
 )
-from annotation.people.erasure import erase_person, stored_data_of
+from annotation.people.erasure import (
+    erase_invitee,
+    erase_person,
+    find_account,
+    find_invitee,
+    stored_data_of,
+)
+from annotation.people.invitations import accept_invite, digest_of, make_invite, revoke_invite
+from annotation.people.mail import note_mailed
+from annotation.people.mentions import free_texts
+from annotation.people.messages import send_message
 from annotation.questionnaires import load_questionnaire
 from annotation.ratings.selectors import human_scores
 from annotation.ratings.services import EditRequest, record_rating
@@ -46,17 +58,24 @@ from annotation.remarks.selectors import labels_of, notes_of
 from annotation.remarks.services import add_remark, put_label, reword_remark
 from annotation.studies.setup import add_member
 from benchmarks.api.tokens import create_token
-from benchmarks.models import StoredAnswer, Upload
+from benchmarks.models import Job, StoredAnswer, Upload
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
 # Each occurs nowhere else; the first is in names and addresses, the second in what was written.
 NAME, WROTE = "xanthippe", "quixotry"
+ADDRESS = f"{NAME}.private@example.net"
 
 
 def remark(question: str, aspect: str, text: str = "", **said: Any) -> EditRequest:
     return EditRequest(uuid.uuid4(), question, text=text, aspect=aspect, **said)
+
+
+def invite(study: Study, by: User, label: str) -> Invite:
+    """Return a new invitation of an annotator."""
+    token = make_invite(study=study, role="annotator", label=label, days=7, by=by)
+    return Invite.objects.get(digest=digest_of(token))
 
 
 @pytest.fixture
@@ -84,6 +103,15 @@ def person(db: None) -> User:
 def study(person: User, ann: User, manager: User) -> Study:
     """They judged, remarked, skipped, decided, agreed, came by an invite and got a message."""
     study = make_judged([person, ann], manager, items=3)
+    # First an invitation that a reminder replaced, then the one by which they came.
+    earlier = invite(study, manager, ADDRESS)
+    revoke_invite(invite=earlier, by=manager)
+    used = invite(study, manager, ADDRESS)
+    note_mailed(invite=used, by=manager)
+    study.memberships.filter(user=person).delete()
+    accept_invite(digest=used.digest, user=person)
+    send_message(study=study, text=f"{NAME.title()} joins; write to {ADDRESS}.", by=manager)
+    Job.objects.create(kind="import", title=f"Importing {NAME}.json", created_by=person)
     span = {"turn": 1, "where": "plan", "start": 0, "end": 3, "quote": WROTE}
     say(
         study, ann, 1, {"safety": 2}, remarks=[remark("safety", Aspect.COMMENT, "Ann's own words.")]
@@ -214,6 +242,8 @@ def test_scores_stay_under_the_number_and_count_no_more(
     assert {score.annotator for score in human_scores(studies=[study.pk])} == {ann.pk}
     assert list(Rating.objects.filter(assignment__annotator=ann).order_by("pk").values()) == others
     assert Message.objects.get(to=ann).text == "Dear Ann"
+    told = Message.objects.get(to=None).text
+    assert told == f"erased-{person.pk} joins; write to erased-{person.pk}."
     states = study.assignments.filter(annotator=person).order_by("position")
     assert [assignment.state for assignment in states] == ["submitted", "skipped", "returned"]
 
@@ -265,6 +295,7 @@ def test_the_record_keeps_what_was_done(study: Study, person: User, root: User) 
     ("given", "told"),
     [
         ({"typed": f"{NAME.title()}.doe"}, "exactly as it stands"),
+        ({"reason": f"By {ADDRESS}."}, "must not name"),
         ({"reason": " "}, "why they are erased"),
         ({"reason": f"{NAME.title()} asked."}, "must not name"),
     ],
@@ -306,3 +337,103 @@ def test_the_page(study: Study, person: User, root: User, manager: User, client:
     )
     assert done.status_code == 302
     assert not User.objects.filter(username=person.username).exists()
+
+
+def test_somebody_who_never_joined_is_erased(
+    study: Study, manager: User, root: User, client: Client
+) -> None:
+    waiting = invite(study, manager, "Zenobia Roe <zenobia@example.org>")
+    send_message(study=study, text="Zenobia Roe comes later (zenobia@example.org).", by=manager)
+    client.force_login(root)
+    address = f"{reverse('annotation:erase')}?user=zenobia@example.org"
+    page = client.get(address).content.decode()
+    assert "without an account" in page and "zenobia@example.org" in page
+    given = {"names": "zenobia@example.org\nZenobia Roe", "reason": "By letter."}
+    assert client.post(address, {**given, "typed": "zenobia"}).status_code == 422
+    assert found("zenobia")
+    done = client.post(address, {**given, "typed": "zenobia@example.org"})
+    assert done.status_code == 302
+    assert found("zenobia") == []
+    waiting.refresh_from_db()
+    assert waiting.revoked_at is not None
+    event = StudyEvent.objects.get(kind=StudyEvent.Kind.ERASED)
+    assert (event.about, event.detail) == (None, {"invites": [waiting.pk], "recruits": []})
+    assert find_invitee("zenobia@example.org") is None
+
+
+def test_an_id_that_was_screened_out_is_erased(study: Study, manager: User, root: User) -> None:
+    link = RecruitingLink.objects.create(
+        study=study, digest="l", platform="prolific", places=1, items_each=1, by=manager,
+        expires_at=timezone.now(),
+    )  # fmt: skip
+    row = Recruit.objects.create(study=study, link=link, external_id="5f3abcde", browser="b")
+    invitee = find_invitee("5f3abcde")
+    assert invitee is not None
+    erase_invitee(invitee=invitee, by=root, typed="5f3abcde", reason="By mail.")
+    row.refresh_from_db()
+    assert (row.external_id, row.browser) == (f"erased-{row.pk}", "")
+    assert found("5f3abcde") == []
+
+
+def test_events_refer_to_invitations_which_the_record_names(study: Study) -> None:
+    events = StudyEvent.objects.filter(kind=StudyEvent.Kind.INVITED)
+    assert events.count() == 5 and ADDRESS not in str(list(events.values_list("detail")))
+    shown = record_entries(study, RecordSelection(words=ADDRESS))
+    assert [entry.detail["label"] for entry in shown] == [ADDRESS] * 5
+
+
+def test_a_name_that_is_a_common_word_can_be_left(study: Study, person: User, root: User) -> None:
+    send_message(study=study, text="The doe is a deer.", by=root)
+    erase_person(
+        user=person, by=root, typed=person.username, reason="By letter.",
+        names=[name for name in stored_data_of(person).names if name != "doe"] + ["Xanthi"],
+    )  # fmt: skip
+    assert Message.objects.filter(text="The doe is a deer.").exists()
+    study.refresh_from_db()
+    assert f"erased-{person.pk}" in study.settings["dealt"]  # a design refers to the account
+
+
+def test_an_account_is_found_by_its_address(study: Study, person: User) -> None:
+    assert find_account(person.email.upper()) == person
+    User.objects.create_user("double", email=person.email)
+    assert find_account(person.email) is None and find_account("") is None
+
+
+def test_logs_do_not_name_people(
+    study: Study, manager: User, client: Client, root: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.force_login(root)
+    with caplog.at_level("DEBUG", "planjury"), caplog.at_level("INFO"):
+        address = f"{reverse('annotation:erase')}?user={NAME}.doe"
+        client.get(address)
+        client.post(address, {"typed": f"{NAME}.doe", "reason": "So."})
+        client.get(f"/no/such/page/?address={ADDRESS}")
+    assert caplog.records and NAME not in caplog.text.lower()
+
+
+# Texts that the product, a file or a design writes, and ids; people write none of them freely.
+NOT_FREE = {
+    "Item": {"asked", "subjects", "expected"},
+    "Invite": {"digest"},
+    "LivePlan": {"system"},
+    "LivePlace": {"roles", "stand_in"},
+    "RecruitingLink": {"digest", "code", "screened_code", "review_code", "return_url"},
+    "StoredQuestionnaire": {"name", "text"},
+    "Assignment": {"pattern", "verdicts"},
+    "FailureLabel": {"key", "system"},
+    "Remark": {"quote"},  # of a trajectory
+    # Erased by the person they belong to.
+    "Recruit": {"held_for", "external_id", "platform_study", "platform_session", "browser", "code"},
+}
+PLACES = {"question", "subject", "kind", "questionnaire", "background", "chosen", "mode"}
+
+
+def test_every_text_field_of_a_study_is_searched_or_known_to_name_nobody() -> None:
+    kinds = (models.CharField, models.TextField, models.JSONField)
+    forgotten = []
+    for model in apps.get_app_config("annotation").get_models():
+        known = {*free_texts().get(model, ()), *NOT_FREE.get(model.__name__, ()), *PLACES}
+        for field in model._meta.concrete_fields:
+            if isinstance(field, kinds) and not field.choices and field.name not in known:
+                forgotten.append(f"{model.__name__}.{field.name}")
+    assert forgotten == []
