@@ -113,12 +113,12 @@ def items_left(user: User) -> Iterable[OpenDuty]:
     """Return what has to be submitted, skipped or played first, study by study."""
     places = counted(_own_places(user.pk), "session__study")
     blind = Study.objects.filter(pk__in=blind_studies(user))
-    for study in blind.annotate(places=places).order_by("pk"):
+    for study in blind.annotate(live_places=places).order_by("pk"):
         own = study.assignments.filter(annotator=user, state=Assignment.State.OPEN)
         left = own.count()
         if study.dealing == Study.Dealing.POOL and study.status == Study.Status.OPEN:
             left += _free(user.pk).filter(study=study).count()
-        counts = (("item", left), ("session", study.places))
+        counts = (("item", left), ("session", study.live_places))
         words = " and ".join(f"{n} {what}{pluralize(n)}" for what, n in counts if n)
         word = study.get_status_display().lower()
         title = study.name if study.status == Study.Status.OPEN else f"{study.name} ({word})"

@@ -36,14 +36,17 @@ I have read the information. I take part voluntarily and can stop at any time wi
 reason. My answers may be analysed and published without my name."""
 
 
-def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
-    """Plan for eight annotators, three queries each with all agents’ trajectories, one rater for
-    each.
+def paper_plan(
+    dataset: Dataset, annotators: Sequence[str] = (), *, name: str, places: int = 0
+) -> StudyPlan:
+    """Plan three queries for each annotator (eight in the paper), with all agents’ trajectories,
+    one rater for each.
     """
     return StudyPlan(
         name=name,
         questionnaire=TEN_QUESTIONS,
         items=_runs(dataset),
+        places=places,
         annotators=tuple(annotators),
         order="queries",
         queries_each=QUERIES_EACH,
@@ -53,32 +56,38 @@ def paper_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> Stu
 
 def shared_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
     """Plan thirty trajectories, three of each agent, all of them scored by every annotator."""
-    plan = _plan_by_agent(dataset, annotators, name, TEN_QUESTIONS)
+    plan = _plan_by_agent(dataset, annotators, 0, name, TEN_QUESTIONS)
     return replace(plan, raters=len(annotators), information="", consent="")
 
 
-def violation_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+def violation_plan(
+    dataset: Dataset, annotators: Sequence[str] = (), *, name: str, places: int = 0
+) -> StudyPlan:
     """Plan thirty trajectories, three of each agent, three annotators each, two training items."""
     lessons = list(_lessons(dataset))
     return replace(
-        _plan_by_agent(dataset, annotators, name, VIOLATIONS),
+        _plan_by_agent(dataset, annotators, places, name, VIOLATIONS),
         training=tuple(SpecialItem(trajectory=pk, expected=expected) for pk, expected in lessons),
     )
 
 
-def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+def filter_plan(
+    dataset: Dataset, annotators: Sequence[str] = (), *, name: str, places: int = 0
+) -> StudyPlan:
     """Plan thirty tasks with their candidate constraints, three annotators each.
 
-    Where nobody is named, three of those who are free judge each task.
+    Without lists, three of those who are free judge each task.
     """
+    lists = max(places, len(annotators))
     return StudyPlan(
         name=name,
         questionnaire=FILTERS,
         items=ItemSource(dataset=str(dataset.pk)),
         sample=Sample(way="total", count=ITEMS, take_fewer=True),
+        places=places,
         annotators=tuple(annotators),
-        dealing="named" if annotators else "pool",
-        raters=min(RATERS, len(annotators)) or RATERS,
+        dealing="named" if lists else "pool",
+        raters=min(RATERS, lists) or RATERS,
         order="random",
         seed=SEED,
         information=INFORMATION,
@@ -86,21 +95,24 @@ def filter_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> St
     )
 
 
-def turn_plan(dataset: Dataset, annotators: Sequence[str], *, name: str) -> StudyPlan:
+def turn_plan(
+    dataset: Dataset, annotators: Sequence[str] = (), *, name: str, places: int = 0
+) -> StudyPlan:
     """Plan thirty trajectories, three of each agent, every turn scored by three annotators."""
-    return _plan_by_agent(dataset, annotators, name, TURNS)
+    return _plan_by_agent(dataset, annotators, places, name, TURNS)
 
 
 def _plan_by_agent(
-    dataset: Dataset, annotators: Sequence[str], name: str, questionnaire: str
+    dataset: Dataset, annotators: Sequence[str], places: int, name: str, questionnaire: str
 ) -> StudyPlan:
     return StudyPlan(
         name=name,
         questionnaire=questionnaire,
         items=_runs(dataset),
         sample=Sample(way="per_model", count=EACH_MODEL, take_fewer=True),
+        places=places,
         annotators=tuple(annotators),
-        raters=min(RATERS, len(annotators)),
+        raters=min(RATERS, max(places, len(annotators))),
         order="blocks",
         seed=SEED,
         information=INFORMATION,

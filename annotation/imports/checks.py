@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from annotation.assignments.dealing import PARTS
 from annotation.errors import Refused
 from annotation.exports.head import described
 from annotation.imports.matching import duplicates
@@ -21,7 +22,6 @@ from annotation.questionnaires import (
     read_questionnaire,
 )
 from annotation.ratings.checks import check_answer
-from annotation.studies.setup import PARTS
 
 Questionnaires = dict[str, Questionnaire]
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from annotation.assignments.dealing import assign_items
 from annotation.assignments.services import lock_study
 from annotation.designs.sampling import Sample, sample_options
 from annotation.designs.types import DesignError
@@ -18,7 +19,7 @@ from annotation.planning.sources import find_items
 from annotation.questionnaires import load_questionnaire
 from annotation.record.events import record_event
 from annotation.studies.services import checked_reason, refuse_unless_stored
-from annotation.studies.setup import NewItem, add_items, assign_items
+from annotation.studies.setup import NewItem, add_items
 from benchmarks.asks.players import players
 from benchmarks.visibility import Visibility
 

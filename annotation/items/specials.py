@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q
 
+from annotation.assignments.dealing import assign_items, last_position
 from annotation.assignments.services import lock_study
 from annotation.designs.placement import choose_gold, hide_more
 from annotation.errors import Refused
@@ -25,7 +26,7 @@ from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.questionnaires import load_questionnaire
 from annotation.record.events import record_event
 from annotation.studies.services import OVER, refuse_unless_stored
-from annotation.studies.setup import NewItem, add_items, assign_items, last_position
+from annotation.studies.setup import NewItem, add_items
 from benchmarks.asks.players import players
 from benchmarks.models import Run
 from benchmarks.visibility import Visibility

@@ -3,6 +3,7 @@
 from annotation.models.events import StudyEvent
 from annotation.models.items import Assignment, Item, Participant
 from annotation.models.people import Adjudication, Consent, Invite, Message, MessageRead
+from annotation.models.places import StudyPlace
 from annotation.models.ratings import Aspect, Rating, RatingEdit
 from annotation.models.recruiting import Recruit, RecruitingLink
 from annotation.models.remarks import (
@@ -51,6 +52,7 @@ __all__ = [
     "StoredQuestionnaire",
     "Study",
     "StudyEvent",
+    "StudyPlace",
     "StudyText",
     "TrajectoryLabel",
 ]

@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from annotation.models.append_only import AppendOnly
 from annotation.models.items import Item
+from annotation.models.places import StudyPlace
 from annotation.models.sessions import LivePlace
 from annotation.models.studies import Membership, Study, StudyText
 
@@ -34,7 +35,8 @@ class Consent(AppendOnly):
 class Invite(models.Model):
     """A link that lets one person into a study. Only a digest of its token is kept.
 
-    One to a ``place`` gives its user that place of a session too.
+    One to a ``place`` gives its user that place of a session too, one to a ``study_place`` that
+    list of items.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invites")
@@ -43,6 +45,9 @@ class Invite(models.Model):
     label = models.CharField(max_length=120, blank=True)
     place = models.ForeignKey(
         LivePlace, null=True, blank=True, on_delete=models.CASCADE, related_name="invites"
+    )
+    study_place = models.ForeignKey(
+        StudyPlace, null=True, blank=True, on_delete=models.CASCADE, related_name="invites"
     )
     by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)

@@ -26,7 +26,8 @@ class Study(models.Model):
     changes from item to item; ``gold_feedback``: who submits a gold item sees what was expected.
     ``background`` is the
     questionnaire about the annotators themselves, empty where there is none. In a ``pool`` whoever
-    is free leases the next item for ``lease_minutes``; otherwise items are dealt beforehand.
+    is free leases the next item for ``lease_minutes``; otherwise items are dealt to places
+    (`StudyPlace`), which people claim.
     ``pass_mark`` is the share of expected answers to training items that opens the others;
     ``consent_version`` is that of the newest consent text, 0 where consent is not asked.
     """
@@ -39,7 +40,7 @@ class Study(models.Model):
         ARCHIVED = "archived", "Archived"
 
     class Dealing(models.TextChoices):
-        NAMED = "named", "Dealt to named annotators"
+        NAMED = "named", "Dealt in lists, one for each place"
         POOL = "pool", "Taken from a pool"
 
     class Verdicts(models.TextChoices):

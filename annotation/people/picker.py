@@ -52,14 +52,9 @@ class PeoplePicker(forms.Widget):
 
 
 class PeopleField(forms.Field):
-    """User names. Whether there are such accounts is checked by the form that asks.
-
-    With ``needed_sometimes`` the form checks whether names are needed, and no page calls the field
-    optional.
-    """
+    """User names. Whether there are such accounts is checked by the form that asks."""
 
     widget = PeoplePicker
-    needed_sometimes = False
     default_error_messages = {"required": "Choose at least one person."}  # noqa: RUF012  # as in Django
 
     def to_python(self, value: Any) -> tuple[str, ...]:
@@ -73,8 +68,8 @@ def split_names(value: str | Iterable[str]) -> list[str]:
 
 
 def _accounts() -> list[User]:
-    """Return active accounts: people who annotated, other people, simulated annotators."""
+    """Return active accounts, people who annotated first; simulated annotators are not proposed."""
     took_part = Exists(Participant.objects.filter(user=OuterRef("pk")).order_by())
-    simulated = Exists(Annotator.objects.filter(user=OuterRef("pk"), is_simulated=True))
-    rows = User.objects.filter(is_active=True).annotate(took_part=took_part, simulated=simulated)
-    return list(rows.order_by("simulated", "-took_part", "username")[:MOST_LISTED])
+    simulated = Annotator.objects.filter(user=OuterRef("pk"), is_simulated=True)
+    rows = User.objects.filter(is_active=True).exclude(Exists(simulated))
+    return list(rows.annotate(took_part=took_part).order_by("-took_part", "username")[:MOST_LISTED])

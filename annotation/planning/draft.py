@@ -241,7 +241,7 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
             "verdicts": plan.verdicts, "question_order": plan.question_order,
         },
         "people": {
-            "dealing": plan.dealing, "annotators": plan.annotators,
+            "dealing": plan.dealing, "places": plan.places or None, "annotators": plan.annotators,
             "raters": plan.raters, "lease_minutes": plan.lease_minutes,
         },
         "dealing": {

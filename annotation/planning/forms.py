@@ -280,15 +280,21 @@ def _older(id: str, chosen: SourceChoice) -> list[Questionnaire]:
 LONGEST_TEXT = 20_000
 
 
+class PlacesField(forms.IntegerField):
+    """The number of lists. Only a study dealt in lists needs it, and no page calls it optional."""
+
+    needed_sometimes = True
+
+
 class PeopleForm(StepForm):
     """The choice of annotators, and how many judge each item."""
 
     key = "people"
     short = "Annotators"
     title = "Who judges"
-    lead = "Assign items to named annotators, or let annotators take them from a shared pool."
+    lead = "Deal items in lists that people claim by a link, or let people take them from a pool."
     paths = {
-        "dealing": "dealing", "annotators": "annotators", "raters": "raters",
+        "dealing": "dealing", "places": "places", "annotators": "annotators", "raters": "raters",
         "lease_minutes": "lease_minutes",
     }  # fmt: skip
 
@@ -296,12 +302,17 @@ class PeopleForm(StepForm):
         label="Who gets which item", widget=forms.RadioSelect, choices=list(DEALINGS.items()),
         initial="named",
     )  # fmt: skip
+    places = PlacesField(
+        label="Number of annotators", required=False, min_value=1, max_value=MOST_ANNOTATORS,
+        initial=1,
+        help_text="Each gets a list of items. People need no account yet: you can make a link for "
+        "every list afterwards.",
+    )  # fmt: skip
     annotators = PeopleField(
-        required=False,
-        help_text="Needed for lists of their own. Where whoever is free takes the next item, "
-        "you can also invite people later.",
-    )
-    annotators.needed_sometimes = True
+        label="People who have accounts", required=False,
+        help_text="They take part from the start: in lists they get the first ones. You can also "
+        "leave this empty and invite people later.",
+    )  # fmt: skip
     raters = forms.IntegerField(
         label="Annotators for each item",
         min_value=1,
@@ -325,13 +336,18 @@ class PeopleForm(StepForm):
         missing = sorted(set(names) - set(known.values_list("username", flat=True)))
         if missing:
             self.add_error("annotators", f"No account with this name: {', '.join(missing)}.")
-        if given.get("dealing") == "named":
-            if not names:
-                self.add_error("annotators", "Choose at least one annotator.")
-            elif given.get("raters", 1) > len(names):
-                some = f"Only {len(names)} annotator{'s are' if len(names) > 1 else ' is'} chosen"
+        if given.get("dealing") == "named" and "places" not in self.errors:
+            lists = max(given.get("places") or 0, len(names))
+            if not lists:
+                self.add_error("places", "Enter how many annotators the study has.")
+            elif given.get("raters", 1) > lists:
+                some = f"There {'are' if lists > 1 else 'is'} only {lists}"
+                some += f" annotator{'s' * (lists > 1)}"
                 self.add_error("raters", f"{some}, so an item cannot have {given['raters']}.")
         return given
+
+    def clean_places(self) -> int:
+        return self.cleaned_data["places"] or 0
 
     def clean_lease_minutes(self) -> int:
         return self.cleaned_data["lease_minutes"] or 120
@@ -343,7 +359,7 @@ class DealingForm(StepForm):
     key = "dealing"
     short = "Assignment"
     title = "How items are assigned"
-    lead = "The same names, items and seed give the same study again."
+    lead = "The same items, number of annotators and seed give the same study again."
     paths = {
         "order": "order", "queries_each": "queries_each", "whole_tasks": "whole_tasks",
         "seed": "seed",
@@ -354,11 +370,13 @@ class DealingForm(StepForm):
     )
     queries_each = forms.IntegerField(
         label="Queries for each annotator", required=False, min_value=1, max_value=1000,
-        help_text="An annotator judges all agents’ trajectories of a query.",
+        help_text="An annotator judges all agents’ trajectories of a query, of so many queries. "
+        "Leave empty to deal all items.",
     )  # fmt: skip
     whole_tasks = forms.BooleanField(
         label="Assign whole tasks", required=False,
-        help_text="All items of a task go to the same people. A Latin square needs it to be exact.",
+        help_text="All items of a task go to the same people. A Latin square needs it to be exact. "
+        "A number of queries for each annotator implies it.",
     )  # fmt: skip
     seed = forms.IntegerField(
         min_value=0, max_value=BOUNDS["seed"][1], initial=1,
@@ -367,9 +385,8 @@ class DealingForm(StepForm):
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
-        if given.get("order") != "queries":
-            given["queries_each"] = None
-        elif given.get("queries_each") is None and "queries_each" not in self.errors:
+        missing = given.get("queries_each") is None and "queries_each" not in self.errors
+        if given.get("order") == "queries" and missing:
             self.add_error("queries_each", "Say how many queries each annotator gets.")
         return given
 

@@ -284,6 +284,7 @@ PLAN: Mapping[str, Check] = {
     "questionnaire": _word,
     "items": _items,
     "raters": _number,
+    "places": _number,
     "annotators": _list_of(_word),
     "dealing": _one_of(Dealing),
     "lease_minutes": _number,

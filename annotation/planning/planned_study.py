@@ -1,5 +1,6 @@
 """Compute who judges what from a plan. Nothing is written, so the preview uses it, too."""
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,8 +37,10 @@ from annotation.planning.special_items import ResolvedSpecial, find_specials
 from annotation.quality.rule import NOTHING, TRAIN
 from annotation.questionnaires import Questionnaire, QuestionnaireError, load_questionnaire
 from annotation.questionnaires.requirements import QuestionUse, asked_questions
+from annotation.studies.places import place_name
 from annotation.studies.setup import NewItem
 from benchmarks.asks.players import players
+from benchmarks.core.digests import derive_seed
 from benchmarks.visibility import EVERYTHING, Visibility
 
 Use = Item.Use
@@ -56,7 +59,8 @@ PATHS = {
 class PlannedStudy:
     """The study that a plan results in. ``items`` are in the order in which they would be stored.
 
-    ``dealt``: username → places in ``items``; in a pool nobody gets any beforehand.
+    ``lists`` map the name of a place to indices of ``items``; a pool has none. ``people`` are the
+    accounts that the plan names, by username.
     """
 
     plan: StudyPlan
@@ -66,7 +70,7 @@ class PlannedStudy:
     sampled: Sampled
     design: Allocation | ItemLists
     items: tuple[NewItem, ...]
-    dealt: Mapping[str, Sequence[int]]
+    lists: Mapping[str, Sequence[int]]
     exclusions: Mapping[str, frozenset[int]]
     notes: tuple[str, ...] = ()
 
@@ -96,13 +100,22 @@ class PlannedStudy:
 
     @property
     def orders(self) -> Mapping[str, Sequence[int]]:
-        """The options that each named person judges, training and gold apart."""
+        """The options on each list, training and gold apart."""
         return self._dealing.orders
 
     @property
     def loads(self) -> Mapping[str, int]:
-        """The number of items that each named annotator gets, gold among them."""
-        return {name: len(places) for name, places in self.dealt.items()}
+        """The number of items on each list, gold among them."""
+        return {name: len(indices) for name, indices in self.lists.items()}
+
+    @property
+    def claimed(self) -> list[tuple[str, str, int]]:
+        """The name of each list, the account that claims it ("" where it is free), its items."""
+        accounts = [*self.plan.annotators, *[""] * (len(self.lists) - len(self.plan.annotators))]
+        return [
+            (name, account, len(indices))
+            for account, (name, indices) in zip(accounts, self.lists.items(), strict=False)
+        ]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -142,7 +155,7 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
         raise PlanError(problems)
     found = find_items(plan.items, questionnaire, seen)
     training, gold = find_specials(plan, questionnaire, found, seen)
-    exclusions = _exclusions(people) if questionnaire.unit == "trajectory" else {}
+    exclusions = _exclusions(plan, people) if questionnaire.unit == "trajectory" else {}
     refuse_played_training(training, exclusions)
     apart = {special.pk for special in (*training, *gold)}
     candidates = [option for option in found.options if option.id not in apart]
@@ -150,7 +163,8 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
         raise PlanError([PlanProblem("items", _nothing(found))])
     try:
         sampled = sample_options(options=candidates, sample=plan.sample, seed=plan.seed)
-        dealing = _deal(plan, sampled.options, found, exclusions)
+        options = _whole_queries(plan, sampled.options, found)
+        dealing = _deal(plan, options, found, exclusions)
         design: Allocation | ItemLists = dealing
         if training or gold:
             design = place_specials(
@@ -163,9 +177,9 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
     except DesignError as error:
         path = PATHS.get(error.field, error.field)
         raise PlanError(PlanProblem(path, words) for words in error.problems) from None
-    items, dealt = _items(plan, design, training, gold, questionnaire)
+    items, lists = _items(plan, design, training, gold, questionnaire)
     return PlannedStudy(
-        plan, questionnaire, people, found, sampled, design, items, dealt, exclusions,
+        plan, questionnaire, people, found, sampled, design, items, lists, exclusions,
         tuple(_notes(plan, sampled, dealing)),
     )  # fmt: skip
 
@@ -177,16 +191,29 @@ def _people(plan: StudyPlan) -> tuple[dict[str, User], list[PlanProblem]]:
     found = User.objects.filter(is_active=True).in_bulk(plan.annotators, field_name="username")
     missing = [name for name in plan.annotators if name not in found]
     people = {name: found[name] for name in plan.annotators if name in found}
-    words = f"no account with this name: {name_some(missing)}"
+    words = (
+        f"no account with this name: {name_some(missing)}; leave their places free, and invite "
+        "them by links"
+    )
     return people, [PlanProblem("annotators", words)] if missing else []
 
 
-def _exclusions(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
-    """Return username → trajectories in which they played, of those who played in any."""
+def _exclusions(plan: StudyPlan, people: Mapping[str, User]) -> dict[str, frozenset[int]]:
+    """Return the trajectories in which somebody played who is named, by their list (in a pool by
+    their username).
+    """
     played = players(people.values())
+    lists = list_names(plan)
     return {
-        name: frozenset(played[user.pk]) for name, user in people.items() if played.get(user.pk)
+        lists[index] if lists else name: frozenset(played[people[name].pk])
+        for index, name in enumerate(plan.annotators)
+        if played.get(people[name].pk)
     }
+
+
+def list_names(plan: StudyPlan) -> list[str]:
+    """Return the names of a plan's lists, which are those of its places."""
+    return [place_name(number) for number in range(1, plan.lists + 1)]
 
 
 def refuse_played_training(
@@ -203,6 +230,18 @@ def refuse_played_training(
 # --- Dealing --------------------------------------------------------------------------------------
 
 
+def _whole_queries(
+    plan: StudyPlan, options: Sequence[DesignOption], found: SourceItems
+) -> Sequence[DesignOption]:
+    """Return the options of as many tasks, drawn by seed, as all lists together have room for."""
+    if plan.queries_each is None or plan.order == "queries":  # which draws them itself
+        return options
+    tasks = sorted({found.task_of[option.id] for option in options})
+    random.Random(derive_seed(plan.seed, "queries")).shuffle(tasks)
+    chosen = set(tasks[: plan.queries_each * plan.lists // plan.raters])
+    return [option for option in options if found.task_of[option.id] in chosen]
+
+
 def _deal(
     plan: StudyPlan,
     options: Sequence[DesignOption],
@@ -215,10 +254,10 @@ def _deal(
         return order_pool(options=options, method=plan.order, seed=plan.seed)
     dealt = deal_options(
         options=options,
-        annotators=plan.annotators,
+        annotators=list_names(plan),
         raters=plan.raters,
         seed=plan.seed,
-        unit="task" if plan.whole_tasks else "item",
+        unit="task" if plan.whole_tasks or plan.queries_each else "item",
         exclusions=exclusions,
     )
     return order_options(dealt=dealt, method=plan.order)
@@ -239,7 +278,7 @@ def _deal_queries(
         queries.setdefault(found.task_of[option.id], []).append(option.id)
     each = plan.queries_each or 1
     orders = deal_queries(
-        annotators=plan.annotators, queries=queries, each=each, seed=plan.seed, raters=plan.raters
+        annotators=list_names(plan), queries=queries, each=each, seed=plan.seed, raters=plan.raters
     )
     for name, order in orders.items():
         played = exclusions.get(name, frozenset()).intersection(order)
@@ -280,8 +319,8 @@ def _items(
         else {name: [(pk, "item") for pk in order] for name, order in design.orders.items()}
     )
     named = plan.dealing == "named"
-    # Named annotators keep the order of the plan.
-    listed = [assignments[name] for name in (plan.annotators if named else (POOL,))]
+    names = list_names(plan)
+    listed = [assignments[name] for name in (names if named else (POOL,))]
     uses = {TRAINING: Use.TRAINING, GOLD: Use.GOLD}
     wanted = Counter(pk for row in listed for pk, _ in row)
     places: dict[int, int] = {}
@@ -300,8 +339,7 @@ def _items(
     if not named:
         return tuple(items), {}
     return tuple(items), {
-        name: [places[pk] for pk, part in assignments[name] if part != TRAINING]
-        for name in plan.annotators
+        name: [places[pk] for pk, part in assignments[name] if part != TRAINING] for name in names
     }
 
 
@@ -325,8 +363,7 @@ def _notes(plan: StudyPlan, sampled: Sampled, dealing: Allocation) -> Iterator[s
                 f"{row.available:,} there and taken"
             )
     busy = {name for name, order in dealing.orders.items() if order}
-    idle = [name for name in plan.annotators if name not in busy]
-    if idle and plan.dealing == "named":
+    if idle := [name for name in list_names(plan) if name not in busy]:
         yield f"{name_some(idle)} would get nothing to judge"
 
 
@@ -356,20 +393,16 @@ def simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
     if plan.closes_at is not None and plan.closes_at <= timezone.now():
         yield PlanProblem("closes_at", "the study would be closed already")
     named = plan.dealing == "named"
-    if named and not plan.annotators or len(set(plan.annotators)) != len(plan.annotators):
-        yield PlanProblem("annotators", "name at least one annotator, and nobody twice")
-    elif named and plan.raters > len(plan.annotators):
-        count = len(plan.annotators)
-        words = f"an item can have 1 to {count} of the annotators named here, not {plan.raters}"
+    if len(set(plan.annotators)) != len(plan.annotators):
+        yield PlanProblem("annotators", "nobody can have two places")
+    if named and not plan.lists:
+        yield PlanProblem("places", "at least one annotator is needed")
+    elif named and plan.raters > plan.lists:
+        words = f"an item can have 1 to {plan.lists} of the annotators, not {plan.raters}"
         yield PlanProblem("raters", words)
     if len(plan.annotators) > MOST_ANNOTATORS:
         yield PlanProblem("annotators", f"at most {MOST_ANNOTATORS} annotators at once")
-    if plan.order == "queries":
-        yield from _query_problems(plan)
-    elif plan.queries_each is not None:
-        yield PlanProblem("queries_each", "this belongs to the order queries alone")
-    if not named and plan.whole_tasks:
-        yield PlanProblem("whole_tasks", "in a pool everybody takes single items")
+    yield from _query_problems(plan)
     if plan.gold and named and not plan.gold_each:
         yield PlanProblem("gold_each", "say how many gold items each annotator gets")
     if plan.gold_each and not plan.gold:
@@ -388,10 +421,18 @@ def _gold_rule_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
 
 
 def _query_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
-    if plan.queries_each is None or not 1 <= plan.queries_each <= 1000:
-        yield PlanProblem("queries_each", "each annotator needs at least one query, at most 1,000")
     if plan.dealing == "pool":
-        yield PlanProblem("order", "a pool cannot be dealt in queries; take another order")
+        wished = {
+            "order": plan.order == "queries",
+            "whole_tasks": plan.whole_tasks,
+            "queries_each": plan.queries_each is not None,
+        }
+        for name in (name for name, given in wished.items() if given):
+            yield PlanProblem(name, "a pool cannot keep queries together; choose “balanced lists”")
+    elif plan.order == "queries" and plan.queries_each is None:
+        yield PlanProblem("queries_each", "say how many queries each annotator gets")
+    if plan.queries_each is not None and not 1 <= plan.queries_each <= 1000:
+        yield PlanProblem("queries_each", "each annotator needs at least one query, at most 1,000")
 
 
 def background_problems(plan: StudyPlan) -> Iterator[PlanProblem]:

@@ -18,8 +18,8 @@ Trials = Literal["all", "first"]
 Verdicts = Literal["earlier", "none", "all"]
 QuestionOrder = Literal["fixed", "rotated"]
 DEALINGS: Mapping[str, str] = {
-    "named": "Each annotator gets a list of their own",
-    "pool": "Whoever is free takes the next item",
+    "named": "Balanced lists: each annotator gets a list of their own",
+    "pool": "Pool: whoever is free takes the next item",
 }
 ORDERS: Mapping[str, str] = {
     "random": "Random: everybody’s items in an order drawn by seed",
@@ -34,6 +34,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
     "idle_seconds": (10, 3_600),
     "break_minutes": (0, 1_440),
     "raters": (1, MOST_ANNOTATORS),
+    "places": (0, MOST_ANNOTATORS),
     "seed": (0, 2**62),
     "gold_each": (0, 1_000),
 }
@@ -102,9 +103,11 @@ class SpecialItem:
 class StudyPlan:
     """Everything that is decided about a study before its first answer.
 
+    Items are dealt in lists to ``places``; the accounts of ``annotators`` claim the first of them.
     Each item is to have ``raters`` annotators. ``whole_tasks`` deals all items of a task to the
-    same people. ``queries_each`` belongs to the order ``queries``, which deals whole tasks in
-    rounds as the paper did. ``pass_mark`` is a share from 0 to 1; times are in the unit they name.
+    same people. ``queries_each`` gives each of them so many whole tasks and no more; the order
+    ``queries`` deals these in rounds as the paper did. ``pass_mark`` is a share from 0 to 1; times
+    are in the unit they name.
     """
 
     name: str
@@ -112,6 +115,7 @@ class StudyPlan:
     items: ItemSource = field(default_factory=ItemSource)
     sample: Sample = field(default_factory=Sample)
     raters: int = 1
+    places: int = 0
     annotators: tuple[str, ...] = ()
     dealing: Dealing = "named"
     lease_minutes: int = 120
@@ -135,3 +139,8 @@ class StudyPlan:
     verdicts: Verdicts = "earlier"
     question_order: QuestionOrder = "fixed"
     gold_feedback: bool = False
+
+    @property
+    def lists(self) -> int:
+        """The number of lists: at least one for each account that is named, none in a pool."""
+        return max(self.places, len(self.annotators)) if self.dealing == "named" else 0

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.contrib.auth.models import User
-
 from annotation.demo.plans import (
     FILTERS,
     LEVEL,
@@ -16,7 +14,6 @@ from annotation.demo.plans import (
     turn_plan,
     violation_plan,
 )
-from annotation.demo.studies import ANNOTATOR
 from annotation.planning.draft import Draft, draft_of_plan
 from annotation.planning.plans import StudyPlan
 from annotation.planning.source_choices import SourceChoice
@@ -27,14 +24,14 @@ Plan = Callable[..., StudyPlan]
 
 @dataclass(frozen=True)
 class StudyPreset:
-    """A plan that one click fills in; ``people`` is the number of annotators that it names."""
+    """A plan that one click fills in; ``places`` is the number of its annotators."""
 
     key: str
     name: str
     title: str
     text: str
     plan: Plan
-    people: int
+    places: int
     questionnaire: str
 
 
@@ -82,7 +79,7 @@ def fill_in(preset: StudyPreset, sources: Mapping[str, SourceChoice]) -> Draft |
     source = _source(preset, dataset, sources) if dataset is not None else None
     if dataset is None or source is None:
         return None
-    plan = preset.plan(dataset, _people(preset.people), name=preset.name)
+    plan = preset.plan(dataset, name=preset.name, places=preset.places)
     specials = [
         {"use": "training", "item": item.trajectory, "expected": dict(item.expected)}
         for item in plan.training
@@ -98,7 +95,7 @@ def fill_in_filter_check(dataset: Dataset, sources: Mapping[str, SourceChoice]) 
     source = _source(preset, dataset, sources)
     if source is None:
         return None
-    plan = preset.plan(dataset, (), name=f"{preset.name}: {dataset}"[:160])
+    plan = preset.plan(dataset, name=f"{preset.name}: {dataset}"[:160])
     return draft_of_plan(plan, source.key)
 
 
@@ -117,12 +114,3 @@ def _source(
     runs = Run.objects.filter(dataset=dataset, level=LEVEL, is_demo=True).order_by("pk")
     first = runs.values_list("experiment", flat=True).first()
     return sources.get(f"{first}:{LEVEL}")
-
-
-def _people(count: int) -> list[str]:
-    """Return the demo's annotator and simulated ones, as far as there are so many."""
-    names = [ANNOTATOR, *(f"simulated-{number}" for number in range(1, count))]
-    known = set(
-        User.objects.filter(username__in=names, is_active=True).values_list("username", flat=True)
-    )
-    return [name for name in names if name in known]

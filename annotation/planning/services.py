@@ -58,8 +58,8 @@ def create_planned_study(
             store_study(
                 study=study,
                 items=planned.items,
+                lists=list(planned.lists.values()),
                 people=list(planned.people.values()),
-                dealt=_dealt(planned),
                 by=by,
             )
             _store_texts(study, planned.plan, by)
@@ -134,11 +134,7 @@ def store_in_background(job: Job, progress: Progress) -> None:
 
 def _rows(planned: PlannedStudy) -> int:
     """Return how many items and assignments there are to store."""
-    return len(planned.items) + sum(map(len, planned.dealt.values()))
-
-
-def _dealt(planned: PlannedStudy) -> dict[int, Any]:
-    return {planned.people[name].pk: places for name, places in planned.dealt.items()}
+    return len(planned.items) + sum(items for _, account, items in planned.claimed if account)
 
 
 def _unsaved(
@@ -181,8 +177,8 @@ def _store_rest(
     store_rest(
         study=study,
         items=planned.items,
+        lists=list(planned.lists.values()),
         people=list(planned.people.values()),
-        dealt=_dealt(planned),
         by=by,
         finish=lambda fresh: _store_texts(fresh, planned.plan, by),
         report=report,
@@ -210,6 +206,7 @@ def design_record(planned: PlannedStudy) -> dict[str, Any]:
         "method": planned.method,
         "seed": planned.plan.seed,
         "raters": planned.plan.raters,
+        "places": planned.plan.lists,
         "items": len(planned.options),
         "seats": planned.assignments,
         "warnings": list(planned.warnings),

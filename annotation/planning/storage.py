@@ -5,7 +5,7 @@ or extended. Each portion reads what is already stored, so storing can stop anyw
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +13,24 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
+from annotation.assignments.dealing import assign_items, last_position
 from annotation.errors import Refused
-from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
+from annotation.models import (
+    Assignment,
+    Item,
+    Membership,
+    Participant,
+    Study,
+    StudyEvent,
+    StudyPlace,
+)
 from annotation.record.events import record_event
+from annotation.studies.places import first_places, store_places
 from annotation.studies.setup import (
     NewItem,
     add_member,
-    assign_items,
     begin_study,
     insert_items,
-    last_position,
     last_rank,
     new_items,
 )
@@ -68,15 +76,15 @@ def store_rest(
     *,
     study: Study,
     items: Sequence[NewItem],
+    lists: Sequence[Sequence[int]],
     people: Sequence[User],
-    dealt: Mapping[int, Sequence[int]],
     by: User | None,
     finish: Callable[[Study], None],
     report: Report = lambda done: None,
 ) -> None:
     """Store what is missing of a study that was begun, and open it if it was to be opened.
 
-    ``items``, ``people`` and ``dealt`` are as for `setup.store_study` and the same each time;
+    ``items``, ``lists`` and ``people`` are as for `setup.store_study` and the same each time;
     ``finish`` does the rest in the last transaction. ``report`` is told how many rows are there.
     """
     before = int(bool(study.background))
@@ -88,15 +96,22 @@ def store_rest(
         _pause()
         report(there)
     done = len(items)
-    for user in people:
+    with _portion(study):
+        if not study.places.exists():
+            store_places(study=study, lists=lists, before=before)
+    for place, user in zip(first_places(study, len(people)), people, strict=True):
         with _portion(study):
-            add_member(study=study, user=user, role=Membership.Role.ANNOTATOR, by=by)
-    for pk, places in dealt.items():
-        while (there := last_position(study, pk, Assignment.Part.MAIN)) < len(places):
-            _deal_portion(study, pk, places, there, before, by)
+            add_member(
+                study=study, user=user, role=Membership.Role.ANNOTATOR, by=by, place=place,
+                deals=False,
+            )  # fmt: skip
+        if place is None:
+            continue
+        while (there := last_position(study, user.pk, Assignment.Part.MAIN)) < len(place.ranks):
+            _deal_portion(study, user, place, there, by)
             _pause()
             report(done + there)
-        done += len(places)
+        done += len(place.ranks)
     with _portion(study) as fresh:
         finish(fresh)
         settings = {key: value for key, value in fresh.settings.items() if key != STORING}
@@ -114,17 +129,20 @@ def store_rest(
     study.refresh_from_db()
 
 
-def _deal_portion(
-    study: Study, user: int, places: Sequence[int], there: int, before: int, by: User | None
-) -> None:
+def _deal_portion(study: Study, user: User, place: StudyPlace, there: int, by: User | None) -> None:
     """Deal the next assignments of one person, who has ``there`` of them."""
-    wanted = places[there : there + PORTION]
-    found = Item.objects.filter(study=study, rank__in=[before + place + 1 for place in wanted])
-    by_place = {item.rank - before - 1: item for item in found}
-    items = [by_place[place] for place in wanted]
+    wanted = place.ranks[there : there + PORTION]
+    by_rank = {item.rank: item for item in Item.objects.filter(study=study, rank__in=wanted)}
+    items = [by_rank[rank] for rank in wanted]
     with _portion(study):
-        if last_position(study, user, Assignment.Part.MAIN) == there:
-            assign_items(study=study, items=items, dealt={user: range(len(items))}, by=by)
+        if last_position(study, user.pk, Assignment.Part.MAIN) == there:
+            assign_items(
+                study=study,
+                items=items,
+                dealt={user.pk: range(len(items))},
+                by=by,
+                place=place.number,
+            )
 
 
 def _pause() -> None:
@@ -169,7 +187,7 @@ def remove_study(study: Study) -> None:
             _pause()
     with transaction.atomic():
         Participant.objects.filter(study=study).delete()
-        study.delete()
+        study.delete()  # its places go with it
 
 
 # The setting of a study that is not stored to its end.

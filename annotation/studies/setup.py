@@ -1,19 +1,26 @@
 """Store a study: its items, its members, and assignments made in advance."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, F, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef
 
+from annotation.assignments.dealing import CHUNK, assign_items
 from annotation.assignments.gold import GOLD, gold_ranks
 from annotation.assignments.services import EVERYBODY, lock_study
 from annotation.errors import Refused
-from annotation.models import Assignment, Item, Membership, Participant, Study, StudyEvent
+from annotation.models import (
+    Assignment,
+    Item,
+    Membership,
+    Participant,
+    Study,
+    StudyEvent,
+    StudyPlace,
+)
 from annotation.questionnaires import Questionnaire, load_questionnaire
 from annotation.questionnaires.requirements import (
     task_content,
@@ -22,17 +29,10 @@ from annotation.questionnaires.requirements import (
     trajectory_parts,
 )
 from annotation.record.events import record_event
+from annotation.studies.places import claim_place, deal_place, first_places, store_places
 from benchmarks.models import Trajectory
 
-CHUNK = 500
-Use, Part, Role = Item.Use, Assignment.Part, Membership.Role
-PARTS = {
-    Use.MAIN: Part.MAIN,
-    Use.GOLD: Part.MAIN,
-    Use.TRAINING: Part.TRAINING,
-    Use.BACKGROUND: Part.BACKGROUND,
-    Use.PLAYED: Part.MAIN,
-}
+Use, Role = Item.Use, Membership.Role
 # Those that so many people shall judge as is wanted; all others are for everybody.
 WANTED = (Use.MAIN, Use.PLAYED)
 
@@ -56,23 +56,23 @@ def store_study(
     *,
     study: Study,
     items: Sequence[NewItem],
+    lists: Sequence[Sequence[int]] = (),
     people: Sequence[User] = (),
-    dealt: Mapping[int, Sequence[int]] | None = None,
     by: User | None = None,
 ) -> Study:
     """Store a study with its items in their order: all of it or nothing.
 
-    ``study`` is not saved yet. ``dealt`` says which items (by place in ``items``) each of
-    ``people`` (by id) gets, in their order; in a pool nobody gets any beforehand. Who makes the
-    study becomes its manager.
+    ``study`` is not saved yet. Each of ``lists`` (indices of ``items``, in their order) becomes a
+    place, and ``people`` claim the first of them; a pool has no lists. Who makes the study becomes
+    its manager.
     """
     with transaction.atomic():
         begin_study(study=study, items=items, by=by)
-        stored = add_items(study=study, items=items)
-        for user in people:
-            add_member(study=study, user=user, role=Role.ANNOTATOR, by=by)
-        if dealt:
-            assign_items(study=study, items=stored, dealt=dealt, by=by)
+        before = last_rank(study)
+        add_items(study=study, items=items)
+        store_places(study=study, lists=lists, before=before)
+        for place, user in zip(first_places(study, len(people)), people, strict=True):
+            add_member(study=study, user=user, role=Role.ANNOTATOR, by=by, place=place)
     return study
 
 
@@ -152,87 +152,22 @@ def _keep_gold(study: Study, ranks: Sequence[int]) -> None:
     study.settings = fresh.settings
 
 
-def assign_items(
+def add_member(
     *,
     study: Study,
-    items: Sequence[Item],
-    dealt: Mapping[int, Sequence[int]],
-    by: User | None,
-) -> None:
-    """Give each person (by id) items (by place in ``items``), in order, behind what they have.
-
-    The counters of assignments and people are brought up to date in the same transaction.
-    """
-    with transaction.atomic():
-        _deal(study, items, dealt, by)
-
-
-def _deal(
-    study: Study, items: Sequence[Item], dealt: Mapping[int, Sequence[int]], by: User | None
-) -> None:
-    lock_study(study)  # items of two deals would else be locked in two orders
-    people = {
-        p.user_id: p
-        for p in study.participants.filter(user__in=dealt).select_for_update(no_key=True)
-    }
-    last: dict[tuple[int, str], int] = {}
-    parts = {PARTS[Use(items[place].use)] for places in dealt.values() for place in places}
-    for user, part in product(dealt, {Part.MAIN, *parts}):
-        last[user, part] = last_position(study, user, part)
-    assignments: Counter[int] = Counter()
-    assigned: list[Assignment] = []
-    for user, places in dealt.items():
-        for place in places:
-            item = items[place]
-            part = PARTS[Use(item.use)]
-            last[user, part] += 1
-            assignments[item.pk] += 1
-            assigned.append(
-                Assignment(
-                    study=study,
-                    item=item,
-                    annotator_id=user,
-                    trajectory_id=item.trajectory_id,
-                    part=part,
-                    position=last[user, part],
-                )  # fmt: skip
-            )
-    Assignment.objects.bulk_create(assigned, batch_size=CHUNK)
-    _count_given(assignments)
-    for user, places in dealt.items():
-        people[user].assigned = last[user, Part.MAIN]
-        people[user].save(update_fields=["assigned"])
-        record_event(
-            study=study, kind=StudyEvent.Kind.ASSIGNED, by=by, about=user,
-            detail={"items": len(places)},
-        )  # fmt: skip
-
-
-def last_position(study: Study, user: int, part: str) -> int:
-    """Return the position of somebody's last assignment in a part, 0 where they have none; by an
-    index.
-    """
-    rows = Assignment.objects.filter(study=study, annotator=user, part=part)
-    return rows.aggregate(last=Max("position"))["last"] or 0
-
-
-def _count_given(assignments: Mapping[int, int]) -> None:
-    """Take so many assignments of each item (by id), as they are now and not as they were read."""
-    for count in sorted(set(assignments.values())):
-        ids = [pk for pk, wanted in assignments.items() if wanted == count]
-        for start in range(0, len(ids), CHUNK):
-            rows = Item.objects.filter(
-                pk__in=ids[start : start + CHUNK], given__lte=F("wanted") - count
-            )
-            if rows.update(given=F("given") + count) < len(ids[start : start + CHUNK]):
-                raise Refused("invalid", "an item was given to more people than it allows")
-
-
-def add_member(*, study: Study, user: User, role: str, by: User | None = None) -> Membership:
+    user: User,
+    role: str,
+    by: User | None = None,
+    place: StudyPlace | None = None,
+    needs_place: bool = False,
+    deals: bool = True,
+) -> Membership:
     """Give a person a role in a study; giving it twice is harmless.
 
-    Annotators get a number, and an assignment at every training item and at the background
-    questions. Whoever withdrew comes back by `withdrawal.restore_annotator` alone.
+    Annotators get a number, an assignment at every training item and at the background questions,
+    and ``place``, or the next free one where it is taken; ``needs_place`` refuses them where none
+    is left. Without ``deals`` the items of the place are left to be dealt. Whoever withdrew comes
+    back by `withdrawal.restore_annotator` alone.
     """
     with transaction.atomic():
         left = study.participants.filter(user=user, state__in=Participant.GONE)
@@ -244,20 +179,40 @@ def add_member(*, study: Study, user: User, role: str, by: User | None = None) -
                 study=study, kind=StudyEvent.Kind.ROLE, by=by, about=user, detail={"given": role}
             )
         if role == Role.ANNOTATOR:
-            _add_participant(study, user)
+            claimed = _add_participant(study, user, place, needs_place)
+            if claimed is not None and deals:
+                deal_place(study=study, place=claimed, user=user, by=by)
     return member
 
 
-def _add_participant(study: Study, user: User) -> None:
-    # Locked, so that two people who come at once do not get the same number.
+def _add_participant(
+    study: Study, user: User, place: StudyPlace | None, needs_place: bool
+) -> StudyPlace | None:
+    """Return the place that a new participant claimed, whose items are to be dealt."""
+    # Locked, so that two people who come at once get neither the same number nor the same place.
     lock_study(study)
     if Participant.objects.filter(study=study, user=user).exists():
-        return
-    number = (study.participants.aggregate(last=Max("number"))["last"] or 0) + 1
+        return None
+    claimed = claim_place(study=study, user=user, place=place)
+    if claimed is None and needs_place:
+        raise Refused("gone", "all places of this study are taken")
     # Whoever comes into a study that is not blind any more is not blind either.
     unblinded_at = study.settings.get("unblinded_at")
-    Participant.objects.create(study=study, user=user, number=number, unblinded_at=unblinded_at)
+    Participant.objects.create(
+        study=study, user=user, number=_number(study, claimed), unblinded_at=unblinded_at
+    )
     deal_for_all(study=study, user=user)
+    return claimed
+
+
+def _number(study: Study, place: StudyPlace | None) -> int:
+    """Return the number of a new participant: that of their place, unless somebody had it before
+    them, so that "Annotator 3" is annotator 3.
+    """
+    if place is not None and not study.participants.filter(number=place.number).exists():
+        return place.number
+    last = (study.participants, study.places)
+    return 1 + max(rows.aggregate(last=Max("number"))["last"] or 0 for rows in last)
 
 
 def deal_for_all(*, study: Study, user: User) -> None:

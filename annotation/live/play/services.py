@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.assignments.dealing import assign_items
 from annotation.assignments.services import lock_study
 from annotation.errors import Refused
 from annotation.live.events import lock_open_session, record_live_event
@@ -25,7 +26,7 @@ from annotation.models import (
     Study,
 )
 from annotation.steps.selectors import INFORMATION, standstill, step_before
-from annotation.studies.setup import NewItem, add_items, add_member, assign_items
+from annotation.studies.setup import NewItem, add_items, add_member
 from annotation.texts.selectors import has_read_information
 from benchmarks.asks.players import player_name
 from benchmarks.asks.services import answer_open_ask
