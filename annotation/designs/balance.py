@@ -132,10 +132,11 @@ def count_pairs(
     )
 
 
-def _by_number(item: tuple[str, int]) -> tuple[int, int, str]:
-    """Return numbers by size, before names."""
+def _by_number(item: tuple[str, int]) -> tuple[str, int]:
+    """Sort names by the number at their end, "Annotator 2" before "Annotator 10"."""
     name = item[0]
-    return (0, int(name), name) if name.isdecimal() else (1, 0, name)
+    text = name.rstrip("0123456789")
+    return text, int(name[len(text) :] or 0)
 
 
 def _short(value: float) -> str:

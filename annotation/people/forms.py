@@ -8,7 +8,7 @@ from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 
 from annotation.models import Membership, Participant
-from annotation.people.invitations import LONGEST_DAYS, LONGEST_LABEL
+from annotation.people.invitations import LONGEST_DAYS, LONGEST_LABEL, USUAL_DAYS
 from annotation.people.mail import LINK, LONGEST_SUBJECT, LONGEST_TEXT
 from annotation.people.messages import LONGEST_MESSAGE
 from annotation.people.picker import PeopleField, split_names
@@ -61,7 +61,7 @@ class InviteForm(forms.Form):
         help_text="One name or address a line: each gets a link. People do not see this list.",
     )
     days = forms.IntegerField(
-        label="Valid for (days)", min_value=1, max_value=LONGEST_DAYS, initial=7
+        label="Valid for (days)", min_value=1, max_value=LONGEST_DAYS, initial=USUAL_DAYS
     )
 
     def clean_label(self) -> list[str]:

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.assignments.services import lock_study
 from annotation.errors import Refused
 from annotation.live.play.services import take_place
 from annotation.models import (
@@ -21,11 +22,13 @@ from annotation.models import (
     Participant,
     Study,
     StudyEvent,
+    StudyPlace,
 )
 from annotation.record.events import record_event
+from annotation.studies.places import place_name, unlinked_places
 from annotation.studies.setup import add_member
 
-LONGEST_DAYS = 90
+LONGEST_DAYS, USUAL_DAYS = 90, 7
 LONGEST_LABEL = 120
 TOKEN_BYTES = 32
 # What an invite to a study in one of these states would lead to is nothing.
@@ -33,12 +36,20 @@ OVER = (Study.Status.CLOSED, Study.Status.ARCHIVED)
 
 
 def make_invite(
-    *, study: Study, role: str, label: str, days: int, by: User, place: LivePlace | None = None
+    *,
+    study: Study,
+    role: str,
+    label: str,
+    days: int,
+    by: User,
+    place: LivePlace | None = None,
+    study_place: StudyPlace | None = None,
 ) -> str:
     """Make a link for one person and return its token, which cannot be read again.
 
     ``label`` says for the managers whom it is meant for; it is good for ``days``. One to a
-    ``place`` of a session gives its user that place too.
+    ``place`` of a session gives its user that place too. One for an annotator leads to
+    ``study_place``, or else to the next free list of the study without a link, if there is one.
     """
     if place is not None:
         _refuse_unless_free(place)
@@ -54,12 +65,36 @@ def make_invite(
         raise Refused("invalid", f"a label has at most {LONGEST_LABEL} characters")
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with transaction.atomic():
+        lock_study(study)  # two links to one list would disappoint somebody
+        if study_place is None and role == Membership.Role.ANNOTATOR:
+            study_place = next(iter(unlinked_places(study)), None)
         invite = Invite.objects.create(
             study=study, digest=digest_of(token), role=role, label=label, by=by, place=place,
+            study_place=study_place,
             expires_at=timezone.now() + timedelta(days=days),
         )  # fmt: skip
         _record(invite, "made", by=by)
     return token
+
+
+def make_place_links(*, study: Study, days: int, by: User) -> list[tuple[str, str]]:
+    """Make a link to each free list that has none; returns the name of its place and its token."""
+    with transaction.atomic():
+        lock_study(study)
+        places = unlinked_places(study)
+        if not places:
+            raise Refused("conflict", "every list is taken or has a link")
+        names = [place_name(place.number) for place in places]
+        return [
+            (
+                name,
+                make_invite(
+                    study=study, role=Membership.Role.ANNOTATOR, label=name, days=days, by=by,
+                    study_place=place,
+                ),
+            )
+            for name, place in zip(names, places, strict=True)
+        ]  # fmt: skip
 
 
 def revoke_invite(*, invite: Invite, by: User) -> None:
@@ -95,7 +130,10 @@ def accept_invite(*, digest: str, user: User) -> Study:
         if invite.place is not None:
             # Before the study is locked: whoever ends a session locks it first, too.
             take_place(place=invite.place, user=user)
-        add_member(study=invite.study, user=user, role=invite.role, by=invite.by)
+        add_member(
+            study=invite.study, user=user, role=invite.role, by=invite.by,
+            place=invite.study_place, needs_place=invite.study_place is not None,
+        )  # fmt: skip
         _record(invite, "used", by=user)
         return invite.study
 
@@ -119,7 +157,7 @@ def digest_of(token: str) -> str:
 
 def find_invite(digest: str) -> Invite | None:
     """Return the invite of a link, with its study and who made it."""
-    rows = Invite.objects.select_related("study", "by", "place__session")
+    rows = Invite.objects.select_related("study", "by", "place__session", "study_place")
     return rows.filter(digest=digest).first()
 
 

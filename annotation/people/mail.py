@@ -230,8 +230,9 @@ def _invited(invite: Invite) -> ReminderRow:
 def renew_invite(*, invite: Invite, by: User) -> str:
     """Make another link like one whose token is not stored; return its token."""
     return make_invite(
-        study=invite.study, role=invite.role, label=invite.label, days=RENEWED_DAYS, by=by
-    )
+        study=invite.study, role=invite.role, label=invite.label, days=RENEWED_DAYS, by=by,
+        study_place=invite.study_place,
+    )  # fmt: skip
 
 
 def keep_one(*, old: Invite, token: str, sent: bool, by: User) -> None:

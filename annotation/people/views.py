@@ -1,6 +1,6 @@
 """Pages for members, invitations and messages, and the page of one annotator."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,13 +15,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_study
-from annotation.designs.types import name_some
+from annotation.designs.types import NAMED, name_some
 from annotation.errors import Refused
 from annotation.items.forms import ReassignForm
 from annotation.live.next_session import is_live
 from annotation.models import Assignment, Membership, Participant, Study
 from annotation.people.forms import InviteForm, MailForm, MemberForm, MessageForm
-from annotation.people.invitations import make_invite, revoke_invite
+from annotation.people.invitations import (
+    USUAL_DAYS,
+    make_invite,
+    make_place_links,
+    revoke_invite,
+)
 from annotation.people.mail import NewLink, invitation_subject, invitation_text, sends_mail
 from annotation.people.messages import send_message
 from annotation.people.selectors import (
@@ -41,6 +46,7 @@ from annotation.people.withdrawal import remove_member
 from annotation.quality.rule import PAUSE, TRAIN, WARN
 from annotation.quality.services import act_on_work
 from annotation.steps.training import release_training
+from annotation.studies.places import free_lists, place_name
 from annotation.studies.progress import annotator_progress, count_unassigned, study_progress
 from annotation.studies.setup import add_member
 from annotation.studies.views import attempt, blind_reader, study_context
@@ -79,7 +85,10 @@ def people(request: HttpRequest, pk: int) -> HttpResponseBase:
             message = (
                 f"{name_some(added)} {f'is {an} {role}' if len(added) == 1 else f'are {role}s'}"
             )
-            messages.success(request, f"{message} now." if added else f"They are {role}s already.")
+            message = f"{message} now." if added else f"They are {role}s already."
+            if role == "annotator":
+                message += "".join(_told_places(access.study, added))
+            messages.success(request, message)
             return redirect("annotation:study_people", pk=pk)
     return show_people(request, access, members=form)
 
@@ -91,6 +100,19 @@ def _add(access: StudyAccess, users: list[User], role: str) -> list[str]:
         for user in users:
             add_member(study=access.study, user=user, role=role, by=access.user)
     return [user.get_username() for user in users if user.pk not in before]
+
+
+def _told_places(study: Study, added: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each of a few new annotators of a study with lists: whose they got."""
+    claimed = dict(study.places.filter(user__username__in=added).values_list(
+        "user__username", "number"
+    ))  # fmt: skip
+    for name in added[:NAMED] if study.places.exists() else ():
+        yield (
+            f" {name} has the list of {place_name(claimed[name])}."
+            if name in claimed
+            else f" {name} has no list: none was free."
+        )
 
 
 def show_people(
@@ -110,6 +132,7 @@ def show_people(
         "overseers": overseers_of(access.study),
     }
     if access.manages:
+        lists = free_lists(access.study)
         context |= {
             "members": members or MemberForm(initial={"role": Role.ANNOTATOR}),
             "invite_form": invites or InviteForm(auto_id="id_invite_%s"),
@@ -119,6 +142,8 @@ def show_people(
             "mailed_to": [link for link in links if link.address],
             "sends_mail": sends_mail(),
             "free": count_unassigned(access.study) if _fixed(access) else None,
+            "places": lists,
+            "unlinked": sum(not row.linked for row in lists),
         }
     failed = any(form is not None and form.errors for form in (members, invites, mail))
     return render(request, "annotation/study_people.html", context, status=422 if failed else 200)
@@ -157,6 +182,8 @@ def member_remove(request: HttpRequest, pk: int) -> HttpResponseBase:
 def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Make links, all or none; they are in the answer to the form and nowhere after that."""
     access = fetch_managed_study(request, pk)
+    if "lists" in request.POST:
+        return _link_places(request, access)
     form = InviteForm(request.POST, auto_id="id_invite_%s")
     links: list[NewLink] = []
     if form.is_valid():
@@ -168,8 +195,7 @@ def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
                         study=access.study, by=access.user, role=given["role"], label=label,
                         days=given["days"],
                     )  # fmt: skip
-                    url = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
-                    links.append(NewLink(label, token, url))
+                    links.append(_new_link(request, label, token))
         except Refused as refused:
             links = []
             form.add_error(None, f"No link was made: {refused.reason}.")
@@ -179,6 +205,21 @@ def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
         proposed = {"subject": invitation_subject(access.study), "text": text}
         mail = MailForm(initial=proposed, auto_id="id_mail_%s")
     return show_people(request, access, invites=None if links else form, links=links, mail=mail)
+
+
+def _link_places(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
+    """Make a link for each free list that has none."""
+    try:
+        made = make_place_links(study=access.study, days=USUAL_DAYS, by=access.user)
+    except Refused as refused:
+        messages.error(request, f"No link was made: {refused.reason}.")
+        return redirect("annotation:study_people", pk=access.study.pk)
+    return show_people(request, access, links=[_new_link(request, *row) for row in made])
+
+
+def _new_link(request: HttpRequest, label: str, token: str) -> NewLink:
+    url = request.build_absolute_uri(reverse("annotation:join_link", args=[token]))
+    return NewLink(label, token, url)
 
 
 @require_POST

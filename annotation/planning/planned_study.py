@@ -155,8 +155,9 @@ def plan_study(plan: StudyPlan, *, seen: Visibility = EVERYTHING) -> PlannedStud
         raise PlanError(problems)
     found = find_items(plan.items, questionnaire, seen)
     training, gold = find_specials(plan, questionnaire, found, seen)
-    exclusions = _exclusions(plan, people) if questionnaire.unit == "trajectory" else {}
-    refuse_played_training(training, exclusions)
+    played = _played(people) if questionnaire.unit == "trajectory" else {}
+    refuse_played_training(training, played)
+    exclusions = _by_list(plan, played)
     apart = {special.pk for special in (*training, *gold)}
     candidates = [option for option in found.options if option.id not in apart]
     if not candidates:
@@ -198,17 +199,20 @@ def _people(plan: StudyPlan) -> tuple[dict[str, User], list[PlanProblem]]:
     return people, [PlanProblem("annotators", words)] if missing else []
 
 
-def _exclusions(plan: StudyPlan, people: Mapping[str, User]) -> dict[str, frozenset[int]]:
-    """Return the trajectories in which somebody played who is named, by their list (in a pool by
-    their username).
-    """
+def _played(people: Mapping[str, User]) -> dict[str, frozenset[int]]:
+    """Return username → trajectories in which they played, of those who played in any."""
     played = players(people.values())
-    lists = list_names(plan)
     return {
-        lists[index] if lists else name: frozenset(played[people[name].pk])
-        for index, name in enumerate(plan.annotators)
-        if played.get(people[name].pk)
+        name: frozenset(played[user.pk]) for name, user in people.items() if played.get(user.pk)
     }
+
+
+def _by_list(plan: StudyPlan, played: Mapping[str, frozenset[int]]) -> Mapping[str, frozenset[int]]:
+    """Return what must not be on a list, because the account that claims it played in it."""
+    if plan.dealing == "pool":
+        return played
+    accounts = zip(list_names(plan), plan.annotators, strict=False)
+    return {name: played[account] for name, account in accounts if account in played}
 
 
 def list_names(plan: StudyPlan) -> list[str]:

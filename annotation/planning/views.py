@@ -246,9 +246,10 @@ def _made(request: HttpRequest, study: Study, planned: PlannedStudy) -> HttpResp
     if study.status == Study.Status.DRAFT:
         messages.success(request, "The draft is stored.")
         return redirect("annotation:study_design", pk=study.pk)
-    words = "wait in the pool" if planned.plan.dealing == "pool" else "were made"
+    words = "wait in the pool" if planned.plan.dealing == "pool" else "are dealt"
     messages.success(request, f"The study is open. {planned.assignments:,} assignments {words}.")
-    return redirect("annotation:study", pk=study.pk)
+    free = planned.plan.lists > len(planned.people)
+    return redirect("annotation:study_people" if free else "annotation:study", pk=study.pk)
 
 
 # --- Training and gold items ----------------------------------------------------------------------

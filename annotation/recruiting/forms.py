@@ -13,6 +13,7 @@ from annotation.recruiting.screening import (
     read_screening,
 )
 from annotation.recruiting.services import CODE, MOST_PLACES
+from annotation.studies.places import unlinked_places
 
 LONGEST_SCREENING = 10_000
 USUAL_ITEMS = 10
@@ -67,8 +68,14 @@ class RecruitingLinkForm(forms.Form):
 
     def __init__(self, data: Any = None, *, study: Study, items: int) -> None:
         super().__init__(data, auto_id="id_link_%s")
-        self.fields["items_each"].initial = min(USUAL_ITEMS, items) or 1
         self.study = study
+        if study.dealing == Study.Dealing.POOL:
+            self.fields["items_each"].initial = min(USUAL_ITEMS, items) or 1
+        else:
+            del self.fields["items_each"]  # everybody gets a list
+            free = unlinked_places(study)
+            self.fields["places"].initial = len(free) or None
+            self.longest = max((len(place.ranks) for place in free), default=1)
 
     @property
     def folded_open(self) -> bool:
@@ -86,6 +93,8 @@ class RecruitingLinkForm(forms.Form):
         prolific = given.get("platform") == RecruitingLink.Platform.PROLIFIC
         if prolific and not given.get("code") and "code" not in self.errors:
             self.add_error("code", "Paste the completion code that Prolific shows for the study.")
+        if "items_each" not in self.fields:
+            given["items_each"] = self.longest
         if given.get("return_url") and given.get("platform") != RecruitingLink.Platform.OTHER:
             self.add_error("return_url", "Prolific and Mechanical Turk have their own way back.")
         return given

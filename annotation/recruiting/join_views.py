@@ -222,7 +222,7 @@ def finished(request: HttpRequest, pk: int) -> HttpResponseBase:
         "study": access.study,
         "recruit": found,
         "participant": participant,
-        "left": max(0, found.link.items_each - participant.submitted),
+        "left": max(0, (participant.most_items or found.link.items_each) - participant.submitted),
         "return_url": return_link(found, found.code) if found.finished_at else "",
         "review_url": return_link(found, found.link.review_code)
         if found.link.review_code and found.awaits_check

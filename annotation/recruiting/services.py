@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.assignments.selectors import has_free_item
@@ -31,6 +32,7 @@ from annotation.quality.checks import reasons_for_check
 from annotation.quality.rule import CHECK_ALL, CHECK_NONE, code_check
 from annotation.record.events import record_event
 from annotation.recruiting.screening import ScreeningQuestion
+from annotation.studies.places import unlinked_places
 from annotation.studies.services import checked_reason
 from annotation.studies.setup import add_member
 
@@ -42,6 +44,11 @@ MOST_PLACES = 10_000
 # Without letters and digits that look alike.
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 LONGEST_BONUS = Decimal("999999.99")
+
+
+def recruits_people(study: Study) -> bool:
+    """Return whether a study can have recruiting links: its items come from a pool or in lists."""
+    return study.dealing == Study.Dealing.POOL or study.places.exists()
 
 
 def make_recruiting_link(
@@ -59,8 +66,8 @@ def make_recruiting_link(
     screening: Sequence[ScreeningQuestion] = (),
 ) -> str:
     """Make a link for ``places`` people and return its token, which cannot be read again."""
-    if study.dealing != Study.Dealing.POOL:
-        raise Refused("invalid", "recruiting needs a study whose items are taken from a pool")
+    if not recruits_people(study):
+        raise Refused("invalid", "recruiting needs a study of lists, or one with a pool")
     if study.status in OVER:
         word = study.get_status_display().lower()
         raise Refused("closed", f"the study is {word}; open it before you recruit")
@@ -115,10 +122,16 @@ def refuse_unless_open(link: RecruitingLink | None) -> RecruitingLink:
 
 
 def places_left(link: RecruitingLink) -> int:
-    """Return how many more people a link lets in. People who left give their place back."""
+    """Return how many more people a link lets in. People who left give their place back.
+
+    In a study of lists, no more than there are lists without an invitation.
+    """
     here = Participant.objects.filter(study=link.study).exclude(state__in=Participant.GONE)
     taken = link.recruits.filter(user__in=here.values("user")).count()
-    return max(0, link.places - taken)
+    left = max(0, link.places - taken)
+    if not left or link.study.dealing == Study.Dealing.POOL:
+        return left
+    return min(left, len(unlinked_places(link.study)))
 
 
 def join_by_link(
@@ -143,9 +156,13 @@ def join_by_link(
         if find_recruit(link, external_id) is not None:
             raise Refused("conflict", "this id was used before")
         user = User.objects.create_user(f"participant-{_random(8).lower()}")
-        add_member(study=link.study, user=user, role=Membership.Role.ANNOTATOR, by=link.by)
+        pooled = link.study.dealing == Study.Dealing.POOL
+        add_member(
+            study=link.study, user=user, role=Membership.Role.ANNOTATOR, by=link.by,
+            needs_place=not pooled,
+        )  # fmt: skip
         here = Participant.objects.filter(study=link.study, user=user)
-        here.update(most_items=link.items_each)
+        here.update(most_items=link.items_each if pooled else F("assigned"))
         found = Recruit.objects.create(
             link=link, study=link.study, external_id=external_id, user=user, browser=browser,
             platform_study=platform_study, platform_session=platform_session,

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import StudyAccess, fetch_managed_study
 from annotation.errors import Refused
-from annotation.models import Recruit, RecruitingLink, Study
+from annotation.models import Recruit, RecruitingLink
 from annotation.quality.rule import CODE_CHECKS, code_check
 from annotation.recruiting.forms import BonusForm, RecruitingLinkForm
 from annotation.recruiting.selectors import (
@@ -26,6 +26,7 @@ from annotation.recruiting.services import (
     allow_another_browser,
     approve_recruit,
     make_recruiting_link,
+    recruits_people,
     reject_recruit,
     revoke_recruiting_link,
     set_bonus,
@@ -85,7 +86,7 @@ def _recruiting(
         "people": people,
         "waiting": [row for row in people if row.awaits_check][:MOST_CHOSEN],
         "check": CODE_CHECKS[code_check(access.study)],
-        "pooled": access.study.dealing == Study.Dealing.POOL,
+        "recruits": recruits_people(access.study),
     }
     status = 422 if form.errors else 200
     return render(request, "annotation/recruiting.html", context, status=status)

@@ -14,6 +14,7 @@ from annotation.designs.types import GOLD, ITEM, TRAINING, Allocation, DesignOpt
 from annotation.models import Assignment, Item, Study
 from annotation.planning.plan_files import read_document
 from annotation.planning.plans import ORDERS, PlanError, StudyPlan
+from annotation.studies.places import free_places, left_items, place_name
 
 Use = Item.Use
 PARTS: Mapping[str, Part] = {Use.MAIN: ITEM, Use.GOLD: GOLD, Use.TRAINING: TRAINING}
@@ -33,6 +34,11 @@ class StudyDesign:
             return read_document(self.record["plan"]) if "plan" in self.record else None
         except PlanError:
             return None
+
+    @property
+    def has_places(self) -> bool:
+        """Return whether lists were dealt to places; in older studies to accounts, by name."""
+        return bool(self.record.get("places"))
 
     @property
     def planned_digest(self) -> str:
@@ -84,7 +90,7 @@ def study_certificate(study: Study) -> Certificate:
     }  # fmt: skip
     several = len({_dataset(item) for item in items.values()}) > 1
     options = {pk: _option(item, several) for pk, item in items.items()}
-    assignments = _pool(items, options) if design.pooled else _lists(study, items, options)
+    assignments = _pool(items, options) if design.pooled else _lists(design, items, options)
     main = tuple(options[pk] for pk, item in items.items() if item["use"] == Use.MAIN)
     dealt = Allocation(
         orders={
@@ -120,27 +126,56 @@ def _pool(
 
 
 def _lists(
-    study: Study, items: Mapping[int, Mapping[str, Any]], options: Mapping[int, DesignOption]
+    design: StudyDesign,
+    items: Mapping[int, Mapping[str, Any]],
+    options: Mapping[int, DesignOption],
 ) -> dict[str, tuple[ListEntry, ...]]:
-    """Return everybody's list: the training first, then the rest by position."""
+    """Return each list: the training first, then the rest by position."""
+    study = design.study
     lists: dict[str, dict[str, list[tuple[int, Part]]]] = defaultdict(lambda: defaultdict(list))
-    for name in study.participants.order_by("number").values_list("user__username", flat=True):
+    people = study.participants.order_by("number").values_list("user", "number", "user__username")
+    names = {
+        user: place_name(number) if design.has_places else username
+        for user, number, username in people
+    }
+    for name in names.values():
         lists[name] = defaultdict(list)
     rows = Assignment.objects.filter(study=study).exclude(part=Assignment.Part.BACKGROUND)
     rows = rows.exclude(state__in=(Assignment.State.RETURNED, Assignment.State.VOIDED)).order_by(
         "annotator", "part", "position"
     )
     seen: set[tuple[str, int]] = set()
-    for name, item, part in rows.values_list("annotator__username", "item", "part").iterator():
+    for user, item, part in rows.values_list("annotator", "item", "part").iterator():
+        name = names[user]
         if item in items and (name, item) not in seen:  # a training may be repeated
             seen.add((name, item))
             lists[name][part].append((options[item].id, PARTS[items[item]["use"]]))
+    if design.has_places:
+        _add_free(study, lists, items, options, seen)
     found = {}
     for name, parts in lists.items():
         main = parts[Assignment.Part.MAIN]
         # Whoever judges nothing has no list.
         found[name] = _numbered([*parts[Assignment.Part.TRAINING], *main] if main else [])
     return found
+
+
+def _add_free(
+    study: Study,
+    lists: dict[str, dict[str, list[tuple[int, Part]]]],
+    items: Mapping[int, Mapping[str, Any]],
+    options: Mapping[int, DesignOption],
+    seen: set[tuple[str, int]],
+) -> None:
+    """Add what whoever claims a free place gets, behind what was judged of its list."""
+    training = [pk for pk, item in items.items() if item["use"] == Use.TRAINING]
+    for place in free_places(study):
+        name = place_name(place.number)
+        rest = [item.pk for item in left_items(place)]
+        for part, ids in ((Assignment.Part.TRAINING, training), (Assignment.Part.MAIN, rest)):
+            lists[name][part] += [
+                (options[pk].id, PARTS[items[pk]["use"]]) for pk in ids if (name, pk) not in seen
+            ]
 
 
 def _numbered(row: Sequence[tuple[int, Part]]) -> tuple[ListEntry, ...]:

@@ -5,6 +5,8 @@ once its annotator has left; whoever claims it then gets what is left of its lis
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -34,7 +36,7 @@ def first_places(study: Study, count: int) -> list[StudyPlace | None]:
     return [*rows, *[None] * (count - len(rows))]
 
 
-def free_places(study: Study) -> QuerySet[StudyPlace]:
+def free_places(study: Study) -> QuerySet[Any, Any]:
     """Return the places that nobody has who takes part; those without an open link come first."""
     here = Participant.objects.filter(study=study, user=OuterRef("user"))
     rows = StudyPlace.objects.filter(study=study)
@@ -64,13 +66,44 @@ def is_claimable(place: StudyPlace) -> bool:
     return any(item.use == Item.Use.MAIN for item in left_items(place))
 
 
+@dataclass(frozen=True)
+class FreeList:
+    """A free place as managers see it: ``left`` of its ``items`` wait for whoever claims it;
+    ``linked``: an open link leads to it.
+    """
+
+    name: str
+    items: int
+    left: int
+    linked: bool
+
+
+def free_lists(study: Study) -> list[FreeList]:
+    """Return the free places of a study with something left to judge, by number."""
+    rows = filter(is_claimable, free_places(study).order_by("number"))
+    return [
+        FreeList(
+            name=place_name(place.number),
+            items=len(place.ranks),
+            left=sum(1 for _ in left_items(place)),
+            linked=place.linked,
+        )
+        for place in rows
+    ]
+
+
+def unlinked_places(study: Study) -> list[StudyPlace]:
+    """Return the free places with something left to judge to which no open link leads."""
+    return [place for place in free_places(study).filter(linked=False) if is_claimable(place)]
+
+
 def claim_place(*, study: Study, user: User, place: StudyPlace | None = None) -> StudyPlace | None:
     """Give somebody ``place``, or the next one where it is taken or not given; None without one.
 
     Called with the study locked, for somebody who has no place in it.
     """
     asked_for = free_places(study).filter(pk=place.pk).first() if place is not None else None
-    claimed = asked_for or _next_place(study, user)
+    claimed: StudyPlace | None = asked_for or _next_place(study, user)
     if claimed is not None:
         claimed.user, claimed.claimed_at = user, timezone.now()
         claimed.save(update_fields=["user", "claimed_at"])
@@ -79,17 +112,15 @@ def claim_place(*, study: Study, user: User, place: StudyPlace | None = None) ->
 
 def _next_place(study: Study, user: User) -> StudyPlace | None:
     """Return the first place without an item in which somebody played, or else the first."""
-    claimable = filter(is_claimable, free_places(study))
+    claimable: Iterator[StudyPlace] = filter(is_claimable, free_places(study))
     first = next(claimable, None)
     played = set(played_trajectory_ids(user)) if first is not None else set()
     if first is None or not played:
         return first
-    unplayed = (
-        place
-        for place in (first, *claimable)
-        if not any(item.trajectory_id in played for item in left_items(place))
-    )
-    return next(unplayed, first)
+    for place in (first, *claimable):
+        if not any(item.trajectory_id in played for item in left_items(place)):
+            return place
+    return first
 
 
 def deal_place(*, study: Study, place: StudyPlace, user: User, by: User | None) -> None:

@@ -35,7 +35,7 @@ def make_kind(questionnaire: str, ann: User, manager: User | None = None, **more
         found: Sequence[Trajectory] = Trajectory.objects.filter(run=runs[0]).order_by("pk")[:2]
         items = [NewItem(trajectory=trajectory.pk) for trajectory in found]
     study = Study(name="Check", questionnaire=questionnaire, status=Study.Status.OPEN, **more)
-    store_study(study=study, items=items, people=[ann], dealt={ann.pk: range(2)}, by=manager)
+    store_study(study=study, items=items, people=[ann], lists=[range(2)], by=manager)
     return study
 
 

@@ -36,7 +36,7 @@ def make_full_study(
             NewItem(trajectory=found[2], wanted=len(annotators) or 5),
         ],
         people=annotators,
-        dealt={user.pk: [2] for user in annotators},
+        lists=[[2]] * len(annotators),
         by=manager,
     )
     study.items.exclude(use="background").update(asked=["safety"])

@@ -51,7 +51,7 @@ def make_judged(
     study = Study(name=name, questionnaire=questionnaire, seed=5, status=Study.Status.OPEN)
     return store_study(
         study=study, items=new, people=people, by=manager,
-        dealt={user.pk: list(range(len(new))) for user in people},
+        lists=[range(len(new))] * len(people),
     )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ def test_people_judge_it(run: Run, rita: User) -> None:
     study = Study(name="Bold", questionnaire=questionnaire.id, status=Study.Status.OPEN)
     trajectory = run.trajectories.get(task__external_id="n3")
     items = [NewItem(trajectory=trajectory.pk)]
-    store_study(study=study, items=items, people=[ann], dealt={ann.pk: range(1)}, by=rita)
+    store_study(study=study, items=items, people=[ann], lists=[range(1)], by=rita)
     assignment = study.assignments.get(annotator=ann, part="main")
     page = client_of(ann).get(f"/studies/{study.pk}/annotate/1/")
     assert page.status_code == 200 and "Boldness" in page.content.decode()

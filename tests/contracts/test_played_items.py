@@ -39,7 +39,7 @@ def judged(db: None) -> tuple[Study, Study]:
         study=Study(name="Raters", questionnaire="ten_questions@1", status="open"),
         items=[NewItem(trajectory=trajectory.pk)],
         people=[rater],
-        dealt={rater.pk: [0]},
+        lists=[[0]],
         by=manager,
     )
     Item.objects.update(asked=["safety"])

@@ -290,7 +290,7 @@ def test_pages_of_every_kind_of_desk_and_of_sessions_that_end(
         ("turn_scores@2", NewItem(trajectory=played.pk)),
     ):
         study = Study(name=kind, questionnaire=kind, status=Study.Status.OPEN)
-        store_study(study=study, items=[new], people=[ann], dealt={ann.pk: [0]}, by=manager)
+        store_study(study=study, items=[new], people=[ann], lists=[[0]], by=manager)
         walk.look(f"/studies/{study.pk}/annotate/1/")
     expected = {"feasibility.turn-1": {"values": [5], "why": "All of it is at hand."}}
     item = study.assignments.get(position=1)

@@ -45,7 +45,7 @@ def launch(
         study=Study(name="Validation", questionnaire=questionnaire, status=Study.Status.OPEN),
         items=items,
         people=[people[name] for name in dealt],
-        dealt={people[name].pk: places for name, places in dealt.items()},
+        lists=list(dealt.values()),
     )
     rita = User.objects.get(username="rita")
     add_member(study=study, user=rita, role=Membership.Role.RESEARCHER)

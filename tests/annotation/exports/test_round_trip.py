@@ -138,7 +138,7 @@ def test_scores_and_choices_go_round(system: str, tmp_path: Path) -> None:
         questionnaire, new = "filter_check@1", NewItem(task=task.pk)
         said = {"question": "keep", "subject": "candidate-c1", "value": 0}
     study = Study(name="One", questionnaire=questionnaire, status="open", seed=2)
-    store_study(study=study, items=[new], people=[ann], dealt={ann.pk: [0]})
+    store_study(study=study, items=[new], people=[ann], lists=[[0]])
     say(study.assignments.get(), **said)  # type: ignore[arg-type]
     text = text_of(study)
     made = brought(text, tmp_path)
@@ -153,7 +153,7 @@ def test_imported_answers_count_in_analyses_as_they_did(tmp_path: Path) -> None:
     ann = make_person("ann")
     pk = Trajectory.objects.filter(run=make_runs()[0])[0].pk
     study = Study(name="One", questionnaire="ten_questions@1", status="open")
-    store_study(study=study, items=[NewItem(trajectory=pk)], people=[ann], dealt={ann.pk: [0]})
+    store_study(study=study, items=[NewItem(trajectory=pk)], people=[ann], lists=[[0]])
     say(study.assignments.get(), "safety", "", value=4)
     study.assignments.update(state="submitted")
     made = brought(text_of(study), tmp_path)
@@ -209,7 +209,7 @@ def test_a_questionnaire_that_was_written_on_a_page_comes_along(tmp_path: Path) 
     ann, task = make_person("ann"), make_runs()[0].dataset.tasks.all()[0]
     Candidate.objects.create(task=task, key="c1", kind="world", text="No glue here.")
     study = Study(name="Own", questionnaire="own_check@1", status="open")
-    store_study(study=study, items=[NewItem(task=task.pk)], people=[ann], dealt={ann.pk: [0]})
+    store_study(study=study, items=[NewItem(task=task.pk)], people=[ann], lists=[[0]])
     document = text_of(study)
     StoredQuestionnaire.objects.all().delete()
     load_questionnaire.cache_clear()

@@ -46,7 +46,7 @@ def make_world(questionnaire: str = "violation_check@1", name: str = "Marks, all
     )  # fmt: skip
     store_study(
         study=study, items=items, people=[ann, bob], by=mia,
-        dealt={ann.pk: [0, 1, 2], bob.pk: [2, 0]},
+        lists=[[0, 1, 2], [2, 0]],
     )  # fmt: skip
     text = StudyText.objects.create(study=study, kind="consent", version=1, text="Agree?", by=mia)
     Study.objects.filter(pk=study.pk).update(consent_version=1)

@@ -143,7 +143,7 @@ def test_links_for_a_list_of_people(study: Study, manager: User) -> None:
     boss.force_login(manager)
     url = f"/studies/{study.pk}/people/"
     page = boss.get(url).content.decode()
-    assert "This study has fixed lists" in page and "None is free now" in page
+    assert "Every list is taken" in page and "None is free now" in page
     given = {"role": "annotator", "days": "7"}
     made = boss.post(f"/studies/{study.pk}/invites/", {**given, "label": "Cat\n\n dan@x.org \nCat"})
     links = made.context["links"]

@@ -6,7 +6,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.assignments.services import assign_item
 from annotation.errors import Refused
 from annotation.models import Membership, Participant, Rating, Study, StudyEvent
 from annotation.people.withdrawal import (
@@ -59,8 +58,9 @@ def test_open_items_can_be_given_to_somebody_else(study: Study, ann: User, bob: 
     first, second = study.items.order_by("rank")
     assert (first.given, second.given, second.wanted) == (2, 1, 2)
     cyd = make_person("cyd")
-    add_member(study=study, user=cyd, role="annotator")
-    assert assign_item(study=study, item=second, to=cyd, by=None).state == "open"
+    add_member(study=study, user=cyd, role="annotator")  # takes the list that ann left
+    given = study.assignments.get(annotator=cyd)
+    assert (given.item, given.state) == (second, "open")
     assert not study.memberships.filter(user=ann).exists()
     kinds = study.events.filter(about=ann, kind__in=[Kind.WITHDRAWN, Kind.ROLE, Kind.RETURNED])
     assert list(kinds.order_by("pk").values_list("kind", flat=True)) == [
@@ -103,7 +103,7 @@ def test_what_somebody_else_has_by_now_stays_with_them(
     cyd = make_person("cyd")
     add_member(study=study, user=cyd, role="annotator")
     item = study.items.get(rank=2)
-    assign_item(study=study, item=item, to=cyd, by=manager)
+    assert study.assignments.get(annotator=cyd).item == item
     restore_annotator(study=study, user=ann, by=manager, reason="Well again.")
     assert study.assignments.get(annotator=ann, item=item).state == "returned"
     item.refresh_from_db()

@@ -92,11 +92,11 @@ def test_what_has_not_ended_with_a_plan_is_left_out_and_counted(ann: User) -> No
 
 # One row for each wish that makes no sense: the change, where it is told, and words of it.
 NONSENSE: list[tuple[dict[str, Any], str, str]] = [
-    ({"annotators": ()}, "annotators", "at least one annotator"),
-    ({"annotators": ("ann", "ann")}, "annotators", "nobody twice"),
+    ({"annotators": ()}, "places", "at least one annotator"),
+    ({"annotators": ("ann", "ann")}, "annotators", "nobody can have two places"),
     ({"annotators": ("ann", "zoe")}, "annotators", "no account with this name: zoe"),
     ({"queries_each": 0}, "queries_each", "at least one query"),
-    ({"queries_each": None}, "queries_each", "at least one query"),
+    ({"queries_each": None}, "queries_each", "how many queries"),
     ({"items": ItemSource()}, "items", "say where the items come from"),
     ({"items": ItemSource(runs=(10**9,))}, "items.runs", "there is no run 1000000000"),
     ({"items": ItemSource(experiment="nothing")}, "items.experiment", "no experiment 'nothing'"),
@@ -105,10 +105,12 @@ NONSENSE: list[tuple[dict[str, Any], str, str]] = [
     ({"items": ItemSource(dataset="Tests", levels=("x",))}, "items.levels", "there are mid"),
     ({"items": ItemSource(dataset="Tests", endings=("x",))}, "items.endings", "valid_plan"),
     ({"items": ItemSource(dataset="Tests", tasks=("x",))}, "items.tasks", "there are task-0"),
-    ({"raters": 2}, "raters", "1 to 1 of the annotators named here, not 2"),
+    ({"raters": 2}, "raters", "1 to 1 of the annotators, not 2"),
     ({"raters": 0}, "raters", "from 1 to"),
-    ({"order": "blocks"}, "queries_each", "belongs to the order queries"),
-    ({"dealing": "pool"}, "order", "a pool cannot be dealt in queries"),
+    ({"dealing": "pool"}, "order", "a pool cannot keep queries together"),
+    ({"dealing": "pool", "order": "blocks"}, "queries_each", "choose “balanced lists”"),
+    ({"dealing": "pool", "order": "blocks", "whole_tasks": True}, "whole_tasks", "a pool cannot"),
+    ({"places": 201}, "places", "from 0 to 200"),
     ({"name": " "}, "name", "give the study a name"),
     ({"questionnaire": "none@1"}, "questionnaire", "there is no questionnaire"),
     ({"questionnaire": "about_annotators@1"}, "questionnaire", "asks about annotators"),
@@ -194,7 +196,7 @@ def test_who_played_in_a_trajectory_is_not_given_it(ann: User, bob: User) -> Non
     play_in(ann, played)
     plan = plan_for(runs, [ann, bob], order="random", queries_each=None)
     planned = plan_study(plan)
-    assert planned.exclusions == {"ann": {played.pk}}
+    assert planned.exclusions == {"Annotator 1": {played.pk}}
     assert planned.certificate.exclusions_broken == ()
     study = create_planned_study(planned=planned)
     assert not study.assignments.filter(annotator=ann, trajectory=played).exists()
@@ -230,7 +232,7 @@ def test_a_pool_lends_items_in_the_planned_order(ann: User) -> None:
         queries_each=None,
     )  # fmt: skip
     planned = plan_study(plan)
-    assert (planned.assignments, planned.dealt) == (12, {})
+    assert (planned.assignments, planned.lists) == (12, {})
     study = create_planned_study(planned=planned)
     assert (study.dealing, study.lease_minutes) == ("pool", 30)
     assert not study.assignments.exists()

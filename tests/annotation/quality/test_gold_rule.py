@@ -49,7 +49,7 @@ def gold(ann: User, manager: User) -> Study:
             NewItem(trajectory=rows[4], wanted=2),
         ],
         people=[ann],
-        dealt={ann.pk: [1, 2, 3, 4]},
+        lists=[[1, 2, 3, 4]],
         by=manager,
     )
     study.items.update(asked=["safety"])

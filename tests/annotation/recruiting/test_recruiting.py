@@ -305,10 +305,10 @@ def test_making_a_link(pool: Study, manager: User, ann: User) -> None:
     token = link.partition("/recruit/")[2].partition("/")[0]
     assert token not in boss.get(url).content.decode()
     assert RecruitingLink.objects.get().digest == digest_of(token)
-    # A study with fixed lists says why it cannot recruit, and refuses.
+    # A study that has neither lists nor a pool says why it cannot recruit, and refuses.
     Study.objects.filter(pk=pool.pk).update(dealing="named")
     fixed = boss.get(url).content.decode()
-    assert "This study has fixed lists" in fixed and "Make a link" not in fixed
+    assert "This study cannot recruit" in fixed and "Make a link" not in fixed
     assert boss.post(url, {**given, "code": "C1"}).status_code == 422
     add_member(study=pool, user=ann, role="annotator")
     boss.force_login(ann)

@@ -36,7 +36,7 @@ def gold(request: pytest.FixtureRequest, ann: User, bob: User, manager: User) ->
             *[NewItem(trajectory=pk, wanted=2) for pk in rows[2:4]],
         ],
         people=[ann, bob],
-        dealt={ann.pk: [1, 2, 3], bob.pk: [3]},
+        lists=[[1, 2, 3], [3]],
         by=manager,
     )  # fmt: skip
     study.items.update(asked=["safety"])
