@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+ORDINALS = {1: "st", 2: "nd", 3: "rd"}
+
 
 @dataclass(frozen=True, slots=True)
 class BalanceCell:
@@ -20,7 +22,8 @@ class Balance:
 
     The expected count of a cell is row total × column total × total / ``weight``, the sum of such
     products over all cells that count. With ``off_diagonal`` a row cannot meet the column of the
-    same name, and these cells do not count. ``note`` says what of the imbalance is intended.
+    same name, and these cells do not count. ``whole_tasks``: the imbalance is intended. ``note``
+    says what the table does not count.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Balance:
     total: int
     weight: int
     off_diagonal: bool = False
+    whole_tasks: bool = False
     note: str = ""
 
     def _counted(self, row: str, column: str) -> bool:
@@ -47,10 +51,11 @@ class Balance:
                 if self._counted(row, column):
                     yield self._cell(row, column)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self, labels: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return least and most, found and expected, and the cell furthest from what was expected.
 
-        Of several equally far the first by name; all None where there is no cell.
+        Of several equally far the first by name; all None where there is no cell. ``labels`` are
+        names for rows and columns in the sentence.
         """
         spans: list[tuple[int, int, float, float]] = []
         worst: tuple[float, str, str] = (-1.0, "", "")
@@ -75,7 +80,7 @@ class Balance:
             "expected_least": _rounded(min(low, default=None)),
             "expected_most": _rounded(max(high, default=None)),
             "worst": found,
-            "words": self._words(found),
+            "words": self._words(found, labels or {}),
         }
 
     def _cell(self, row: str, column: str) -> BalanceCell:
@@ -83,23 +88,35 @@ class Balance:
             row, column, self.counts.get((row, column), 0), self.expected(row, column)
         )
 
-    def _words(self, worst: BalanceCell | None) -> str:
+    def _words(self, worst: BalanceCell | None, labels: Mapping[str, str]) -> str:
         if worst is None:
-            words = "nothing to count"
-        elif abs(worst.count - worst.expected) < 1e-9:
-            words = "every count is as expected"
-        else:
-            across = self.name.partition(" × ")[2]
-            where = (
-                f"at {across} {worst.column}"
-                if worst.column.isdecimal()
-                else (f"with {worst.column or 'no model'}")
-            )
-            words = (
-                f"largest imbalance: {worst.row or 'no model'} {where}, "
-                f"{worst.count:,} ({_short(worst.expected)} expected)"
-            )
+            return "nothing to count"
+        if abs(worst.count - worst.expected) < 1e-9:
+            return "all counts match" + (f" ({self.note})" if self.note else "")
+        row, column = (labels.get(name, name) or "no model" for name in (worst.row, worst.column))
+        words = f"least balanced: {self._cell_words(row, column, worst.count)}"
+        words += f" ({_short(worst.expected)} expected)"
+        if self.whole_tasks:
+            words += ", because whole tasks are kept together"
         return words + (f" ({self.note})" if self.note else "")
+
+    def _cell_words(self, row: str, column: str, count: int) -> str:
+        """Return a count as a clause, such as "Careful tracker comes first for 4 people"."""
+        times = f"{count:,} time{'s' * (count != 1)}"
+        items = f"{count:,} item{'s' * (count != 1)}"
+        match self.name:
+            case "model × position":
+                people = "person" if count == 1 else "people"
+                return f"{row} comes {_ordinal(int(column))} for {count:,} {people}"
+            case "model × place in task":
+                return f"{row} comes {_ordinal(int(column))} within a task {times}"
+            case "model × predecessor":
+                return f"{row} follows {column} {times}"
+            case "model × third":
+                return f"{row} is in the {column} {times}"
+            case "annotator × annotator":
+                return f"{row} and {column} share {items}"
+        return f"{row} has {items} of {column}"
 
 
 def count_pairs(
@@ -109,6 +126,7 @@ def count_pairs(
     rows: Iterable[str] = (),
     columns: Iterable[str] = (),
     off_diagonal: bool = False,
+    whole_tasks: bool = False,
     note: str = "",
 ) -> Balance:
     """Return the cross table of ``pairs``, with ``rows`` and ``columns`` also where nothing
@@ -128,6 +146,7 @@ def count_pairs(
         weight=counts.total() ** 2
         - sum(n * of_columns[row] for row, n in of_rows.items() if off_diagonal),
         off_diagonal=off_diagonal,
+        whole_tasks=whole_tasks,
         note=note,
     )
 
@@ -137,6 +156,13 @@ def _by_number(item: tuple[str, int]) -> tuple[str, int]:
     name = item[0]
     text = name.rstrip("0123456789")
     return text, int(name[len(text) :] or 0)
+
+
+def _ordinal(number: int) -> str:
+    if number == 1:
+        return "first"
+    ending = "th" if number % 100 in (11, 12, 13) else ORDINALS.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _short(value: float) -> str:

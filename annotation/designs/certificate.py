@@ -217,7 +217,7 @@ def _tables(
         of_task.elements(),
         rows=orders,
         columns=sizes,
-        note="whole tasks are kept together, as wanted" if whole else "",
+        whole_tasks=whole,
     )
     yield count_pairs(
         "model × third",

@@ -67,6 +67,7 @@ def whole_head(scope: Scope) -> Json:
         "datasets": _datasets(scope),
         "runs": _runs(scope, runs),
         "people": list(_people(scope)),
+        "places": list(_places(scope)),
     }
 
 
@@ -222,6 +223,17 @@ def _people(scope: Scope) -> Iterator[Json]:
         row["simulated"] = is_simulated(person)
         row["consents"] = given.get(person.user_id, [])
         yield row
+
+
+def _places(scope: Scope) -> Iterator[Json]:
+    """Yield the lists of a study, with whom each belongs to, where the file has them."""
+    here = {person.user_id for person in scope.people}
+    for place in scope.study.places.order_by("number"):
+        rater = scope.pseudonyms.rater(place.user_id) if place.user_id in here else None
+        yield {
+            "number": place.number, "rater": rater, "claimed_at": rater and place.claimed_at,
+            "items": place.ranks,
+        }  # fmt: skip
 
 
 def aliases_of(scope: Scope) -> dict[str, str]:

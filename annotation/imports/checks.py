@@ -91,6 +91,8 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
         ("item", [item.number for item in document.items]),
         ("rater", [person.rater for person in document.people]),
         ("number of a rater", [person.number for person in document.people]),
+        ("place", [place.number for place in document.places]),
+        ("rater of a place", [place.rater for place in document.places if place.rater]),
         ("text", [(text.kind, text.version) for text in document.texts]),
         (
             "position",
@@ -102,6 +104,7 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
     ):
         for key in duplicates(keys):
             yield f"{what} {key} stands twice"
+    yield from _place_problems(document, set(items), raters)
     texts = {(text.kind, text.version) for text in document.texts}
     for person in document.people:
         for consent in person.consents:
@@ -122,6 +125,16 @@ def _problems(document: StudyDocument, questionnaires: Questionnaires) -> Iterat
             yield f"adjudication {number} names the item {row.item}, which is not in the file"
         elif row.value is None and row.chosen is None:
             yield f"adjudication {number} decides nothing"
+
+
+def _place_problems(document: StudyDocument, items: set[int], raters: set[str]) -> Iterator[str]:
+    for place in document.places:
+        if place.rater is not None and place.rater not in raters:
+            yield f"place {place.number} names the rater {place.rater}, which is not in the file"
+        if missing := sorted(set(place.items) - items):
+            yield f"place {place.number} names the item {missing[0]}, which is not in the file"
+        for key in duplicates(place.items):
+            yield f"place {place.number} holds the item {key} twice"
 
 
 def _assignment_problems(

@@ -139,6 +139,13 @@ class PersonIn(StrictDocument):
     consents: list[ConsentIn]
 
 
+class PlaceIn(StrictDocument):
+    number: int = Count
+    rater: str | None
+    claimed_at: Moment | None
+    items: list[Annotated[int, Count]]
+
+
 class TaskIn(StrictDocument):
     dataset: int = Count
     id: str
@@ -214,6 +221,8 @@ class StudyDocument(StrictDocument):
     datasets: list[DatasetIn]
     runs: list[RunIn]
     people: list[PersonIn]
+    # Documents of earlier versions lack this.
+    places: list[PlaceIn] = Field(default_factory=list)
     items: list[ItemIn]
     # Documents keep this key from their first version.
     assignments: list[AssignmentIn] = Field(alias="seats")

@@ -32,6 +32,7 @@ from annotation.models import (
     RatingEdit,
     Study,
     StudyEvent,
+    StudyPlace,
     StudyText,
 )
 from annotation.record.events import record_event
@@ -124,6 +125,7 @@ class _Storing:
         self.users = {p.rater: _account(p.rater, p.simulated) for p in self.document.people}
         self._people()
         self.items = self._items()
+        self._places()
         edits = sum(self._store_assignment(assignment) for assignment in self.assignments)
         self._adjudications()
         self._remember()
@@ -239,6 +241,18 @@ class _Storing:
                 )
             )
         return {row.rank: row for row in Item.objects.bulk_create(rows, batch_size=BATCH)}
+
+    def _places(self) -> None:
+        StudyPlace.objects.bulk_create(
+            StudyPlace(
+                study=self.study,
+                number=place.number,
+                ranks=[rank for rank in place.items if rank in self.items],
+                user=self.users[place.rater] if place.rater else None,
+                claimed_at=place.claimed_at,
+            )
+            for place in self.document.places
+        )
 
     def _store_assignment(self, given: AssignmentIn) -> int:
         """Store an assignment with its edits and what stands now; how many edits there were."""

@@ -10,10 +10,23 @@ from statistics import mean, median
 
 from django.db.models import Q
 
+from annotation.designs.contrasts import (
+    MODEL,
+    POSITION,
+    QUERY,
+    RATER,
+    Confounding,
+    ModelContrast,
+    confounded_effects,
+    judgements,
+    model_contrast,
+)
+from annotation.designs.orders import POOL
 from annotation.designs.outlook import (
     ITEMS_FOR_JUDGE_TEST,
     PEOPLE_FOR_JUDGE_TEST,
     DesignOutlook,
+    Z,
     outlook_of_lists,
     outlook_of_pool,
 )
@@ -64,6 +77,7 @@ def outlook_lines(planned: PlannedStudy) -> list[OutlookLine]:
         _agreement(found),
         _judge_test(found, planned),
         _precision(found, planned),
+        *_differences(planned),
         _time(planned, item_time(planned)),
     ]
 
@@ -154,6 +168,73 @@ def _precision(found: DesignOutlook, planned: PlannedStudy) -> OutlookLine:
     else:
         words = f"A share within ±{100 * half:.0f} percentage points at most ({who})"
     return OutlookLine(title, f"{words}.", good=good)
+
+
+# --- Differences between agents -------------------------------------------------------------------
+
+
+def _differences(planned: PlannedStudy) -> Iterator[OutlookLine]:
+    """Yield how well agents can be told apart, and what the design confounds."""
+    if planned.models < 2:
+        return
+    options = {option.id: option for option in planned.options}
+    pooled = planned.plan.dealing == "pool"
+    # Whoever judges it in a pool, each item is judged by so many.
+    orders = planned.orders if not pooled else {POOL: [*options] * planned.plan.raters}
+    rows = judgements(orders, options)
+    yield _difference(model_contrast(rows, pooled=pooled), planned)
+    if not pooled:
+        yield _confounded(confounded_effects(rows))
+
+
+def _difference(found: ModelContrast | None, planned: PlannedStudy) -> OutlookLine:
+    title = "Differences between agents"
+    if found is None:
+        words = "Not defined: the design does not connect all agents by common queries and raters."
+        return OutlookLine(title, words, good=False)
+    scored = any(q.scale.kind == "points" for q in planned.questionnaire.questions)
+    half = Z * found.standard_error
+    times = f"{found.meetings:,} quer{'y' if found.meetings == 1 else 'ies'}"
+    if RATER not in found.within:
+        how = f"two agents share {times} at least; who will judge them is not known"
+    elif found.additive:
+        how = (
+            f"two agents share {times} at least, with several raters; differences between raters "
+            "and queries are taken out"
+        )
+    else:
+        how = f"compared {found.meetings:,} times at least within the same rater and query"
+    if scored:
+        words = f"Within about ±{half:.2f} points if such scores spread by 1 point ({how})."
+    else:
+        words = f"Within ±{100 * half / 2:.0f} percentage points at most ({how})."
+    return OutlookLine(title, words, good=half <= (WIDE_MEAN if scored else 2 * WIDE_SHARE))
+
+
+def _confounded(found: Sequence[Confounding] | None) -> OutlookLine:
+    title = "Confounded effects"
+    if found is None:
+        return OutlookLine(title, "Not checked: the design has too many queries or raters.")
+    if not found:
+        words = "None: agents, queries, raters and thirds of the list can be told apart."
+        return OutlookLine(title, words)
+    return OutlookLine(title, " ".join(map(_confounding_words, found)), good=False)
+
+
+PLURALS = {
+    MODEL: "agents", QUERY: "queries", RATER: "raters", POSITION: "thirds of the list",
+}  # fmt: skip
+
+
+def _confounding_words(found: Confounding) -> str:
+    one = PLURALS[found.factor]
+    others = f"between {PLURALS[found.other]}" if found.other else "of the other kinds together"
+    if found.lost == found.total:
+        return f"Differences between {one} cannot be told from those {others}."
+    return (
+        f"{found.lost} of {found.total} differences between {one} cannot be told from those "
+        f"{others}."
+    )
 
 
 # --- Time -----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The design of a stored study: its current balance, and what was planned."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from annotation.models import Assignment, Item, Study
 from annotation.planning.plan_files import read_document
 from annotation.planning.plans import ORDERS, PlanError, StudyPlan
 from annotation.studies.places import free_places, left_items, place_name
+from benchmarks.models import Agent
 
 Use = Item.Use
 PARTS: Mapping[str, Part] = {Use.MAIN: ITEM, Use.GOLD: GOLD, Use.TRAINING: TRAINING}
@@ -68,6 +70,31 @@ class StudyDesign:
         """The number of annotators of an item, and the seed."""
         people = f"{self.raters} annotator{'s' * (self.raters != 1)} for each item"
         return f"{people}, seed {self.study.seed}"
+
+
+METHOD = re.compile(r"(?:deal (\w+) × (\d+)(?:, (\d+) each)?|pool)(?:, order (\w+))?")
+ORDER_WORDS = {
+    "random": "in random order", "blocks": "in balanced blocks", "latin": "in a Latin square",
+}  # fmt: skip
+
+
+def method_words(method: str) -> str:
+    """Return how a design was dealt as a sentence without its full stop, from the short form that
+    certificates keep.
+    """
+    found = METHOD.fullmatch(method)
+    if found is None:
+        return method
+    unit, raters, each, order = found.groups()
+    people = f"{raters} annotator{'s' * (raters != '1')}"
+    if unit is None:
+        words = "Whoever is free takes the next item"
+    elif each:
+        words = f"Each annotator gets all items of {each} quer{'y' if each == '1' else 'ies'}"
+        words += f", each query goes to {people}" if raters != "1" else ""
+    else:
+        words = f"Each {unit} goes to {people}"
+    return f"{words}, {ORDER_WORDS.get(order, order)}" if order else words
 
 
 def study_design(study: Study) -> StudyDesign:
@@ -185,6 +212,7 @@ def _numbered(row: Sequence[tuple[int, Part]]) -> tuple[ListEntry, ...]:
 # More than this is not read on a page; the files hold everything.
 MOST_ROWS, MOST_COLUMNS = 120, 40
 WIDE = 12
+MODELS = "annotator × model"
 
 
 @dataclass(frozen=True)
@@ -207,11 +235,14 @@ def balance_tables(certificate: Certificate, *, hide_models: bool) -> list[Balan
     """Return the tables that say something, without those that name models where these are
     hidden.
     """
-    return [
-        _table(table)
+    tables = [
+        table
         for table in certificate.tables
         if _is_informative(table) and not (hide_models and "model" in table.name)
     ]
+    models = {name for table in tables if table.name == MODELS for name in table.columns}
+    titles = dict(Agent.objects.filter(name__in=models).values_list("name", "title"))
+    return [_table(table, titles) for table in tables]
 
 
 def _is_informative(table: Balance) -> bool:
@@ -224,27 +255,31 @@ def _is_informative(table: Balance) -> bool:
     return all(set(names) - {"", "pool"} for side, names in sides if side == "model")
 
 
-def _table(table: Balance) -> BalanceTable:
+def _table(table: Balance, titles: Mapping[str, str]) -> BalanceTable:
     down, across = list(table.rows), list(table.columns)
     first, _, second = table.name.partition(" × ")
     turned = len(across) > max(WIDE, len(down)) and not all(map(str.isdecimal, across))
     if turned:
         down, across, first, second = across, down, second, first
     fits = len(down) <= MOST_ROWS and len(across) <= MOST_COLUMNS
-    summary = table.summary()
-    rows = list(_rows(table, down, across, turned)) if fits else []
+    summary = table.summary(titles)
+    rows = list(_rows(table, down, across, turned, titles)) if fits else []
     return BalanceTable(
         title=f"{first} × {second}".capitalize(),
         head=first.capitalize(),
         words=str(summary["words"]),
         span=_span(summary["least"], summary["most"]),
-        columns=[name or "no model" for name in across],
+        columns=[titles.get(name, name) or "no model" for name in across],
         rows=rows,
     )
 
 
 def _rows(
-    table: Balance, down: Sequence[str], across: Sequence[str], turned: bool
+    table: Balance,
+    down: Sequence[str],
+    across: Sequence[str],
+    turned: bool,
+    titles: Mapping[str, str],
 ) -> Iterator[tuple[str, Sequence[int | None]]]:
     for row in down:
         cells: list[int | None] = []
@@ -252,7 +287,7 @@ def _rows(
             pair = (column, row) if turned else (row, column)
             met = not (table.off_diagonal and row == column)
             cells.append(table.counts.get(pair, 0) if met else None)
-        yield row or "no model", cells
+        yield titles.get(row, row) or "no model", cells
 
 
 def _span(least: int | None, most: int | None) -> str:

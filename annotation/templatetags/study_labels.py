@@ -1,6 +1,5 @@
 """Numbers, methods and stored values of studies as labels, and the tabs of a study."""
 
-import re
 from typing import Any
 
 from django import template
@@ -8,14 +7,11 @@ from django import template
 from annotation.access import StudyAccess
 from annotation.record.selectors import as_text
 from annotation.studies import tabs as pages
+from annotation.studies.design import method_words
 from benchmarks.core.ports.labels import plain
 
 register = template.Library()
-METHOD = re.compile(r"(?:deal (\w+) × (\d+)(?:, (\d+) each)?|pool)(?:, order (\w+))?")
-UNITS = {"item": "single items", "task": "whole tasks", "query": "whole queries"}
-ORDERS = {
-    "random": "in random order", "blocks": "in balanced blocks", "latin": "in a Latin square",
-}  # fmt: skip
+register.filter("method_words", method_words)
 
 
 @register.filter
@@ -29,21 +25,6 @@ def minutes(seconds: float) -> str:
     """Return a duration as minutes and seconds."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d} min"
-
-
-@register.filter
-def method_words(method: str) -> str:
-    """Return how a design was dealt, from the short form that certificates keep."""
-    found = METHOD.fullmatch(method)
-    if found is None:
-        return method
-    unit, raters, each, order = found.groups()
-    if unit is None:
-        words = "taken from a pool"
-    else:
-        words = f"{UNITS.get(unit, unit)}, each to {raters} annotator{'s' * (raters != '1')}"
-        words += f", {each} for each annotator" if each else ""
-    return f"{words}; {ORDERS.get(order, order)}" if order else words
 
 
 @register.filter

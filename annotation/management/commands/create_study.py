@@ -8,10 +8,12 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import Refused
+from annotation.planning.outlook import outlook_lines
 from annotation.planning.plan_files import read_plan
 from annotation.planning.planned_study import PlannedStudy, plan_study
 from annotation.planning.plans import PlanError
 from annotation.planning.services import create_planned_study
+from annotation.studies.design import method_words
 
 
 class Command(BaseCommand):
@@ -56,7 +58,7 @@ class Command(BaseCommand):
         return found
 
     def _tell(self, planned: PlannedStudy) -> None:
-        """Print counts, questions, warnings and balance."""
+        """Print counts, questions, what the design can answer, warnings and balance."""
         plan, certificate = planned.plan, planned.certificate
         say = self.stdout.write
         say(f"{plan.name}: {planned.questionnaire.title} ({planned.questionnaire.id})")
@@ -73,15 +75,18 @@ class Command(BaseCommand):
         for words, count in left.items():
             if count:
                 say(f"left out, {words}: {count:,}")
-        for name, items in planned.loads.items():
-            say(f"  {name}: {items:,} items")
+        for name, account, items in planned.claimed:
+            say(f"  {name}{f' ({account})' if account else ''}: {items:,} items")
         for row in planned.questions:
             if row.left_out:
                 say(f"not asked of {row.left_out:,}: {row.question.key}, these items {row.why}")
+        for line in outlook_lines(planned):
+            say(f"{line.title}: {line.text}")
         for table in certificate.tables:
             summary = table.summary()
             if summary["least"] is not None:
                 say(f"{table.name}: {summary['least']} to {summary['most']}; {summary['words']}")
         for words in planned.warnings:
             say(f"met only nearly: {words}")
-        say(f"{certificate.method}, seed {certificate.seed}, sha256 {certificate.sha256}")
+        say(f"{method_words(certificate.method)} (seed {certificate.seed}).")
+        say(f"sha256 {certificate.sha256}")
