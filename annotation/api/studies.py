@@ -82,7 +82,7 @@ class StudyPlanOut(Schema):
     tasks: int
     models: int
     assignments: int = Field(description="Judgements that the plan asks for.")
-    loads: dict[str, int] = Field(description="Items for each named annotator.")
+    loads: dict[str, int] = Field(description="Items on the list of each place.")
     not_asked: dict[str, int] = Field(
         description="By question: items that it is not asked of, because they lack what it needs."
     )

@@ -47,14 +47,13 @@ class ModelContrast:
     standard_error
         In units of the standard deviation of scores that is left within what is compared.
     within
-        What is compared: ``("rater", "query")`` where two models are compared within one rater and
-        query, the two one after the other where differences between raters and between queries are
-        taken out (``additive``), ``("query",)`` where nobody knows who will judge what.
+        Whose differences are taken out: raters and queries, or queries alone where nobody knows
+        who will judge what.
     additive
-        Whether two models of one query may be judged by two raters.
+        Whether two agents of one query may have two raters: then raters and queries are taken out
+        one by one, else each rater's query as a whole.
     meetings
-        The fewest comparisons of two models within that; 0 where some are compared by way of
-        others only.
+        The fewest queries (of one rater, unless ``additive``) that two agents share.
     """
 
     standard_error: float
@@ -98,9 +97,10 @@ def model_contrast(rows: Sequence[Judgement], *, pooled: bool = False) -> ModelC
     if pooled:
         return _contrast(rows, [lambda row: row.query], (QUERY,))
     paired = _contrast(rows, [lambda row: (row.rater, row.query)], (RATER, QUERY))
-    if paired is not None:
+    if paired is not None and paired.meetings:
         return paired
-    return _contrast(rows, [lambda row: row.rater, lambda row: row.query], (RATER, QUERY))
+    additive = _contrast(rows, [lambda row: row.rater, lambda row: row.query], (RATER, QUERY))
+    return additive or paired
 
 
 def _contrast(
@@ -119,13 +119,15 @@ def _contrast(
     information = np.diag(np.bincount(models).astype(float))
     if additive:
         crossed = np.hstack([_crossed(models, column) for column in columns])
-        information -= crossed @ np.linalg.pinv(_gram(columns), hermitian=True) @ crossed.T
+        information -= (
+            crossed @ np.linalg.pinv(_gram(columns), rcond=TOLERANCE, hermitian=True) @ crossed.T
+        )
     else:
         blocks = _crossed(models, met_in)
         information -= (blocks / blocks.sum(axis=0)) @ blocks.T
     if _rank(information) < count - 1:
         return None
-    inverse = np.linalg.pinv(information, hermitian=True)
+    inverse = np.linalg.pinv(information, rcond=TOLERANCE, hermitian=True)
     variances = np.diag(inverse)[:, None] + np.diag(inverse)[None, :] - 2 * inverse
     there = (_crossed(models, met_in) > 0).astype(float)
     pairs = np.triu_indices(count, 1)

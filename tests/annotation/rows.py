@@ -9,10 +9,12 @@ from annotation.models import Study
 from annotation.planning.planned_study import plan_study
 from annotation.planning.plans import ItemSource, StudyPlan
 from annotation.planning.services import create_planned_study
+from benchmarks.asks.players import player_name
 from benchmarks.models import (
     Agent,
     Constraint,
     Dataset,
+    Exchange,
     Experiment,
     Profile,
     Run,
@@ -21,6 +23,7 @@ from benchmarks.models import (
     Turn,
     Violation,
 )
+from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory
 
 # Words that must never reach an annotator; each occurs nowhere else.
 SECRETS = ("zebra-7b", "Zebra Large", "quagga-mini", "Quagga Small", "xenon-policy", "argon-policy")
@@ -106,3 +109,10 @@ def plan_for(runs: Sequence[Run], annotators: Sequence[User | str], **more: Any)
     }  # fmt: skip
     source = wishes.pop("items", ItemSource(runs=tuple(run.pk for run in runs)))
     return StudyPlan(items=source, annotators=tuple(map(str, annotators)), **wishes)
+
+
+def play_in(user: User, trajectory: Trajectory, **more: Any) -> Exchange:
+    """Let somebody have filled a role in a trajectory."""
+    answerer = AnswererVersionFactory(kind="human", name=player_name(user))
+    made: Exchange = ExchangeFactory(trajectory=trajectory, answerer=answerer, **more)
+    return made

@@ -1,5 +1,6 @@
 """Databases made by earlier versions upgrade to this one, and keep what was stored in them."""
 
+import json
 import lzma
 import sqlite3
 from collections import Counter
@@ -106,9 +107,34 @@ def test_a_database_of_an_earlier_version_keeps_everything(old: tuple[Path, Inst
     databases.make_copy(path=new)
     assert tables(after) == tables(new)
 
+    assert_that_lists_became_places(after)
     assert "visited" in run_python(there, "manage.py", "shell", "--no-imports", "-c", VISIT)
     first = there.read("select min(id) from benchmarks_run where status = 'done'")[0][0]
     assert ": same" in run_python(there, "manage.py", "verify", str(first))
+
+
+def assert_that_lists_became_places(after: Path) -> None:
+    """Each annotator of a study that was dealt beforehand has a place with their items, in order,
+    under their number.
+    """
+    with closing(sqlite3.connect(after)) as database:
+        dealt = database.execute(
+            "select a.study_id, p.number, a.annotator_id, i.rank from annotation_assignment a "
+            "join annotation_study s on s.id = a.study_id and s.dealing = 'named' "
+            "and s.id not in (select study_id from annotation_liveplan) "
+            "join annotation_participant p on p.study_id = s.id and p.user_id = a.annotator_id "
+            "join annotation_item i on i.id = a.item_id where a.part = 'main' "
+            "order by a.study_id, p.number, a.position"
+        ).fetchall()
+        places = database.execute(
+            "select study_id, number, user_id, ranks from annotation_studyplace "
+            "order by study_id, number"
+        ).fetchall()
+    lists: dict[tuple[int, int, int], list[int]] = {}
+    for study, number, user, rank in dealt:
+        lists.setdefault((study, number, user), []).append(rank)
+    assert lists
+    assert {(*row[:3],): json.loads(row[3]) for row in places} == lists
 
 
 def assert_that_old_inserts_succeed(before: Path, after: Path) -> None:

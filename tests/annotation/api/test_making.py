@@ -32,7 +32,7 @@ def plan(ann: User, bob: User) -> dict[str, Any]:
 
 def test_a_plan_becomes_a_study(maker: Caller, plan: dict[str, Any], researcher_user: User) -> None:
     preview = maker.post("/studies/plan", {"plan": plan}).json()
-    assert (preview["items"], preview["loads"]) == (4, {"ann": 2, "bob": 2})
+    assert (preview["items"], preview["loads"]) == (4, {"Annotator 1": 2, "Annotator 2": 2})
     assert not Study.objects.exists()
     key = {"Idempotency-Key": "one"}
     made, again = (maker.post("/studies", {"plan": plan}, **key) for _ in range(2))

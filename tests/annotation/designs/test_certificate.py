@@ -54,7 +54,7 @@ def test_counts_by_hand() -> None:
     }
     followed = table(made, "model × predecessor")
     assert followed["counts"] == {"x": {"y": 1}, "y": {"x": 1}}
-    assert followed["words"] == "every count is as expected (a model follows itself: 1)"
+    assert followed["words"] == "all counts match (a model follows itself: 1)"
     assert table(made, "annotator × annotator")["counts"] == {"Ann": {"Ben": 1}, "Ben": {"Ann": 1}}
     assert (made.annotators, made.items, made.assignments) == (2, 4, 5)
     assert made.raters_given == {1: 3, 2: 1}
@@ -67,7 +67,7 @@ def test_expected_counts_and_the_worst_cell() -> None:
     # margins: Ann 2, Ben 3; s 3, t 2; total 5
     assert (made["least"], made["most"]) == (0, 2)
     assert (made["expected_least"], made["expected_most"]) == (0.8, 1.8)
-    assert made["words"] == "largest imbalance: Ann with s, 2 (1.2 expected)"
+    assert made["words"] == "least balanced: Ann has 2 items of s (1.2 expected)"
 
 
 def test_off_the_diagonal_expected_counts_add_up() -> None:
@@ -161,5 +161,5 @@ def test_the_papers_dealing_can_be_certified() -> None:
     dealt = Allocation({name: tuple(ids) for name, ids in lists.items()}, options, "queries", 1)
     made = certify_design(design=dealt, raters=1)
     assert (made.assignments, made.raters_given, made.raters_off) == (240, {1: 240}, ())
-    assert table(made, "annotator × model")["words"] == "every count is as expected"
-    assert "whole tasks are kept together" in table(made, "annotator × task")["words"]
+    assert table(made, "annotator × model")["words"] == "all counts match"
+    assert "because whole tasks are kept together" in table(made, "annotator × task")["words"]

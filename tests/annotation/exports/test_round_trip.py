@@ -77,6 +77,43 @@ def test_the_same_study_byte_for_byte(world: World, tmp_path: Path) -> None:
     assert made.match.notes == []
 
 
+def test_lists_that_nobody_claimed_are_exported_and_imported(tmp_path: Path) -> None:
+    ann, runs = make_person("ann"), make_runs()
+    ids = Trajectory.objects.filter(run__in=runs).order_by("pk").values_list("pk", flat=True)
+    study = Study(name="Lists", questionnaire="ten_questions@1", status=Study.Status.OPEN)
+    items = [NewItem(trajectory=pk) for pk in ids[:4]]
+    store_study(study=study, items=items, lists=[[1, 0], [3, 2]], people=[ann])
+    text = text_of(study)
+    assert [place["items"] for place in json.loads(text)["places"]] == [[2, 1], [4, 3]]
+    elsewhere()
+    made = brought(text, tmp_path)
+    assert made.study is not None
+    places = made.study.places.order_by("number")
+    assert [place.ranks for place in places] == [[2, 1], [4, 3]]
+    holder = made.study.participants.get()
+    assert [place.user for place in places] == [holder.user, None]
+    assert portable(text_of(made.study)) == portable(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rater": "rater-000000000000"}, "names the rater rater-000000000000"),
+        ({"items": [9]}, "place 2 names the item 9, which is not in the file"),
+        ({"items": [1, 1]}, "place 2 holds the item 1 twice"),
+        ({"number": 1}, "place 1 stands twice"),
+        ({"items": ["x"]}, "places 2, items 1"),
+    ],
+)
+def test_a_place_that_contradicts_the_file_is_refused(
+    world: World, tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    data = json.loads(text_of(world.study))
+    data["places"][1].update(change)
+    with pytest.raises(Refused, match=re.escape(words)):
+        brought(json.dumps(data), tmp_path)
+
+
 def test_it_is_closed_and_its_people_are_nobody_who_could_sign_in(
     world: World, tmp_path: Path
 ) -> None:

@@ -163,7 +163,9 @@ def test_the_command_tells_then_makes(file: Path, ann: User, bob: User, manager:
     make_runs(tasks=4)
     told = run(file, "--dry-run")
     assert "items 4, tasks" in told and "assignments 8; training 1, gold 0" in told
-    assert "annotator × model: 2 to 2; every count is as expected" in told
+    assert "annotator × model: 2 to 2; all counts match" in told
+    assert "  Annotator 1 (ann): 4 items" in told
+    assert "Differences between agents: " in told and "Confounded effects: " in told
     assert not Study.objects.exists()
     made = run(file, "--manager", "mia", "--draft")
     study = Study.objects.get()

@@ -17,19 +17,10 @@ from annotation.planning.plans import ItemSource, PlanError, SpecialItem, StudyP
 from annotation.planning.services import create_planned_study, launch_study
 from annotation.questionnaires.requirements import trajectory_content
 from annotation.studies.design import study_certificate, study_design
-from benchmarks.asks.players import player_name
-from benchmarks.models import Candidate, Dataset, Exchange, Profile, Task, Trajectory, Turn
-from tests.annotation.rows import make_person, make_runs, make_trajectory, plan_for
-from tests.factories.benchmarks import AnswererVersionFactory, ExchangeFactory
+from benchmarks.models import Candidate, Dataset, Profile, Task, Trajectory, Turn
+from tests.annotation.rows import make_person, make_runs, make_trajectory, plan_for, play_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
-
-
-def play_in(user: User, trajectory: Trajectory) -> Exchange:
-    """Let somebody have filled a role in a trajectory."""
-    answerer = AnswererVersionFactory(kind="human", name=player_name(user))
-    made: Exchange = ExchangeFactory(trajectory=trajectory, answerer=answerer)
-    return made
 
 
 def refused(plan: StudyPlan) -> dict[str, str]:
@@ -206,6 +197,34 @@ def test_who_played_in_a_trajectory_is_not_given_it(ann: User, bob: User) -> Non
     # The paper's design knows no way round, so it is refused rather than broken.
     alone = refused(plan_for(runs, [ann], queries_each=2))
     assert "in which they played" in alone["order"]
+
+
+def test_lists_need_no_accounts(ann: User) -> None:
+    """What is on a list does not depend on who claims it."""
+    runs = make_runs(tasks=8)
+    free = plan_study(replace(plan_for(runs, []), places=8))
+    assert (free.loads, free.people) == ({f"Annotator {n}": 2 for n in range(1, 9)}, {})
+    some = plan_study(replace(plan_for(runs, [ann]), places=8))
+    assert some.digest == free.digest
+    assert some.claimed[:2] == [("Annotator 1", "ann", 2), ("Annotator 2", "", 2)]
+    study = create_planned_study(planned=some)
+    assert study.assignments.filter(annotator=ann).count() == study.assignments.count() == 2
+    assert study_certificate(study).sha256 == some.digest
+
+
+@pytest.mark.parametrize("order", ["queries", "blocks", "latin", "random"])
+def test_so_many_queries_for_each_whatever_the_order(order: str) -> None:
+    """In any order eight lists of one query each are 16 items of 20, never all of them."""
+    runs = make_runs(tasks=10)
+    plan = replace(plan_for(runs, [], order=order, queries_each=1, seed=4), places=8)
+    planned = plan_study(plan)
+    assert (len(planned.options), planned.tasks, set(planned.loads.values())) == (16, 8, {2})
+    twice = plan_study(replace(plan, raters=2))
+    assert (twice.tasks, set(twice.loads.values())) == (4, {2})
+    assert planned.options == plan_study(plan).options
+    if order != "queries":
+        everything = plan_study(replace(plan, queries_each=None))
+        assert len(everything.options) == 20
 
 
 def test_tasks_are_judged_with_their_candidates(ann: User, bob: User) -> None:

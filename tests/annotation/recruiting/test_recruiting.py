@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -313,6 +314,31 @@ def test_making_a_link(pool: Study, manager: User, ann: User) -> None:
     add_member(study=pool, user=ann, role="annotator")
     boss.force_login(ann)
     assert boss.get(url).status_code == 403
+
+
+def test_participants_claim_the_lists_of_a_study(manager: User) -> None:
+    plan = plan_for(make_runs(tasks=2), [], name="Lists", queries_each=1)
+    study = create_planned_study(planned=plan_study(replace(plan, places=2)), by=manager)
+    boss, page = Client(), f"/studies/{study.pk}/recruiting/"
+    boss.force_login(manager)
+    assert "Items for each participant" not in boss.get(page).content.decode()
+    given = {"platform": "prolific", "code": "C1", "places": "5", "days": "7"}
+    link = boss.post(page, given).context["link"]
+    url = link.partition("testserver")[2].partition("?")[0]
+    assert RecruitingLink.objects.get().items_each == 2
+    for pid in ("p1", "p2"):
+        come(Client(), url, pid)
+    assert [place.user for place in study.places.order_by("number")] == [
+        user_of("p1"), user_of("p2"),
+    ]  # fmt: skip
+    third = Client()
+    assert "all places are taken" in come(third, url, "p3").content.decode().lower()
+    assert not Recruit.objects.filter(external_id="p3").exists()
+    submit(study, user_of("p1"), 1)
+    assert finish_recruit(recruit=only("p1")).finished_at is None
+    submit(study, user_of("p1"), 1)
+    person = study.participants.get(user=user_of("p1"))
+    assert person.has_enough and (person.number, person.most_items) == (1, 2)
 
 
 def test_payment_lists_and_file(pool: Study, manager: User) -> None:

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
     tolerated_because = "it fills a table that the previous release does not know"
 
     dependencies = [
-        ('annotation', '0012_leaving_labels'),
+        ('annotation', '0013_code_checks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
