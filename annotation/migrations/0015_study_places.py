@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
     tolerated_because = "it fills a table that the previous release does not know"
 
     dependencies = [
-        ('annotation', '0013_code_checks'),
+        ('annotation', '0014_invitation_labels'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
