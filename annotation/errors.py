@@ -26,3 +26,13 @@ class Incomplete(Refused):
     def __init__(self, missing: list[str], titles: list[str]) -> None:
         self.missing = missing
         super().__init__("incomplete", "not answered yet: " + ", ".join(titles))
+
+
+def refuse_longer(text: str, most: int, name: str) -> None:
+    """Refuse a text of more than ``most`` characters with its count; ``name`` is "the comment", say.
+
+    Texts are never cut: their author would not notice.
+    """
+    if len(text) > most:
+        words = f"{name} has {len(text):,} characters, but at most {most:,} are allowed"
+        raise Refused("invalid", words)

@@ -12,7 +12,7 @@ from annotation.assignments.services import (
     refuse_unless_working,
 )
 from annotation.desk.presence import note_active, questionnaire_of
-from annotation.errors import Incomplete, Refused
+from annotation.errors import Incomplete, Refused, refuse_longer
 from annotation.models import Aspect, Assignment, Item, Participant, Rating
 from annotation.quality.services import note_gold
 from annotation.quality.signs import answer_pattern
@@ -20,6 +20,7 @@ from annotation.questionnaires import Slot
 from annotation.steps.training import judge_training, tells_expected
 
 State, Part = Assignment.State, Assignment.Part
+LONGEST_SKIP_REASON = 1000
 
 
 def slots_of(assignment: Assignment) -> list[Slot]:
@@ -95,6 +96,7 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
         raise Refused("invalid", "choose a reason, or write why you skip this item")
     if assignment.part != Part.MAIN:
         raise Refused("invalid", "this part cannot be skipped")
+    refuse_longer(reason, LONGEST_SKIP_REASON, "the reason")
 
     def skip(item: Assignment, participant: Participant) -> None:
         if item.state == State.SKIPPED and item.skip_reason == reason:
@@ -103,7 +105,7 @@ def skip_assignment(*, assignment: Assignment, by: User, reason: str) -> None:
         if item.state != State.OPEN:
             word = item.get_state_display().lower()
             raise Refused("not_open", f"this item is {word}; reopen it before you skip it")
-        change_assignment_state(item, State.SKIPPED, by=by, reason=reason[:1000])
+        change_assignment_state(item, State.SKIPPED, by=by, reason=reason)
 
     _change(assignment, by, skip)
 

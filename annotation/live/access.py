@@ -19,7 +19,7 @@ _PLAYED = tuple(
         "": "number title roles player order stand_in joined_at ready_at last_seen_at",
         "session__": "number practice state created_at started_at paused_at ends_by ended_at "
         "created_by study trajectory",
-        "session__study__": "name",
+        "session__study__": "name blinded",
         "session__study__live__": "system mode leaving away_seconds reply_seconds settings "
         "shows_suggestions",
         "session__trajectory__": "status termination problem reserved started_at turn_count",

@@ -54,6 +54,21 @@ def record_live_event(
     )
 
 
+def pause_belongs_to(session: LiveSession, place: LivePlace) -> bool:
+    """Return whether the player of a place may end the pause of a session.
+
+    A pause belongs to the place from which it was made, whoever plays there now; a manager's
+    belongs to no place. Where a program plays there now, or nobody, every player may end it.
+    """
+    events = session.events.filter(kind=LiveEvent.Kind.PAUSED).select_related("place").order_by("-pk")
+    last = events.first()
+    owner = last.place if last is not None else None
+    if owner is None:
+        # Up to 0.5 a pause was recorded without its place.
+        return last is not None and last.by_id == place.player_id
+    return owner.pk == place.pk or owner.player_id is None
+
+
 def _turn(session: LiveSession, kind: str) -> int:
     """Return the turn under way; at an end the last one in which anything was said."""
     rows = Trajectory.objects.filter(pk=session.trajectory_id)

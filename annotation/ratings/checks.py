@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.errors import Refused
+from annotation.errors import Refused, refuse_longer
 from annotation.models import Aspect, Item
 from annotation.questionnaires import Question, Questionnaire
 from annotation.questionnaires.types import MANY
@@ -34,15 +34,13 @@ def check_answer(
         case Aspect.COMMENT:
             if value is not None or chosen is not None:
                 raise Refused("invalid", "a comment has no score")
-            if len(text) > LONGEST_TEXT:
-                raise Refused("invalid", f"a comment has at most {LONGEST_TEXT} characters")
+            refuse_longer(text, LONGEST_TEXT, "the comment")
         case Aspect.FLAG:
             if value not in (0, 1) or chosen is not None:
                 raise Refused("invalid", "a flag is set (1) or taken away (0)")
             if value and not text.strip():
                 raise Refused("invalid", "say in a few words why you flag this")
-            if len(text) > LONGEST_TEXT:
-                raise Refused("invalid", f"a reason has at most {LONGEST_TEXT} characters")
+            refuse_longer(text, LONGEST_TEXT, "the reason")
         case Aspect.EVIDENCE:
             if value is not None or text:
                 raise Refused("invalid", "evidence is a list of places in the text")
@@ -91,8 +89,7 @@ def _check_value(
     if scale.kind == "text":
         if value is not None:
             raise Refused("invalid", f"{question.key!r} is answered in words")
-        if len(text) > scale.most:
-            raise Refused("invalid", f"at most {scale.most} characters are taken here")
+        refuse_longer(text, scale.most, "the answer")
         return
     if type(value) is not int or value not in scale.values:
         expected = (

@@ -75,6 +75,26 @@ export function makeSlots(form) {
   };
 }
 
+// --- Texts that are too long: never cut, and not saved until they are shorter --------------------
+// Says below the field how long its text is; returns whether it is too long.
+export function isTooLong(field) {
+  const most = Number(field.dataset.most), count = Array.from(field.value).length;
+  const long = count > most;
+  let words = field.nextElementSibling?.matches("[data-too-long]") ? field.nextElementSibling : null;
+  if (long && !words) {
+    words = document.createElement("span");
+    words.className = "errorlist";
+    words.dataset.tooLong = "";
+    words.setAttribute("role", "alert");
+    field.after(words);
+  }
+  if (long) words.textContent = count.toLocaleString("en") + " characters, at most " + most.toLocaleString("en") + ". Not saved: shorten it.";
+  else words?.remove();
+  if (long) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
+  return long;
+}
+
 // --- Completeness, errors, texts ---------------------------------------------------------------
 // How long after the last key a text is saved.
 const TYPING_PAUSE = 1200;
@@ -118,6 +138,7 @@ export function makeForm({ desk, form, slots, parts, locked, stored, save }) {
   // Texts
   const textOf = (target) => (target.closest(".remarks") ? null : target.closest("[data-scale=text]"));
   function saveText(fieldset) {
+    if (isTooLong(slots.area(fieldset))) return;
     const value = slots.read(fieldset);
     if (!locked && (value || "") !== (stored(fieldset) || "")) save(fieldset, value);
   }
@@ -267,6 +288,7 @@ export function makeRemarks({ desk, form, text, locked, fields, change, current,
   function save(slot, aspect) {
     const field = area(slot, aspect);
     clearTimeout(timers.get(field));
+    if (isTooLong(field)) return;
     const value = aspect === "flag" ? field.value.trim() : field.value;
     if (locked || value === (valueOf(slot, aspect) || "")) return;
     change(slot + ":" + aspect, value);

@@ -2,7 +2,7 @@
 // This file connects the form, the reading pane, saving, keys and the timer.
 
 import { notice, showPane } from "./common.js";
-import { makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-form.js";
+import { isTooLong, makeFocus, makeForm, makeRemarks, makeSlots } from "./desk-form.js";
 import { makeMarks } from "./desk-marks.js";
 import { makePace } from "./desk-pace.js";
 import { makeReading, makeText } from "./reading.js";
@@ -110,6 +110,7 @@ function openDesk(desk) {
       if (message.textContent !== "Submitting…") return;
       if (name === "waiting") sayWaiting();
       if (name === "paused") say("Submits when the study continues.");
+      if (name === "signed out") say("Submits when you have signed in.");
     },
     onSubmitted(next) {
       pace.submitted();
@@ -200,6 +201,15 @@ function openDesk(desk) {
   function submit() {
     if (locked) return;
     saveTexts();
+    const long = Array.from(desk.querySelectorAll(".desk-form textarea[data-most]:not([name=reason])")).find(isTooLong);
+    if (long) {
+      say("Not submitted: a text is too long.");
+      showForm();
+      const fold = long.closest("details");
+      if (fold) fold.open = true;
+      long.focus();
+      return;
+    }
     const left = missing();
     if (left.length) {
       for (const fieldset of left) mark(fieldset, "not answered");
@@ -244,6 +254,11 @@ function openDesk(desk) {
     if (event.submitter && event.submitter.value === "undo") {
       event.preventDefault();
       undo();
+    }
+    const reason = desk.querySelector("textarea[name=reason]");
+    if (event.submitter?.value === "skip" && isTooLong(reason)) {
+      event.preventDefault();
+      reason.focus();
     }
     saveTexts();
   });

@@ -91,7 +91,7 @@ function makeStore(owner) {
 // What an edit changes: later edits of the same target must arrive after it.
 const targetOf = (entry) => JSON.stringify([entry.url, entry.edit && [entry.edit.question, entry.edit.subject, entry.edit.aspect]]);
 
-// onState(state, detail): state is saved, saving, waiting, paused or refused. onSaved(entry, result) or
+// onState(state, detail): state is saved, saving, waiting, paused, "signed out" or refused. onSaved(entry, result) or
 // onRefused(entry, reason, reply, code) follows each entry.
 export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () => {} }) {
   const store = makeStore(owner);
@@ -109,12 +109,12 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
   // An edit that fails alone is postponed: id → {tries, until}.
   let oneByOne = false;
   const postponedIds = new Map();
-  // Why nothing can be sent although the server answers: {state, words}.
+  // Why nothing can be sent although the server answers: {state, words, signIn}.
   let halted = null;
 
   function report() {
     const left = store.all().length;
-    if (halted) onState(halted.state, halted.state === "paused" ? { left, words: halted.words } : halted.words);
+    if (halted) onState(halted.state, halted.state === "refused" ? halted.words : { ...halted, left });
     else if (left && (failures || trouble || postponedIds.size || !navigator.onLine)) onState("waiting", { left, words: navigator.onLine ? trouble || fault() : "" });
     else if (left) onState("saving", left);
     else if (lastRefusal) onState("refused", lastRefusal);
@@ -181,7 +181,7 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
   async function handleReply(message, response) {
     const reply = await response.json().catch(() => ({}));
     if (response.status === 401) {
-      halted = { state: "refused", words: reply.refused || "you are signed out" };
+      halted = { state: "signed out", words: reply.refused, signIn: reply.sign_in };
       return false;
     }
     if (response.status === 403 && !reply.code && !reply.results) {
@@ -317,22 +317,34 @@ export function makeQueue({ owner, onState, onSaved = () => {}, onRefused = () =
 function nameState(state, detail) {
   const left = (detail && detail.left) || 0;
   switch (state) {
-    case "waiting": return (navigator.onLine ? "not stored" : "offline") + " (" + left + ")";
+    case "waiting": return navigator.onLine ? left + " waiting" : "offline (" + left + ")";
     case "paused": return "paused (" + left + ")";
     default: return state;
   }
 }
+const sentence = (words) => words[0].toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? "" : ".");
+const waitIn = (left) => (left === 1 ? "1 answer waits" : left + " answers wait") + " in this browser";
 // Why, and what to do; empty where the name says all.
 function explainState(state, detail) {
-  const sentence = (words) => words[0].toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? "" : ".");
   switch (state) {
     case "waiting":
-      if (!navigator.onLine) return "You are offline. This browser keeps your answers and sends them when you are online.";
-      return (detail.words ? sentence(detail.words) : "No connection to the server.") + " This browser keeps your answers and sends them again. Keep this page open.";
-    case "paused": return sentence(detail.words) + " This browser keeps your answers and sends them when you can continue.";
+      if (!navigator.onLine) return "You are offline. " + waitIn(detail.left) + " and will be sent when you are online.";
+      return waitIn(detail.left) + ". " + (detail.words ? sentence(detail.words) : "No connection to the server.") + " Keep this page open: it tries again.";
+    case "paused": return sentence(detail.words) + " " + waitIn(detail.left) + " and will be sent when the study continues.";
+    case "signed out": return detail.signIn ? "Signed out. Sign in; " + keptHere(detail.left) + "." : sentence(detail.words);
     case "refused": return sentence(detail);
     default: return "";
   }
+}
+const keptHere = (left) => (left === 1 ? "1 answer is" : left + " answers are") + " kept here";
+// The same as nodes: signed out, it holds the link by which to come back to this page. Answers that wait are
+// sent by the page that opens then.
+function explainIn(element, state, detail) {
+  if (state !== "signed out" || !detail.signIn) return void (element.textContent = explainState(state, detail));
+  const link = document.createElement("a");
+  link.href = detail.signIn + "?next=" + encodeURIComponent(location.pathname);
+  link.textContent = "Sign in";
+  element.replaceChildren("Signed out. ", link, "; " + keptHere(detail.left) + ".");
 }
 function nameIn(element, state, detail) {
   element.dataset.state = state;
@@ -345,8 +357,9 @@ export function showState(element, state, detail) {
   if (!element) return;
   const why = explainState(state, detail);
   element.dataset.state = state;
-  const text = nameState(state, detail) + (why ? ". " + why : "");
-  if (element.textContent !== text) element.textContent = text;
+  if (element.textContent === (why || nameState(state, detail))) return;
+  if (why) explainIn(element, state, detail);
+  else element.textContent = nameState(state, detail);
 }
 // On the desk: its name in the bar, and below it, over the page, why and what to do. Being offline needs no
 // more than its name, with the rest as a tip.
@@ -355,7 +368,8 @@ export function showSaving(element, state, detail) {
   nameIn(element.querySelector(".save-state"), state, detail);
   const why = explainState(state, detail);
   const box = element.querySelector("[data-save-why]");
-  box.querySelector("p").textContent = why;
+  const words = box.querySelector("p");
+  if (words.textContent !== why) explainIn(words, state, detail);
   box.hidden = !why || (state === "waiting" && !navigator.onLine);
   if (why) element.dataset.tip = why;
   else delete element.dataset.tip;

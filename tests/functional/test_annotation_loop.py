@@ -249,7 +249,7 @@ def test_offline_answers_wait_survive_a_reload_and_are_sent(
     answered(desk, "3 of 10")
     assert chosen(desk, "feedback_clear") == "2"
     assert chosen(desk, "physical_plausibility") is None
-    state(desk).to_contain_text("not stored")
+    state(desk).to_contain_text("waiting")
 
     desk.unroute("**/answers/")
     desk.evaluate("window.dispatchEvent(new Event('online'))")
@@ -270,7 +270,7 @@ def test_an_acknowledgement_that_is_lost_doubles_nothing(desk: Page, item: Assig
 
     desk.route("**/answers/", deliver_but_lose_the_reply, times=2)
     desk.keyboard.press("4")
-    state(desk).to_have_text("not stored (1)")
+    state(desk).to_have_text("1 waiting")
     state(desk).to_have_text("saved")
     assert RatingEdit.objects.filter(assignment=item).count() == 1
 
@@ -341,7 +341,7 @@ def test_an_answer_on_which_the_server_fails_holds_no_other(
         desk.keyboard.press(digit)
     state(desk).to_have_text("offline (3)")
     context.set_offline(False)
-    state(desk).to_have_text("not stored (1)")
+    state(desk).to_have_text("1 waiting")
     expect(desk.locator(".save-why")).to_contain_text("could not store 1 of your answers")
     assert ratings(item) == {"feedback_reasonable": 4, "feasibility": 3}
     desk.unroute("**/answers/")
@@ -358,7 +358,7 @@ def test_a_locked_database_is_told_within_seconds_and_takes_nothing_away(
         desk.keyboard.press("4")
         why = expect(desk.locator(".save-why"))
         why.to_contain_text("The server is slow to answer.", timeout=8_500)
-        state(desk).to_have_text("not stored (1)")
+        state(desk).to_have_text("1 waiting")
         why.to_contain_text("The database is locked by another program.")
         assert ratings(item) == {}
     state(desk).to_have_text("saved", timeout=30_000)
@@ -385,7 +385,7 @@ def test_answers_left_behind_are_sent_from_the_home_page(
 ) -> None:
     desk.route("**/answers/", lambda route: route.abort())
     desk.keyboard.press("4")
-    state(desk).to_contain_text("not stored")
+    state(desk).to_contain_text("waiting")
     desk.unroute("**/answers/")
     desk.goto(live_server.url)
     expect(desk.locator("[data-answers-of] .save-state")).to_have_text("saved")
@@ -397,7 +397,7 @@ def test_the_queue_belongs_to_the_person(
 ) -> None:
     desk.route("**/answers/", lambda route: route.abort())
     desk.keyboard.press("4")
-    state(desk).to_contain_text("not stored")
+    state(desk).to_contain_text("waiting")
     desk.unroute("**/answers/")
     desk.context.clear_cookies()
     sign_in(desk, live_server.url, "mia")

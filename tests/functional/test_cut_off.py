@@ -179,10 +179,10 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
     # The server is killed mid-form, and stays away; she answers on, and closes the tab.
     site.kill()
     press("2")
-    state(page).to_have_text("not stored (1)")
+    state(page).to_have_text("1 waiting")
     pass_time(page, 10)
     press("3")
-    state(page).to_have_text("not stored (2)")
+    state(page).to_have_text("2 waiting")
     page.close()
     page = context.new_page()
     press = page.keyboard.press
@@ -200,7 +200,7 @@ def test_nothing_is_lost_and_nothing_doubled(site: Site, context: BrowserContext
         press("4")
         until(lambda: site.posted()[0].total() > before, "the answer has not come to the server")
         # "saving", and after three seconds that it is slow.
-        state(page).to_have_text(re.compile("saving|not stored"))
+        state(page).to_have_text(re.compile("saving|waiting"))
         site.kill_web()
     saved(page)
 

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
+from annotation.people.messages import send_message
 from tests.annotation.live_sessions import begin, make_live_session, make_live_study
 from tests.annotation.rows import make_person, make_study
 from tests.functional.axe import DRAWN
@@ -134,3 +135,28 @@ def test_quick_touches_on_scores_are_no_zoom(live_server: Any, phone: Page, ann:
     # Smaller letters than these make some browsers zoom into a field that is touched.
     for field in phone.locator("textarea, input[type=text], input[type=search]").all():
         assert field.evaluate("one => parseFloat(getComputedStyle(one).fontSize)") >= 16
+
+
+@pytest.mark.parametrize("width", [WIDTH, 360])
+def test_the_bar_of_a_long_study_is_one_row(
+    live_server: Any, phone: Page, ann: User, width: int
+) -> None:
+    """Two digits in "10 of 12" and an answer that waits; a message takes a row of its own."""
+    mia = make_person("mia")
+    study = make_study(annotators=[ann], manager=mia, tasks=6, each=6)
+    sign_in(phone, live_server.url)
+    phone.set_viewport_size({"width": width, "height": HEIGHT})
+    phone.goto(f"{live_server.url}/studies/{study.pk}/annotate/10/")
+    phone.route("**/answers/", lambda route: route.abort())
+    phone.get_by_role("button", name="Questions").tap()
+    phone.locator(".score.current [type=radio]").first.check()
+    expect(phone.locator(".desk-bar .save-state")).to_have_text("1 waiting")
+    expect(phone.locator(".desk-place")).to_contain_text("10 of 12")
+    for most in (56, 104):
+        assert bottom(phone, ".desk-bar") <= most
+        switch = phone.locator(".pane-switch").bounding_box()
+        assert switch and switch["y"] >= bottom(phone, ".desk-bar")
+        assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        send_message(study=study, by=mia, to=ann, text="Well done.")
+        phone.reload()
+        expect(phone.locator(".desk-mail")).to_be_visible()

@@ -39,7 +39,7 @@ def test_unsent_answers_are_told_of_sent_or_removed(
     page.route(ANSWERS, cut)
     page.keyboard.press("4")
     page.keyboard.press("2")
-    expect(page.locator(".desk-bar .save-state")).to_contain_text("not stored (2)")
+    expect(page.locator(".desk-bar .save-state")).to_contain_text("2 waiting")
 
     sign_out(page, live_server.url)
     expect(page.get_by_text("2 answers are not on the server yet.")).to_be_visible()
@@ -58,7 +58,7 @@ def test_unsent_answers_are_told_of_sent_or_removed(
     open_item(page, live_server.url, study)
     page.route(ANSWERS, cut)
     page.keyboard.press("5")
-    expect(page.locator(".desk-bar .save-state")).to_contain_text("not stored (1)")
+    expect(page.locator(".desk-bar .save-state")).to_contain_text("1 waiting")
     sign_out(page, live_server.url)
     expect(page.get_by_text("1 answer is not on the server yet.")).to_be_visible()
     page.get_by_role("button", name="Sign out without sending").click()

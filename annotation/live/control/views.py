@@ -145,7 +145,8 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
             messages.error(request, f"Nothing changed: {refused.reason}.")
             status = 422 if refused.code == "invalid" else 409
         else:
-            return redirect("annotation:session_control", pk=pk)
+            plays = form.cleaned_data["do"] == "take_over"
+            return redirect(f"annotation:session{'' if plays else '_control'}", pk=pk)
         session.refresh_from_db()
     turn = whose_turn(session)
     places = LivePlace.objects.filter(session=session).select_related("player").order_by("number")
@@ -188,7 +189,7 @@ def _do(access: SessionAccess, form: ControlForm) -> str:
             pause_session(session=session, by=user)
             return "Session paused. Nobody can reply until you resume it."
         case "resume":
-            resume_session(session=session, by=user)
+            resume_session(session=session, by=user, manages=access.manages)
             return "Session resumed."
         case "end":
             end_session(session=session, by=user, reason=reason)

@@ -133,5 +133,6 @@ def describe_reply_outcome(state: SessionState, shown: str) -> str:
         return "This reply is no longer needed. Your text is below."
     if ask.answered_at is None:
         return ""
-    where = "in another tab" if answered_by(ask, state.access.user) else "by another person"
-    return f"This was answered {where}. That reply counts."
+    if answered_by(ask, state.access.user):
+        return "Your reply was already sent."
+    return "Another person has replied. Their reply counts."

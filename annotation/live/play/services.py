@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.assignments.dealing import assign_items
 from annotation.assignments.services import lock_study
 from annotation.errors import Refused
-from annotation.live.events import lock_open_session, record_live_event
+from annotation.live.events import lock_open_session, pause_belongs_to, record_live_event
 from annotation.live.next_session import find_free_place
 from annotation.live.play.drafts import drop_draft
 from annotation.live.setup.services import label_study
@@ -49,10 +49,8 @@ def take_place(*, place: LivePlace, user: User) -> LivePlace:
         place.refresh_from_db()
         if place.player_id == user.pk:
             return place
-        if place.player_id is not None:
-            raise Refused("conflict", "somebody else has this place")
-        if place.stand_in:
-            raise Refused("conflict", "a script or model has taken this place")
+        if place.player_id is not None or place.stand_in:
+            raise Refused("conflict", "this place is taken")
         if LivePlace.objects.filter(session=session, player=user).exists():
             raise Refused("conflict", "you have another place in this session")
         place.player, place.joined_at = user, timezone.now()
@@ -119,7 +117,7 @@ def reply_to(
         if ask.trajectory_id != session.trajectory_id or ask.role not in place.roles:
             raise Refused("not_yours", "this reply belongs to another player")
         if session.state == State.PAUSED:
-            raise Refused("paused", "the session is paused. Resume it, then send again")
+            raise Refused("paused", "the session is paused. Send again when it continues")
         if session.state == State.GATHERING:
             raise Refused("paused", "the session has not started")
         try:
@@ -173,17 +171,24 @@ def pause_session(*, session: LiveSession, by: User) -> None:
             raise Refused("conflict", "only a session that has started can be paused")
         session.state, session.paused_at = State.PAUSED, timezone.now()
         session.save(update_fields=["state", "paused_at"])
-        record_live_event(session=session, kind=Kind.PAUSED, by=by)
+        place = session.places.filter(player=by).first()
+        record_live_event(session=session, kind=Kind.PAUSED, by=by, place=place)
 
 
-def resume_session(*, session: LiveSession, by: User) -> None:
-    """Resume a session; a pause counts against no limit. Resuming twice is harmless."""
+def resume_session(*, session: LiveSession, by: User, manages: bool) -> None:
+    """Resume a session; a pause counts against no limit. Resuming twice is harmless.
+
+    A player ends the pause that belongs to them, and no other; whoever ``manages`` ends any.
+    """
     with transaction.atomic():
         session = lock_open_session(session.pk)
         if session.state == State.RUNNING:
             return
         if session.state != State.PAUSED or session.paused_at is None:
             raise Refused("conflict", "this session is not paused")
+        place = session.places.filter(player=by).first()
+        if not manages and (place is None or not pause_belongs_to(session, place)):
+            raise Refused("not_yours", "only who paused the session or its manager can resume it")
         now = timezone.now()
         if session.ends_by is not None:
             session.ends_by += now - session.paused_at

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from annotation.live.access import SessionAccess
+from annotation.live.events import pause_belongs_to
 from annotation.live.play.presence import places_present
 from annotation.live.turns import SessionTurn, turn_of
 from annotation.models import LivePlace, LivePlan, LiveSession
@@ -192,6 +193,19 @@ class SessionState:
             suggested=self.suggested,
             present=self.present,
         )
+
+    @cached_property
+    def resumes(self) -> bool:
+        """Return whether whoever looks plays here and may end the pause of the session."""
+        paused = self.session.state == LiveSession.State.PAUSED
+        if not paused or self.place is None:
+            return False
+        return self.access.manages or pause_belongs_to(self.session, self.place)
+
+    @property
+    def acts(self) -> str:
+        """Changes whenever the page offers something else to do about the session."""
+        return f"{self.session.state}{'-own' * self.resumes}"
 
     @property
     def over(self) -> bool:

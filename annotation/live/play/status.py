@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.contrib.auth.models import User
+from django.db.models import Q
+
 from annotation.live.play.session_state import SessionState
-from annotation.models import LiveEvent, LivePlace, LivePlan
+from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession
 from benchmarks.core.registry import find_system
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.roles.judge_fit import unread_judges
@@ -135,6 +138,23 @@ def ended_text(state: SessionState) -> str:
     return f"The session was ended early{because}. All messages are stored."
 
 
+def why_removed(session: LiveSession, user: User) -> str:
+    """Return why somebody does not play in a session any more, for themselves."""
+    Kind = LiveEvent.Kind
+    here = Q(kind__in=(Kind.LEFT, Kind.STAND_IN), about=user)
+    taken = Q(kind=Kind.TAKEN_OVER, detail__from=user.pk)
+    event = session.events.filter(here | taken).order_by("-pk").first()
+    if event is None:
+        return ""
+    if event.by_id == user.pk:
+        return "You left the session."
+    if event.by_id is None:
+        return f"You were removed: {event.reason}."
+    did = "took over your place" if event.kind == Kind.TAKEN_OVER else "removed you"
+    because = f": “{event.reason}”" if event.reason else ". No reason was given"
+    return f"A manager of the study {did}{because}."
+
+
 def _was_unread(trajectory: Trajectory) -> bool:
     """Return whether a judging script could not read the last plan, and let it pass."""
     row = Trajectory.objects.select_related("run__dataset").get(pk=trajectory.pk)
@@ -158,12 +178,16 @@ def session_deadlines(state: SessionState) -> Sequence[SessionDeadline]:
         return []
     found = []
     plan, turn = state.plan, state.turn
-    then = _THEN[LivePlan.Leaving(plan.leaving)]
+    own = _THEN[LivePlan.Leaving(plan.leaving)]
+    # In a blinded study nobody learns whether a person or a program fills the other place.
+    replaces = plan.leaving in (LivePlan.Leaving.HAND_OVER, LivePlan.Leaving.STAND_IN)
+    others = "the session continues" if state.session.study.blinded and replaces else own
     for place in turn.places if turn.standing == "asked" else ():
         if place.player_id is None:
             continue
         opened = turn.asked_since(place)
         mine = place is state.place
+        then = own if mine else others
         if plan.reply_seconds:
             who = "for your reply" if mine else f"for the {place.title.lower()}’s reply"
             until = opened + timedelta(seconds=plan.reply_seconds)
@@ -196,7 +220,10 @@ class PlayerStatus:
 
 
 def player_statuses(state: SessionState) -> list[PlayerStatus]:
-    """Return who is there, and before a session starts who is ready."""
+    """Return who is there, and before a session starts who is ready.
+
+    In a blinded study a script or model looks like a person at their page.
+    """
     return [
         PlayerStatus(place.title, place is state.place, *_presence(state, place))
         for place in state.access.places
@@ -205,9 +232,11 @@ def player_statuses(state: SessionState) -> list[PlayerStatus]:
 
 def _presence(state: SessionState, place: LivePlace) -> tuple[str, str]:
     """Return whether somebody is there, in words, and the tone of the badge."""
-    if place.stand_in:
-        return "script or model", "aside"
     begins = state.turn.standing == "gathering"
+    if place.stand_in:
+        if state.session.study.blinded:  # nobody learns who or what the other side is
+            return ("ready" if begins else "here"), "ok"
+        return "script or model", "aside"
     if place.player_id is None:
         return "nobody yet" if begins else "nobody", "idle"
     here = place.pk in state.present

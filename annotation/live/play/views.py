@@ -1,7 +1,7 @@
 """The page on which people play, and the replies and drafts it sends."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -50,7 +50,13 @@ from annotation.live.play.session_state import (
     read_poll,
     read_session_state,
 )
-from annotation.live.play.status import headline, leaving_text, player_statuses, session_deadlines
+from annotation.live.play.status import (
+    headline,
+    leaving_text,
+    player_statuses,
+    session_deadlines,
+    why_removed,
+)
 from annotation.live.setup.sessions import mode_of
 from annotation.live.setup.views import instructions
 from annotation.models import Assignment, LivePlace, LiveSession, StudyText
@@ -86,7 +92,8 @@ def _left_session(request: HttpRequest, pk: int) -> LiveSession:
 
 def _player_left(request: HttpRequest, pk: int, *, status: int = 200) -> HttpResponse:
     """Return the whole page of a player who has no place any more."""
-    context = {"session": _left_session(request, pk)}
+    session = _left_session(request, pk)
+    context = {"session": session, "why": why_removed(session, person(request))}
     response = render(request, "annotation/partials/_session_left.html", context, status=status)
     response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     return response
@@ -99,9 +106,9 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
     try:
         access = fetch_session(request, pk)
     except Http404:
-        _left_session(request, pk)
-        messages.info(request, "You no longer play in this session. Your messages are stored.")
-        return redirect("annotation:home")
+        left = _left_session(request, pk)
+        context = {"session": left, "why": why_removed(left, person(request))}
+        return render(request, "annotation/session_left.html", context)
     if access.place is None:
         return redirect("annotation:session_watch", pk=pk)
     if _has_to_read_first(access):
@@ -247,7 +254,7 @@ def _changed_parts(
         context = {
             **_context(state, ReplyPanel(key) if same else load_reply_panel(state, key)),
             "key": key,
-            "acts": page.get("s") != state.session.state,
+            "acts": page.get("s") != state.acts,
             "as_text": as_text,
             "changed": not same,
             "sent": sent,
@@ -303,22 +310,28 @@ def session_ready(request: HttpRequest, pk: int) -> HttpResponseBase:
 @signed_in
 def session_pause(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Pause a session, for everybody: players, and whoever runs the study."""
-    return _change(request, pk, pause_session)
+    return _change(request, pk, lambda access: pause_session(session=access.session, by=access.user))
 
 
 @require_POST
 @signed_in
 def session_resume(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Resume a session."""
-    return _change(request, pk, resume_session)
+    """Resume a session: players end their own pause, whoever runs the study ends any."""
+
+    def resume(access: SessionAccess) -> None:
+        resume_session(session=access.session, by=access.user, manages=access.manages)
+
+    return _change(request, pk, resume)
 
 
-def _change(request: HttpRequest, pk: int, change: Any) -> HttpResponseBase:
+def _change(
+    request: HttpRequest, pk: int, change: Callable[[SessionAccess], None]
+) -> HttpResponseBase:
     access = fetch_session(request, pk)
     if access.place is None and not access.manages:
         raise Http404
     try:
-        change(session=access.session, by=access.user)
+        change(access)
     except Refused as refused:
         if access.place is not None:
             return player_page(request, access, status=409, refused=refused.reason)
