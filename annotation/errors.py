@@ -29,7 +29,7 @@ class Incomplete(Refused):
 
 
 def refuse_longer(text: str, most: int, name: str) -> None:
-    """Refuse a text of more than ``most`` characters with its count; ``name`` is "the comment", say.
+    """Refuse a text of more than ``most`` characters with its count; ``name`` is what it is of.
 
     Texts are never cut: their author would not notice.
     """

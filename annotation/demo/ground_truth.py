@@ -33,11 +33,15 @@ def true_violations(trajectory: Trajectory) -> dict[str, dict[str, list[str]]]:
             found[str(turn.index)] = {row.key: [] for row in turn.violations.all()}
         else:
             found[str(turn.index)] = {
-                key: [name.partition(":")[2]]
-                for key, name in about.items()
-                if name and plan.uses(name)
+                key: [_reason(name)] for key, name in about.items() if name and plan.uses(name)
             }
     return found
+
+
+def _reason(name: str) -> str:
+    """Return what of a plan breaks a condition: "uses tin foil", or its attribute as it stands."""
+    kind, _, word = name.partition(":")
+    return f"uses {word}" if kind == "tool" else word
 
 
 def true_decisions(task: int) -> dict[str, int]:
@@ -95,7 +99,7 @@ def expected_violations(item: Item, trajectory: Trajectory) -> dict[str, dict[st
         for turn in item.subjects.get("turn", []) if question in item.asked else []:
             marks = {key: why for key, why in truth[turn].items() if key in allowed}
             stated = [
-                f"“{texts[key]}” is violated: the plan uses {', '.join(why)}."
+                f"“{texts[key]}” is violated: {', '.join(why)}."
                 if why
                 else f"“{texts[key]}” is violated."
                 for key, why in marks.items()

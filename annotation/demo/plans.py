@@ -24,8 +24,8 @@ ITEMS, EACH_MODEL, RATERS, QUERIES_EACH, LESSONS = 30, 3, 3, 3, 2
 SEED = 1
 
 INFORMATION = """\
-You help to find out how far automatic judges can be trusted. There is no right or wrong answer: \
-we want to know what you think.
+You help to find out how far automatic judges can be trusted. Most cases have a best answer; mark \
+what the plan says.
 
 - You can stop at any time and continue later. Your answers are saved.
 - Your answers are stored under a number, not under your name.

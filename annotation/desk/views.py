@@ -339,9 +339,7 @@ def submit(request: HttpRequest, pk: int, position: int, part: str = Part.MAIN) 
 def _signed_out() -> JsonResponse:
     reason = "you are signed out; sign in again, your answers are kept in this browser"
     signs_in = reverse("account_login")
-    return JsonResponse(
-        {"code": "signed_out", "refused": reason, "sign_in": signs_in}, status=401
-    )
+    return JsonResponse({"code": "signed_out", "refused": reason, "sign_in": signs_in}, status=401)
 
 
 def _refusal(refused: Refused) -> JsonResponse:

@@ -60,7 +60,9 @@ def pause_belongs_to(session: LiveSession, place: LivePlace) -> bool:
     A pause belongs to the place from which it was made, whoever plays there now; a manager's
     belongs to no place. Where a program plays there now, or nobody, every player may end it.
     """
-    events = session.events.filter(kind=LiveEvent.Kind.PAUSED).select_related("place").order_by("-pk")
+    events = (
+        session.events.filter(kind=LiveEvent.Kind.PAUSED).select_related("place").order_by("-pk")
+    )
     last = events.first()
     owner = last.place if last is not None else None
     if owner is None:

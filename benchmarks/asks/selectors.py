@@ -200,9 +200,9 @@ def after_reply(ask: OpenAsk) -> AfterReply:
     trajectory, run = ask.trajectory, ask.trajectory.run
     state = Trajectory.Status(trajectory.status)
     if state == Trajectory.Status.DONE:
-        return AfterReply(
-            None, ENDED, find_system(run.dataset.system).people.end_message(trajectory.termination)
-        )
+        people = find_system(run.dataset.system).people
+        words = people.end_message(trajectory.termination, trajectory.payload)
+        return AfterReply(None, ENDED, words)
     if state in _STUCK:
         return AfterReply(None, STUCK, STATES[state].sentence)
     return AfterReply(None, PAUSED if run.status == Run.Status.PAUSED else MOVING)

@@ -232,7 +232,15 @@ function resendReply() {
   box().inert = !find("[data-queued]").hidden;
 }
 const OFFLINE = "No connection. Your reply is kept in this browser and sent when the connection is back.";
-document.addEventListener("submit", (event) => beginReply(event.target, event.submitter), true);
+document.addEventListener("submit", (event) => {
+  // A reply that is being sent is not sent again by a second press.
+  if (underWay && box()?.contains(event.target)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
+  beginReply(event.target, event.submitter);
+}, true);
 for (const name of ["htmx:sendError", "htmx:timeout"]) {
   // Before the listener that says of every other request that nothing was sent.
   document.addEventListener(name, (event) => {
@@ -255,8 +263,18 @@ document.addEventListener("click", (event) => {
   note(form);
   find("textarea, input:not([type=hidden])", form)?.focus();
 });
+// The form is locked while its reply is under way, and while it waits for the network.
+function lock(is) {
+  underWay = is;
+  const here = box();
+  if (!here) return;
+  here.inert = is || !find("[data-queued]").hidden;
+  const button = find("[data-reply-sent] button[type=submit]", here);
+  if (is) button?.setAttribute("aria-busy", "true");
+  else button?.removeAttribute("aria-busy");
+}
 for (const [name, is] of [["htmx:beforeSend", true], ["htmx:afterRequest", false]]) {
-  document.addEventListener(name, (event) => { if (event.detail.requestConfig?.path?.includes("/reply/")) underWay = is; });
+  document.addEventListener(name, (event) => { if (event.detail.requestConfig?.path?.includes("/reply/")) lock(is); });
 }
 // The server answers a reply as it answers a poll: with what this page does not show yet.
 document.addEventListener("htmx:configRequest", (event) => {

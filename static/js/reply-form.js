@@ -248,17 +248,15 @@ function setUp() {
 function bindFinder(finder) {
   const field = finder.querySelector("input");
   const status = finder.querySelector("[data-found]");
-  const tools = all("[data-tool]").map((tool) => ({
-    tool,
-    words: tool.querySelector("summary").textContent.toLowerCase(),
-  }));
+  const tools = () => all("[data-tool]");
   const earlier = document.querySelector("[data-earlier]");
   finder.hidden = false;
   field.addEventListener("input", () => {
     const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     if (wanted.length && earlier) earlier.open = true;
-    for (const { tool, words } of tools) {
+    for (const tool of tools()) {
+      const words = tool.querySelector("summary").textContent.toLowerCase();
       tool.hidden = !wanted.every((word) => words.includes(word));
       count += tool.hidden ? 0 : 1;
     }
@@ -267,10 +265,12 @@ function bindFinder(finder) {
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     event.preventDefault();
-    const fits = tools.find(({ tool }) => !tool.hidden);
+    // A name that is typed whole opens that tool, and not one before it with a longer name.
+    const exact = field.value.trim().toLowerCase();
+    const fits = tools().find((tool) => tool.dataset.tool.toLowerCase() === exact) || tools().find((tool) => !tool.hidden);
     if (!fits) return;
-    fits.tool.open = true;
-    goTo(fits.tool.querySelector("form input[type=text], form button"));
+    fits.open = true;
+    goTo(fits.querySelector("form input[type=text], form button"));
   });
 }
 

@@ -392,6 +392,50 @@ def test_answers_left_behind_are_sent_from_the_home_page(
     assert ratings(item) == {"feedback_reasonable": 4}
 
 
+def test_whoever_is_signed_out_signs_in_and_everything_is_sent(
+    desk: Page, item: Assignment, live_server: Any
+) -> None:
+    here = desk.url
+    desk.context.clear_cookies()
+    desk.keyboard.press("4")
+    state(desk).to_have_text("signed out")
+    why = desk.locator("[data-save-why]")
+    expect(why).to_have_text("Signed out. Sign in; 1 answer is kept here.")
+    assert violations(desk) == []
+    for _ in range(9):
+        desk.keyboard.press("3")
+    answered(desk, "10 of 10")
+    desk.keyboard.press("Enter")
+    expect(desk.locator("[data-words]")).to_have_text("Submits when you have signed in.")
+    why.get_by_role("link", name="Sign in").click()
+    desk.get_by_label("Username").fill("ann")
+    desk.get_by_label("Password").fill("secret-enough")
+    desk.keyboard.press("Enter")
+    desk.wait_for_url("**/annotate/2/")
+    item.refresh_from_db()
+    assert item.state == Assignment.State.SUBMITTED and desk.url != here
+    assert ratings(item)["feedback_reasonable"] == 4
+
+
+def test_a_text_that_is_too_long_is_refused_with_its_count(desk: Page, item: Assignment) -> None:
+    desk.keyboard.press("c")
+    field = desk.locator("#q-feedback_reasonable textarea[name$=':comment']")
+    expect(field).to_be_focused()
+    field.fill("x" * 100_000)
+    field.blur()
+    error = desk.get_by_text("100,000 characters, at most 5,000. Not saved: shorten it.")
+    expect(error).to_be_visible()
+    assert violations(desk) == []
+    desk.locator("[data-submit]").click()
+    expect(desk.locator("[data-words]")).to_have_text("Not submitted: a text is too long.")
+    expect(field).to_be_focused()
+    field.fill("x" * 5000)
+    field.blur()
+    expect(error).to_have_count(0)
+    state(desk).to_have_text("saved")
+    assert [len(text) for text in Rating.objects.values_list("text", flat=True)] == [5000]
+
+
 def test_the_queue_belongs_to_the_person(
     desk: Page, item: Assignment, live_server: Any, study: Study
 ) -> None:

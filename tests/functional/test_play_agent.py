@@ -24,6 +24,13 @@ from tests.factories.planbench_xl import TASK, save_small_world, start_for_perso
 from tests.functional.axe import check_looks, violations
 from tests.functional.test_annotation_loop import sign_in
 
+# A tool with a longer name of the same beginning, before the one that is wanted.
+DECOY = """name => {
+  const tool = document.querySelector(`[data-tool="${name}"]`), decoy = tool.cloneNode(true);
+  decoy.dataset.tool = decoy.querySelector("summary code").textContent = name + "_more";
+  tool.before(decoy);
+}"""
+
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -183,11 +190,19 @@ def test_a_query_is_played_live_to_its_end(
         # After a search one mostly calls a tool, so its tab comes first.
         expect(page.get_by_label("Find among the")).to_be_focused()
         expect(page.get_by_label("What the tool gives")).to_be_hidden()
-        keys.type(tool.description[:70])
+        # A name that is typed whole opens its tool, also behind one with a longer name.
+        page.evaluate(DECOY, name)
+        keys.type(name)
         keys.press("Enter")
+        opened = page.locator("[data-tool][open]:visible")
+        expect(opened).to_have_count(1)
+        expect(opened).to_have_attribute("data-tool", name)
         for place, datatype in enumerate(tool.arguments.values()):
             if place:
                 keys.press("Tab")
+            keys.type("sca123d/?")  # no key acts while the cursor stands in a field
+            assert page.evaluate("document.activeElement.value") == "sca123d/?"
+            keys.press("Control+a")
             keys.type(held[datatype])
         keys.press("Enter")
         replies += 1

@@ -78,9 +78,7 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     fill(page, *PLAN)
     send(page, session, "Send the plan")
     expect(page.get_by_text("Robot is currently holding bowl").first).to_be_visible()
-    expect(
-        page.get_by_text("Missing: what is held must be nothing, but it is bowl")
-    ).to_be_visible()
+    expect(page.get_by_text("The hand must be empty. It holds the bowl.")).to_be_visible()
     check_looks(page)
     send(page, session, "Send the steps")
     expect(page.get_by_role("heading", name="Choose how to go on")).to_be_visible()
@@ -88,6 +86,12 @@ def test_a_person_plans_and_repairs_live_to_the_end(
     page.get_by_label("Plan 1", exact=False).first.check()
     send(page, session, "Send the choice")
     expect(page.get_by_text("Your plan was carried out to its end.").first).to_be_visible()
+    # The repaired plan, and what came of it; not the plan that was sent first.
+    expect(page.locator("#session-desk")).to_contain_text("Every goal condition is met.")
+    final = session.trajectory.turns.get(is_final=True).text
+    steps = page.locator(".room-final ol.plan > li")
+    expect(steps).to_have_text([line.partition(". ")[2] for line in final.splitlines()])
+    expect(steps).not_to_have_text([f"{skill} {thing}" for skill, thing in PLAN])
     session.refresh_from_db()
     assert session.trajectory.metrics["accurate"] == 1
     assert session.trajectory.metrics["corrections"] == 1

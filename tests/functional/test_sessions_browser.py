@@ -157,7 +157,7 @@ def test_the_user_is_played_with_the_keyboard_alone(
     turn(page, "is writing")
     expect(page.locator(".talk-line.own").last).to_contain_text("Please do it another way.")
     # The other tab is told; what is typed there is not thrown away.
-    expect(other.locator("#session-desk")).to_contain_text("answered in another tab")
+    expect(other.locator("#session-desk")).to_contain_text("Your reply was already sent.")
     other.close()
     said = 1
     carry(session)
@@ -285,6 +285,37 @@ def test_two_people_in_two_browsers(
         check(page)
         over.get_by_role("link", name="Rate this session").click()
         page.wait_for_url("**/annotate/1/")
+
+
+def test_a_second_press_sends_nothing_and_leaving_asks_once(
+    live_server: Any, context: BrowserContext, ann: User, complaints: list[str]
+) -> None:
+    session = make_live_session(make_live_study(), [ann])
+    begin(session)
+    page = sit(context, live_server.url, session, "ann", complaints)
+    held: list[Route] = []
+    page.route("**/reply/**", held.append)
+    field = page.locator("#session-desk textarea[name=text]")
+    field.fill("No ladder, please. " * 3)
+    field.press("Control+Enter")
+    expect(page.locator("[data-draft-url]")).to_have_attribute("inert", "")
+    page.evaluate("document.querySelector('[data-reply-sent]').requestSubmit()")
+    page.wait_for_function("count => count === 1", arg=len(held))
+    held[0].continue_()
+    page.unroute("**/reply/**")
+    turn(page, "is writing")
+    expect(page.locator("#session-desk")).not_to_contain_text("already sent")
+    assert len(held) == 1
+    # Leaving asks once, and says what it means; staying changes nothing.
+    for button, left in (("Stay", False), ("Leave the session", True)):
+        page.locator("[data-menu] > summary").click()
+        page.get_by_role("button", name="Leave the session").click()
+        dialog = page.get_by_role("dialog", name="Leave the session?")
+        expect(dialog).to_contain_text("another person may take the place")
+        check(page)
+        dialog.get_by_role("button", name=button).click()
+        expect(page.locator("#session-turn")).to_have_count(not left)
+    assert session.places.get().player is None
 
 
 def test_what_happens_elsewhere_leaves_the_focus_where_it_is(

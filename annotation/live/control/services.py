@@ -115,7 +115,8 @@ def _refuse_unread(session: LiveSession) -> None:
     trajectory = Trajectory.objects.select_related("run__dataset").get(pk=session.trajectory_id)
     system = get_system(trajectory.run.dataset.system)
     for misfit in unread_judges(system, _roles_now(trajectory), deciding=True):
-        raise Refused("invalid", f"{misfit.why[:-1]}, so a person has to decide")
+        judge = misfit.role.title.lower()
+        raise Refused("invalid", f"scripts cannot read free plans: a person must be {judge}")
 
 
 def _label(session: LiveSession) -> None:

@@ -15,7 +15,7 @@ from benchmarks.core.ports.people import Dialogue, Story, Utterance
 from benchmarks.core.registry import find_system
 from benchmarks.core.types import Message
 from benchmarks.mappers import core_messages
-from benchmarks.models import Exchange, OpenAsk, Task, Turn
+from benchmarks.models import Exchange, OpenAsk, Task, Trajectory, Turn
 from benchmarks.trajectories.turns import PlanChange, plan_change
 
 YOU = "You"
@@ -76,7 +76,7 @@ def load_session_dialogue(
     newest = _newest_asks(place)
     story = find_system(system).people.story
     if story is not None and over:
-        return _numbered(_story(place, story))
+        return _numbered(_story(place, story, _told_query(newest, system)))
     whole = story is not None and not story.roles.isdisjoint(place.roles)
     if not whole and not newest:
         return _numbered(_query(place, story)) if story is not None else []
@@ -88,6 +88,17 @@ def load_session_dialogue(
     for line in chain(*sources, *(_heard(ask, place, system) for ask in newest)):
         lines.setdefault((line.speaker, line.text.strip(), line.turn), line)
     return _numbered(sorted(lines.values(), key=lambda line: line.turn))
+
+
+def final_plan(lines: Sequence[DialogueLine], system: str) -> DialogueLine | None:
+    """Return the plan that an episode ended with, of the lines of a session that is over.
+
+    Only a story is made of the stored turns; a dialogue without one knows the last ask's plan,
+    which a repair may have replaced.
+    """
+    if find_system(system).people.story is None:
+        return None
+    return next((line for line in reversed(lines) if line.steps), None)
 
 
 def mark_lines(lines: Sequence[DialogueLine]) -> str:
@@ -111,10 +122,19 @@ def _query(place: LivePlace, story: Story) -> Iterator[Utterance]:
         yield replace(line, speaker=YOU) if line.speaker in place.title else line
 
 
-def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:
-    """Yield all that was said so far: the finished turns, and the newest plan."""
+def _told_query(newest: Sequence[OpenAsk], system: str) -> str:
+    """Return the query as a player was told it, which settings may word differently; '' if none."""
+    for ask in newest:
+        if tell := _narrator(ask, system):
+            return tell(ask.context)[0].text
+    return ""
+
+
+def _story(place: LivePlace, story: Story, query: str = "") -> Iterator[Utterance]:
+    """Yield all that was said so far: the query, the finished turns, and the newest plan."""
     trajectory = place.session.trajectory_id
-    query = Task.objects.filter(trajectories=trajectory).values_list("prompt", flat=True).get()
+    task = Task.objects.filter(trajectories=trajectory)
+    query = query or task.values_list("prompt", flat=True).get()
     turns = list(
         Turn.objects.filter(trajectory=trajectory).order_by("index").values_list("text", "feedback")
     )
@@ -122,9 +142,10 @@ def _story(place: LivePlace, story: Story) -> Iterator[Utterance]:
         trajectory=trajectory, role="agent", state=Exchange.State.ANSWERED
     )
     plan_texts = list(plans.order_by("step").values_list("text", flat=True))
-    for line in story.tell(
-        query, turns, plan_texts[-1].strip() if len(plan_texts) > len(turns) else ""
-    ):
+    # A turn may take several replies of the agent; of a complete episode all turns are finished.
+    done = place.session.trajectory.status == Trajectory.Status.DONE
+    newest = plan_texts[-1].strip() if len(plan_texts) > len(turns) and not done else ""
+    for line in story.tell(query, turns, newest):
         yield replace(line, speaker=YOU) if line.speaker in place.title else line
 
 

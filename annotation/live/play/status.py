@@ -129,7 +129,9 @@ def ended_text(state: SessionState) -> str:
     if trajectory.status == Trajectory.Status.DONE:
         ending = trajectory.termination
         unread = ending == "valid_plan" and _was_unread(trajectory)
-        words = find_system(state.plan.system).people.end_message(ending, unread=unread)
+        words = find_system(state.plan.system).people.end_message(
+            ending, trajectory.payload, unread=unread
+        )
         return words or "The session is complete."
     rows = state.session.events.filter(kind=LiveEvent.Kind.CANCELLED).order_by("-pk")
     event = rows.only("by", "reason").first()

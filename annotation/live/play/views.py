@@ -24,7 +24,12 @@ from annotation.json_bodies import read_json_body
 from annotation.live.access import SessionAccess, fetch_session
 from annotation.live.control.timeouts import leave_place
 from annotation.live.next_session import is_asked_about
-from annotation.live.play.dialogue import load_session_dialogue, mark_lines, newer_lines
+from annotation.live.play.dialogue import (
+    final_plan,
+    load_session_dialogue,
+    mark_lines,
+    newer_lines,
+)
 from annotation.live.play.drafts import NewerDraft, keep_draft
 from annotation.live.play.presence import note_gone, note_here
 from annotation.live.play.reply_panel import (
@@ -185,7 +190,7 @@ def _context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
         "shown": mark_lines(lines),
     }
     if state.over:
-        context["final"] = next((line for line in reversed(lines) if line.steps), None)
+        context["final"] = final_plan(lines, state.plan.system)
         context["rates"] = is_asked_about(session, state.access.user)
     return context
 
@@ -310,7 +315,9 @@ def session_ready(request: HttpRequest, pk: int) -> HttpResponseBase:
 @signed_in
 def session_pause(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Pause a session, for everybody: players, and whoever runs the study."""
-    return _change(request, pk, lambda access: pause_session(session=access.session, by=access.user))
+    return _change(
+        request, pk, lambda access: pause_session(session=access.session, by=access.user)
+    )
 
 
 @require_POST

@@ -204,10 +204,11 @@ def refuse_unread(plan: LivePlan, mode: Mode, agent: Agent) -> None:
     except CoreError as error:
         raise Refused("invalid", str(error)) from error
     if misfit := next((one for one in misfits if one.role.decides), None):
+        why = "scripts cannot read free plans" if misfit.policy.pool_only else misfit.why[:-1]
         raise Refused(
             "invalid",
-            f"{misfit.why[:-1]}, so nobody could decide whether a plan is valid. Choose a language "
-            f"model as {misfit.role.title.lower()}, or a mode in which a person decides",
+            f"choose a language model as {misfit.role.title.lower()}: {why}. Or choose a mode in "
+            "which a person decides",
         )
 
 

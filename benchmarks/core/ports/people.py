@@ -127,7 +127,8 @@ class Story:
     played.
 
     ``tell`` makes it of the query, of text and feedback of the finished turns, and of the agent's
-    newest text where its turn is not finished (else empty).
+    newest text where its turn is not finished (else empty). The last plan among its lines is the
+    one that a player reads as final.
     """
 
     roles: frozenset[str]
@@ -140,13 +141,16 @@ class People:
 
     ``reply_forms`` are by kind of reply. ``end_messages`` tell players how an episode ended, by
     termination; ``unread_message`` replaces them where no deciding judge could read the plans.
+    ``tell_outcome`` adds what came of it, from the outcome's payload, where players may know.
     ``modes`` are the ways in which people take part in live sessions, ``dialogues`` make the
-    conversation of the ask's context, by kind of reply, and ``story`` that of a whole episode.
+    conversation of the ask's context, by kind of reply and the query first, and ``story`` that of a
+    whole episode.
     """
 
     reply_forms: Mapping[str, ReplyForm] = field(default_factory=dict)
     end_messages: Mapping[str, str] = field(default_factory=dict)
     unread_message: str = ""
+    tell_outcome: Callable[[Json], str] | None = None
     modes: tuple[Mode, ...] = ()
     dialogues: Mapping[str, Dialogue] = field(default_factory=dict)
     story: Story | None = None
@@ -161,8 +165,13 @@ class People:
         form = self.reply_forms.get(kind)
         return form if form and form.needs <= context.keys() else None
 
-    def end_message(self, termination: str, *, unread: bool = False) -> str:
-        """Return what players are told of an end; they may not see results. '' if nothing."""
+    def end_message(self, termination: str, payload: Json, *, unread: bool = False) -> str:
+        """Return what players are told of an end and of the outcome's ``payload``; '' if nothing.
+
+        Most systems tell no result: players may go on to rate what they played.
+        """
         if unread and self.unread_message:
             return self.unread_message
-        return self.end_messages.get(termination, "")
+        words = self.end_messages.get(termination, "")
+        outcome = self.tell_outcome(payload) if self.tell_outcome and words else ""
+        return f"{words} {outcome}".strip()

@@ -375,7 +375,7 @@ MODES = (
     Mode(
         "simulator",
         "User simulator",
-        "Judges decide which conditions a plan breaks. The player tells the agent.",
+        "You will be told what the plan breaks. Tell the agent.",
         (Place("User", ("simulator",)),),
         minutes=10,
     ),

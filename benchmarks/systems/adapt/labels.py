@@ -42,7 +42,7 @@ ENDINGS: Mapping[str, Ending] = {
     ),
     "unparsable": Ending(
         "Unreadable replies",
-        "Too many replies in a row were no action.",
+        "The agent gave too many unreadable replies in a row.",
         "bad",
         does="end with unreadable replies",
     ),

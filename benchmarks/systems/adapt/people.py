@@ -412,7 +412,7 @@ END_MESSAGES: Mapping[str, str] = {
     "done": "The agent declared the task done.",
     "max_actions": "All actions are used up.",
     "max_questions": "All questions are used up.",
-    "unparsable": "Too many replies in a row were no action.",
+    "unparsable": "The robot gave too many unreadable replies in a row, so the session ended.",
 }
 
 MODES = (

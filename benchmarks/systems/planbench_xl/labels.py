@@ -22,7 +22,7 @@ ENDINGS: Mapping[str, Ending] = {
     ),
     "label_errors": Ending(
         "Unreadable replies",
-        "Too many replies in a row held no action that could be told.",
+        "The agent gave too many replies in a row that held no readable action.",
         "bad",
         does="end with unreadable replies",
     ),

@@ -130,16 +130,21 @@ def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]
     return Answer(given, listed([words for words, _ in conditions]), listed(missing, "Not met"))
 
 
+def describe_goal(payload: Mapping[str, Any]) -> str:
+    """Return which goal conditions are met at the end; empty where none was looked at."""
+    conditions = payload.get("conditions", ())
+    missing = [words for words, met in conditions if not met]
+    if missing:
+        return f"Not met: {'; '.join(missing)}."
+    return "Every goal condition is met." if conditions else ""
+
+
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
     """Return why an episode ended, and which goal conditions are met."""
     ending = ENDINGS.get(outcome.termination)
     sentences = [ending.sentence] if ending else []
-    conditions = outcome.payload.get("conditions", ())
-    missing = [words for words, met in conditions if not met]
-    if conditions and not missing:
-        sentences.append("Every goal condition is met.")
-    elif missing:
-        sentences.append(f"Not met: {'; '.join(missing)}.")
+    if goal := describe_goal(outcome.payload):
+        sentences.append(goal)
     if reason := outcome.payload.get("reason"):
         sentences.append(f"Reason given: {reason}")
     return " ".join(sentences)

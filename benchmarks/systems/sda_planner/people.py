@@ -13,13 +13,16 @@ from benchmarks.core.ports.people import (
     People,
     Place,
     ReplyForm,
+    Story,
     Utterance,
 )
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.dataset.trials import type_of
 from benchmarks.systems.sda_planner.house.affordances import read_type, type_words
+from benchmarks.systems.sda_planner.labels import describe_goal
 from benchmarks.systems.sda_planner.steps import SKILLS, Step, number_plan, write_plan
 
+NONE = "none"
 ROWS, MORE_ROWS, CORRECTIVE_ROWS = 12, 30, 4
 SKILL, THING = "skill-", "thing-"
 
@@ -92,13 +95,6 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> PlannerPage
     ]  # fmt: skip
     first = CORRECTIVE_ROWS if purpose == "corrective" else ROWS
     diagnosis = context.get("diagnosis")
-    missing = ""
-    if diagnosis:
-        needed, actual = (
-            {"none": "nothing"}.get(diagnosis[name], diagnosis[name])
-            for name in ("needed", "actual")
-        )
-        missing = f"{diagnosis['words']} must be {needed}, but it is {actual}"
     return PlannerPage(
         instruction=context["instruction"],
         purpose=purpose,
@@ -116,10 +112,32 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> PlannerPage
         plan=_texts(context["plan"]),
         window=_texts(context.get("window", ())),
         failure=context["failure"],
-        missing=missing,
+        missing=describe_missing(diagnosis) if diagnosis else "",
         options=_options(context, given),
         errors=errors,
     )
+
+
+def describe_missing(diagnosis: Json) -> str:
+    """Return in two sentences what a failed step needs, and what there is instead."""
+    state, subject = diagnosis["state"]
+    needed, actual = diagnosis["needed"], diagnosis["actual"]
+    if diagnosis["types"]:
+        needed = " or ".join(map(type_words, diagnosis["types"]))
+    match state:
+        case "agent.hold":
+            wanted = "be empty" if needed == NONE else f"hold the {needed}"
+            held = "is empty" if actual == NONE else f"holds the {actual}"
+            return f"The hand must {wanted}. It {held}."
+        case "agent.pos":
+            place = "a place for it" if needed == "unknown" else f"the {needed}"
+            where = "Its place is unknown" if actual == "unknown" else f"It is at the {actual}"
+            return f"The robot must be at {place}. {where}."
+    name, word = type_words(type_of(subject) or subject), state.partition(".")[2]
+    if needed in ("true", "false"):
+        yes = needed == "true"
+        return f"The {name} must {'' if yes else 'not '}be {word}. It is{' not' if yes else ''}."
+    return f"The {word} of the {name} must be {needed}. It is {actual}."
 
 
 def _proposal(context: Json) -> dict[str, str]:
@@ -243,6 +261,18 @@ def dialogue(context: Json) -> list[Utterance]:
     return lines
 
 
+def tell(query: str, turns: Sequence[tuple[str, str]], newest: str) -> list[Utterance]:
+    """Return the whole episode: every version of the plan, and what became of it."""
+    lines = [Utterance("Task", query)]
+    for turn, (plan, feedback) in enumerate(turns, 1):
+        lines.append(Utterance("Planner", plan, turn, plan=True))
+        if feedback:
+            lines.append(Utterance("Robot", feedback, turn))
+    if newest:  # a plan, or a part of one, or the number of a choice
+        lines.append(Utterance("Planner", newest, len(turns) + 1))
+    return lines
+
+
 MODES = (
     Mode(
         "agent",
@@ -259,6 +289,8 @@ _KINDS = ("plan", "remainder", "corrective", "choice")
 PEOPLE = People(
     reply_forms=REPLY_FORMS,
     end_messages=END_MESSAGES,
+    tell_outcome=describe_goal,
     modes=MODES,
+    story=Story(frozenset(), tell),
     dialogues=dict.fromkeys(_KINDS, dialogue),
 )

@@ -121,7 +121,9 @@ def test_pause_resume_and_end(session: LiveSession, as_manager: Client) -> None:
 def test_places_change_hands(session: LiveSession, as_manager: Client, manager: User) -> None:
     assert steer(as_manager, session, do="free", place=1) == 302
     assert session.places.get().player is None
-    assert steer(as_manager, session, do="take_over", place=1) == 302
+    url = reverse("annotation:session_control", args=[session.pk])
+    taken = as_manager.post(url, {"do": "take_over", "place": 1})
+    assert taken.headers["Location"] == reverse("annotation:session", args=[session.pk])
     assert session.places.get().player == manager
     assert steer(as_manager, session, do="stand_in", place=1) == 302
     carry(session)

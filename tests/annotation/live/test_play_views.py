@@ -9,10 +9,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.html import escape
 
-from annotation.live.control.services import end_session, let_stand_in
+from annotation.live.control.services import (
+    end_session,
+    free_place,
+    let_stand_in,
+    take_over,
+)
 from annotation.live.play.dialogue import DialogueLine
-from annotation.live.play.services import be_ready, pause_session
-from annotation.models import LiveDraft, LiveEvent, LivePlan, LiveSession
+from annotation.live.play.services import be_ready, pause_session, take_place
+from annotation.models import LiveDraft, LiveEvent, LivePlan, LiveSession, Study
 from benchmarks.models import Exchange, Trajectory
 from tests.annotation.live_sessions import (
     asked,
@@ -157,7 +162,7 @@ def test_too_late_keeps_what_was_typed(session: LiveSession, ann: User) -> None:
     empty = client.post(at(session, f"reply/{ask.pk}/"), feedback("  "))
     assert empty.status_code == 409 and "no longer needed" in empty.content.decode()
     brought = polled(client, session, old).content.decode()
-    assert "answered in another tab" in brought
+    assert "Your reply was already sent." in brought
     (last,) = asked(session)
     end_session(session=session, by=None)
     late = client.post(at(session, f"reply/{last.pk}/"), feedback("After the end."))
@@ -301,7 +306,7 @@ def test_a_stand_in_leaves_nothing_to_answer(session: LiveSession, ann: User) ->
     let_stand_in(place=session.places.get(), by=None)
     shown = client.get(at(session, "state/")).content.decode()
     assert "You no longer play in this session" in shown and "<form" not in shown
-    assert client.get(at(session)).status_code == 302
+    assert "You no longer play in this session" in page(client, session)
     assert client.post(at(session, "away/")).status_code == 204
     ask = session.trajectory.exchanges.count()  # of no one's: the place is what counts
     assert client.post(at(session, f"reply/{ask}/"), {"text": "Late."}).status_code == 409
@@ -309,6 +314,50 @@ def test_a_stand_in_leaves_nothing_to_answer(session: LiveSession, ann: User) ->
     kept = client.post(at(session, f"draft/{ask}/"), draft, content_type="application/json")
     assert kept.status_code == 409 and "no longer play" in kept.json()["reason"]
     assert enter(make_person("stranger")).get(at(session, "state/")).status_code == 404
+
+
+def test_who_is_removed_reads_why(session: LiveSession, ann: User) -> None:
+    mia, (place,) = User.objects.get(username="mia"), session.places.all()
+    begin(session)
+    free_place(place=place, by=mia, reason="You were needed elsewhere.")
+    assert "removed you: “You were needed elsewhere.”" in page(enter(ann), session)
+    take_place(place=place, user=ann)
+    free_place(place=place, by=None, reason="no reply within 90 seconds")
+    assert "You were removed: no reply within 90 seconds." in page(enter(ann), session)
+    take_place(place=place, user=ann)
+    take_over(place=place, user=mia)
+    shown = enter(ann).get(at(session, "state/")).content.decode()
+    assert "A manager of the study took over your place. No reason was given." in shown
+
+
+@pytest.mark.parametrize("blinded", [True, False])
+def test_blinding_decides_what_presence_says_of_a_stand_in(
+    ann: User, bob: User, blinded: bool
+) -> None:
+    study = make_live_study(mode="two_people", reply_seconds=90, leaving="stand_in")
+    Study.objects.filter(pk=study.pk).update(blinded=blinded)
+    session = make_live_session(study, [ann, bob], agent="person")
+    begin(session)
+    assert ("then a script or model continues" in page(enter(bob), session)) != blinded
+    let_stand_in(place=session.places.get(player=ann), by=None)
+    shown = page(enter(bob), session)
+    players = shown.partition('id="room-players"')[2].partition("</ul>")[0]
+    assert ("script or model" in players) != blinded and "Agent" in players
+    assert "away" not in players
+
+
+def test_only_who_may_resume_is_offered_it(session: LiveSession, ann: User) -> None:
+    begin(session)
+    client = enter(ann)
+    before = page(client, session)
+    pause_session(session=session, by=User.objects.get(username="mia"))
+    brought = polled(client, session, before).content.decode()
+    assert "manager paused the session" in brought and "session-resume" not in brought
+    refused = client.post(at(session, "resume/"))
+    assert refused.status_code == 409
+    assert "Only who paused the session or its manager" in refused.content.decode()
+    session.refresh_from_db()
+    assert session.state == LiveSession.State.PAUSED
 
 
 def test_whoever_oversees_watches(session: LiveSession, ann: User) -> None:

@@ -131,7 +131,7 @@ def test_others_say_nothing_in_it(session: LiveSession, bob: User) -> None:
     (ask,) = asked(session)
     with pytest.raises(Refused, match="no longer play"):
         reply_to(place=place_for(session, ask), user=bob, ask=ask, text="Hello.")
-    with pytest.raises(Refused, match="somebody else"):
+    with pytest.raises(Refused, match="place is taken"):
         take_place(place=session.places.get(), user=bob)
     elsewhere = make_live_session(session.study, [bob])
     begin(elsewhere)
@@ -145,8 +145,27 @@ def test_a_pause_keeps_replies_out_until_it_ends(session: LiveSession, ann: User
     pause_session(session=session, by=ann)
     with pytest.raises(Refused, match="paused"):
         reply_to(place=place_for(session, ask), user=ann, ask=ask, text="Hello.")
-    resume_session(session=session, by=ann)
+    resume_session(session=session, by=ann, manages=False)
     reply_to(place=place_for(session, ask), user=ann, ask=ask, text="Hello.")
+
+
+@pytest.mark.parametrize("pauses", ["manager", "ann", "bob", "bob who left"])
+def test_a_pause_belongs_to_who_made_it(pauses: str, ann: User, bob: User, manager: User) -> None:
+    study = make_live_study(mode="two_people", by=manager)
+    session = make_live_session(study, [ann, bob], agent="person")
+    begin(session)
+    who = {"manager": manager, "ann": ann}.get(pauses, bob)
+    pause_session(session=session, by=who)
+    if pauses == "bob who left":
+        free_place(place=session.places.get(player=bob), by=None)
+    if pauses in ("manager", "bob"):
+        with pytest.raises(Refused, match="only who paused"):
+            resume_session(session=session, by=ann, manages=False)
+        resume_session(session=session, by=who, manages=pauses == "manager")
+    else:
+        resume_session(session=session, by=ann, manages=False)
+    session.refresh_from_db()
+    assert session.state == LiveSession.State.RUNNING
 
 
 def test_a_script_goes_on_and_a_person_takes_over_again(

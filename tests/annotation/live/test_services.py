@@ -64,7 +64,7 @@ def test_a_link_gives_a_place_once(manager: User, ann: User, bob: User) -> None:
     assert step(session.study, ann) == "session"
     with pytest.raises(Refused, match="has been used"):
         accept_invite(digest=digest, user=bob)
-    with pytest.raises(Refused, match="somebody else has this place"):
+    with pytest.raises(Refused, match="this place is taken"):
         accept_invite(digest=spare, user=bob)
     # Nothing of it happened: no role, and the link is as it was.
     assert not session.study.memberships.filter(user=bob).exists()

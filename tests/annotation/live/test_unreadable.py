@@ -57,7 +57,7 @@ def lines(session: LiveSession, number: int = 1) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["agent", "two_people_judged"])
 def test_nobody_plans_for_a_script_that_cannot_read_it(manager: User, mode: str) -> None:
-    with pytest.raises(Refused, match="Scripted world judge cannot read plans that the agent"):
+    with pytest.raises(Refused, match="model as world judge: scripts cannot read free plans"):
         create(manager, mode)
     with pytest.raises(Refused, match="has no words for"):
         create(manager, mode, world_judge=["lexicon-world"], user_judge=["lexicon-user"])
@@ -70,11 +70,11 @@ def test_nobody_plans_for_a_script_that_cannot_read_it(manager: User, mode: str)
 def test_a_model_is_no_agent_for_scripted_judges_either(manager: User) -> None:
     sample_dataset()
     create_endpoint(name="planner", title="Planner", **ENDPOINT)
-    with pytest.raises(Refused, match="cannot read"):
+    with pytest.raises(Refused, match="scripts cannot read free plans"):
         create(manager, "simulator", agent="planner")
     create(manager, "judge_and_simulator", agent="planner")
     session = create(manager, "simulator")
-    with pytest.raises(Refused, match="a person has to decide"):
+    with pytest.raises(Refused, match="a person must be world judge"):
         give_to_agent(session=session, agent=Agent.objects.get(name="planner"), by=manager)
     session.trajectory.refresh_from_db()
     assert not session.trajectory.role_changes
@@ -121,7 +121,7 @@ def test_a_script_that_could_not_read_the_plan_does_not_vouch_for_it(ann: User) 
 def test_no_script_decides_in_place_of_the_user_who_left(ann: User, bob: User) -> None:
     session = make_live_session(make_live_study(mode="two_people"), [ann, bob], agent=PERSON)
     begin(session)
-    with pytest.raises(Refused, match="a person has to decide") as refusal:
+    with pytest.raises(Refused, match="a person must be world judge") as refusal:
         let_stand_in(place=session.places.get(number=2), by=None)
     assert refusal.value.code == "invalid"  # so that its policy waits for a person
     assert session.places.get(number=2).player == bob

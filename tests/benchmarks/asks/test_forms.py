@@ -257,4 +257,4 @@ class TestSystemsWithForms:
     def test_words_of_an_end_are_for_ends_that_exist(self, key: str) -> None:
         words = get_system(key).people.end_messages
         assert set(words) <= set(find_system(key).labels.endings)
-        assert find_system(key).people.end_message("no such end") == ""
+        assert find_system(key).people.end_message("no such end", {}) == ""

@@ -17,7 +17,13 @@ from benchmarks.runs.services import start_runs
 from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
 from benchmarks.systems.sda_planner.pages.drawing import TREE_NODES, draw_graph, draw_tree
 from benchmarks.systems.sda_planner.pages.view import name_of, read_walk
-from benchmarks.systems.sda_planner.people import compose_choice, compose_plan, dialogue, show
+from benchmarks.systems.sda_planner.people import (
+    compose_choice,
+    compose_plan,
+    describe_missing,
+    dialogue,
+    show,
+)
 from benchmarks.systems.sda_planner.published import PUBLISHED
 from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
 from benchmarks.systems.sda_planner.repair.graph_files import read_graph_file
@@ -260,3 +266,23 @@ def test_every_published_figure_stands_in_the_paper():
         (line,) = [one for one in lines if one.startswith(name) and one.count(".") >= 6]
         assert row.printed in line.split()
     assert len(PUBLISHED) == 3 * (3 * 2 + 3 * 3)
+
+
+@pytest.mark.parametrize(
+    ("state", "needed", "actual", "types", "words"),
+    [
+        ("agent.hold", "salt shaker", "none", [], "hold the salt shaker. It is empty."),
+        ("agent.hold", "none", "bowl", [], "The hand must be empty. It holds the bowl."),
+        ("agent.hold", "", "none", ["ButterKnife", "Knife"], "butter knife or knife. It is"),
+        ("agent.pos", "fridge", "unknown", [], "be at the fridge. Its place is unknown."),
+        ("item.open", "true", "false", [], "The fridge must be open. It is not."),
+        ("item.on", "false", "true", [], "The fridge must not be on. It is."),
+    ],
+)
+def test_what_a_step_misses_is_said_in_two_sentences(
+    state: str, needed: str, actual: str, types: list[str], words: str
+) -> None:
+    diagnosis = {
+        "state": [state, "Fridge|1"], "needed": needed, "actual": actual, "types": types,
+    }  # fmt: skip
+    assert words in describe_missing(diagnosis)
