@@ -439,7 +439,9 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && drawerOpen()) setDrawer(false);
 });
 
-// Whoever closes the page is seen as away at once, not after a while.
+// Whoever closes the page is seen as away at once, not after a while. A closed page that the browser brings
+// back is loaded anew: the server counts it no more.
+window.addEventListener("pageshow", (event) => { if (event.persisted && find("#session-poll")) location.reload(); });
 window.addEventListener("pagehide", () => {
   const url = find("#session-poll")?.dataset.leave, token = find("#session [name=csrfmiddlewaretoken]")?.value;
   if (url && token) fetch(url, { method: "POST", credentials: "same-origin", keepalive: true, headers: { "X-CSRFToken": token } }).catch(() => {});

@@ -294,7 +294,7 @@ def test_a_second_press_sends_nothing_and_leaving_asks_once(
     begin(session)
     page = sit(context, live_server.url, session, "ann", complaints)
     held: list[Route] = []
-    page.route("**/reply/**", held.append)
+    page.route("**/reply/**", lambda route: held.append(route))
     field = page.locator("#session-desk textarea[name=text]")
     field.fill("No ladder, please. " * 3)
     field.press("Control+Enter")
@@ -314,7 +314,7 @@ def test_a_second_press_sends_nothing_and_leaving_asks_once(
         expect(dialog).to_contain_text("another person may take the place")
         check(page)
         dialog.get_by_role("button", name=button).click()
-        expect(page.locator("#session-turn")).to_have_count(not left)
+        expect(page.locator("#session-turn")).to_have_count(int(not left))
     assert session.places.get().player is None
 
 
@@ -333,8 +333,11 @@ def test_what_happens_elsewhere_leaves_the_focus_where_it_is(
     expect(page.locator("#session-desk textarea[name=text]")).to_be_focused()
     page.evaluate("document.activeElement.blur()")
     place = session.places.get(player=people[1])
-    for shown, note in (("away", presence.note_gone), ("here", presence.note_here)):
-        note(place.pk, *[timezone.now()][: shown == "here"])
+    for shown in ("away", "here"):
+        if shown == "away":
+            presence.note_gone(place.pk, "0" * 12)
+        else:
+            presence.note_here(place.pk, timezone.now(), "1" * 12)
         expect(page.locator("#room-players .badge")).to_have_text(["here", shown])
         assert page.evaluate("document.activeElement === document.body")
 
@@ -487,6 +490,7 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
     turn(user, "Your turn: 2 replies")
     user.get_by_text("More", exact=True).click()
     user.get_by_role("button", name="Leave the session").click()
+    user.get_by_role("dialog").get_by_role("button", name="Leave the session").click()
     expect(agent.locator("#session-strip")).to_contain_text("Nobody plays the user right now")
     # Whoever watches sees it, too; the replacement gets the whole dialogue.
     watcher = entered().new_page()
@@ -514,11 +518,12 @@ def test_a_player_leaves_and_is_replaced_while_others_watch_and_control(
     manager.get_by_role("button", name="Resume session").click()
     turn(carl, "Your turn")
     manager.get_by_role("button", name="Take over").last.click()
-    expect(manager.get_by_text("You now play the user.")).to_be_visible()
+    # It leads to the room.
+    manager.wait_for_url(f"{url}/sessions/{session.pk}/")
     turn(carl, "Not playing")
     expect(carl.get_by_role("heading", name="You no longer play")).to_be_focused()
+    expect(carl.locator("#session-desk")).to_contain_text("took over your place")
     check(carl)
-    manager.goto(f"{url}/sessions/{session.pk}/")
     for left in (1, 0):
         judge(manager)
         expect(manager.locator(".session-others")).to_have_count(0)

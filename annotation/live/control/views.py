@@ -140,13 +140,15 @@ def control(request: HttpRequest, pk: int) -> HttpResponseBase:
         try:
             if not form.is_valid():
                 raise Refused("invalid", "; ".join(_problems(form)))
-            messages.success(request, _do(access, form))
+            done = _do(access, form)
         except Refused as refused:
             messages.error(request, f"Nothing changed: {refused.reason}.")
             status = 422 if refused.code == "invalid" else 409
         else:
-            plays = form.cleaned_data["do"] == "take_over"
-            return redirect(f"annotation:session{'' if plays else '_control'}", pk=pk)
+            if form.cleaned_data["do"] == "take_over":
+                return redirect("annotation:session", pk=pk)
+            messages.success(request, done)
+            return redirect("annotation:session_control", pk=pk)
         session.refresh_from_db()
     turn = whose_turn(session)
     places = LivePlace.objects.filter(session=session).select_related("player").order_by("number")

@@ -1,9 +1,13 @@
 """The presence of players: who has the page of a session open now.
 
 Every open page asks about once a second, so this is kept in the cache, and in the database only
-every few seconds (`annotation.live.play.services.note_player`). A page that is closed says so.
+every few seconds (`annotation.live.play.services.note_player`). A page that is closed says so. On a
+slow server its last question is answered after that; so each page has a name, and one that is
+closed counts no more, in whatever order its requests are handled.
 """
 
+import re
+import secrets
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,18 +21,32 @@ QUIET_STORED = timedelta(seconds=20)
 _KEPT_SECONDS = 120
 
 
-def _key(place: int) -> str:
+def name_page() -> str:
+    """Return the name of a page that is opened now."""
+    return secrets.token_hex(6)
+
+
+def read_page(text: str) -> str:
+    """Return the name of a page as a request gives it, empty where that is none."""
+    return text if re.fullmatch(r"[0-9a-f]{12}", text) else ""
+
+
+def _here(place: int) -> str:
     return f"live-here-{place}"
 
 
-def note_here(place: int, at: datetime) -> None:
-    """Remember that the player of a place is at their page."""
-    cache.set(_key(place), at.timestamp(), _KEPT_SECONDS)
+def _gone(place: int) -> str:
+    return f"live-gone-{place}"
 
 
-def note_gone(place: int) -> None:
-    """Remember that the player of a place has closed their page."""
-    cache.set(_key(place), 0.0, _KEPT_SECONDS)
+def note_here(place: int, at: datetime, page: str) -> None:
+    """Remember that the player of a place is at a page of theirs."""
+    cache.set(_here(place), (at.timestamp(), page), _KEPT_SECONDS)
+
+
+def note_gone(place: int, page: str) -> None:
+    """Remember that the player of a place has closed a page."""
+    cache.set(_gone(place), page, _KEPT_SECONDS)
 
 
 def places_present(places: Sequence[Any], at: datetime) -> Collection[int]:
@@ -39,13 +57,18 @@ def places_present(places: Sequence[Any], at: datetime) -> Collection[int]:
     filled = [place for place in places if place.player_id is not None]
     if not filled:
         return frozenset()
-    known = cache.get_many([_key(place.pk) for place in filled])
+    known = cache.get_many([key(place.pk) for place in filled for key in (_here, _gone)])
     return frozenset(
-        place.pk for place in filled if _is_present(place, known.get(_key(place.pk)), at)
+        place.pk
+        for place in filled
+        if _is_present(place, known.get(_here(place.pk)), known.get(_gone(place.pk)), at)
     )
 
 
-def _is_present(place: Any, seen: float | None, at: datetime) -> bool:
-    if seen is not None:
-        return at.timestamp() - seen < QUIET.total_seconds()
-    return place.last_seen_at is not None and at - place.last_seen_at < QUIET_STORED
+def _is_present(place: Any, here: tuple[float, str] | None, gone: str | None, at: datetime) -> bool:
+    if here is not None:
+        seen, page = here
+        return page != gone and at.timestamp() - seen < QUIET.total_seconds()
+    return (
+        gone is None and place.last_seen_at is not None and at - place.last_seen_at < QUIET_STORED
+    )

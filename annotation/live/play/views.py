@@ -31,7 +31,7 @@ from annotation.live.play.dialogue import (
     newer_lines,
 )
 from annotation.live.play.drafts import NewerDraft, keep_draft
-from annotation.live.play.presence import note_gone, note_here
+from annotation.live.play.presence import name_page, note_gone, note_here, read_page
 from annotation.live.play.reply_panel import (
     ReplyPanel,
     answered_by,
@@ -118,9 +118,11 @@ def session(request: HttpRequest, pk: int) -> HttpResponseBase:
         return redirect("annotation:session_watch", pk=pk)
     if _has_to_read_first(access):
         return redirect("annotation:next_item", pk=access.study.study.pk)
-    _note_there(access.place)
+    name = name_page()
+    _note_there(access.place, name)
     shown = f"ask-{request.GET.get('ask', '')}"
-    return player_page(request, access, shown, as_text=request.GET.get("as") == "text")
+    as_text = request.GET.get("as") == "text"
+    return player_page(request, access, shown, as_text=as_text, page=name)
 
 
 def _has_to_read_first(access: SessionAccess) -> bool:
@@ -143,13 +145,15 @@ def player_page(
     *,
     status: int = 200,
     as_text: bool = False,
+    page: str = "",
     fields: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
     **more: Any,
 ) -> HttpResponse:
     """Show the page with the desk that was ``shown``, if it still belongs, and what was posted
-    there.
+    there. ``page`` is its name, a new one where none is given.
     """
+    page = page or name_page()
     if request.method == "POST":
         access = fetch_session(request, access.session.pk)  # as it is now
     state = read_session_state(access)
@@ -158,14 +162,14 @@ def player_page(
     given = {"fields": fields, "errors": errors} if key == shown else {}
     desk = load_reply_panel(state, key, as_text=as_text, **given)
     wrong = (errors or {}) if key == shown else {}
-    context = {**_whole_context(state, desk), **more}
+    context = {**_whole_context(state, desk, page), **more}
     context |= {"errors": wrong, "refusal": wrong.get("", "")}
     context["as_text"] = as_text
     return render(request, "annotation/session.html", context, status=status)
 
 
-def _context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
-    """Return what a page of a player shows that changes while it is open."""
+def _context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]:
+    """Return what a ``page`` of a player shows that changes while it is open."""
     session, place = state.session, state.place
     assert place is not None
     if state.over:
@@ -188,6 +192,7 @@ def _context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
         "leaving": leaving_text(state.plan),
         "lines": lines,
         "shown": mark_lines(lines),
+        "page_name": page,
     }
     if state.over:
         context["final"] = final_plan(lines, state.plan.system)
@@ -195,11 +200,11 @@ def _context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
     return context
 
 
-def _whole_context(state: SessionState, desk: ReplyPanel) -> dict[str, Any]:
-    """Return all that the page of a player shows."""
+def _whole_context(state: SessionState, desk: ReplyPanel, page: str) -> dict[str, Any]:
+    """Return all that a ``page`` of a player shows."""
     mode = mode_of(state.plan.system, state.plan.mode)
     context = {
-        **_context(state, desk),
+        **_context(state, desk, page),
         "mode": mode,
         "told": instructions(state.plan.system, mode),
         "plan": state.plan,
@@ -223,7 +228,7 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     if poll is None:
         return _player_left(request, pk)
     if not poll.over:
-        _note_there(poll.place)
+        _note_there(poll.place, read_page(request.GET.get("p", "")))
     if request.GET.get("v") == poll.token:
         return HttpResponse(status=STOP_POLLING if poll.over else 204)
     try:
@@ -233,9 +238,9 @@ def session_state(request: HttpRequest, pk: int) -> HttpResponse:
     return _changed_parts(request, read_session_state(access), request.GET)
 
 
-def _note_there(place: PolledPlace) -> None:
+def _note_there(place: PolledPlace, page: str) -> None:
     """Note that a player is at their page."""
-    note_here(place.pk, timezone.now())
+    note_here(place.pk, timezone.now(), page)
     note_player(place=place.pk, last_seen_at=place.last_seen_at)
 
 
@@ -243,21 +248,22 @@ def _changed_parts(
     request: HttpRequest, state: SessionState, page: Mapping[str, str], *, sent: bool = False
 ) -> HttpResponse:
     """Return what a page has to change, given what it shows: the form ``d`` (as text where ``as``
-    says so), the session's state ``s``, and the lines ``t``.
+    says so), the session's state ``s``, and the lines ``t``. ``p`` is the name of the page.
     """
     shown = page.get("d", "")
     key = desk_key(state, shown)
+    name = read_page(page.get("p", "")) or name_page()
     response: HttpResponse
     if shown.startswith("lobby-") and not key.startswith("lobby-"):
         # The session begins: nothing has been typed yet, and everything is new.
-        context = _whole_context(state, load_reply_panel(state, key))
+        context = _whole_context(state, load_reply_panel(state, key), name)
         response = render(request, "annotation/partials/_session.html", context)
         response["HX-Retarget"], response["HX-Reswap"] = "#session", "outerHTML"
     else:
         same = key == shown
         as_text = same and page.get("as") == "text"
         context = {
-            **_context(state, ReplyPanel(key) if same else load_reply_panel(state, key)),
+            **_context(state, ReplyPanel(key) if same else load_reply_panel(state, key), name),
             "key": key,
             "acts": page.get("s") != state.acts,
             "as_text": as_text,
@@ -269,7 +275,7 @@ def _changed_parts(
         }
         context["newer"] = newer_lines(context["lines"], page.get("t", ""))
         if state.turn.standing == "gathering" and not same:
-            context = {**_whole_context(state, ReplyPanel(key)), **context}
+            context = {**_whole_context(state, ReplyPanel(key), name), **context}
         response = render(request, "annotation/partials/_session_state.html", context)
     if state.over:
         response.status_code = STOP_POLLING
@@ -293,7 +299,7 @@ def session_away(request: HttpRequest, pk: int) -> HttpResponse:
     except Http404:
         _left_session(request, pk)
     else:
-        note_gone(place.pk)
+        note_gone(place.pk, read_page(request.GET.get("p", "")))
     return HttpResponse(status=204)
 
 

@@ -316,6 +316,33 @@ def test_a_stand_in_leaves_nothing_to_answer(session: LiveSession, ann: User) ->
     assert enter(make_person("stranger")).get(at(session, "state/")).status_code == 404
 
 
+def test_a_closed_page_counts_no_more_although_its_last_poll_comes_later(
+    ann: User, bob: User
+) -> None:
+    session = make_live_session(make_live_study(mode="two_people"), [ann, bob], agent="person")
+    begin(session)
+
+    def shown() -> str:
+        players = page(enter(bob), session).partition('id="room-players"')[2]
+        return players.partition("</ul>")[0]
+
+    client = enter(ann)
+    text = page(client, session)
+    assert "away" not in shown()
+    (leave,) = re.findall(r'data-leave="([^"]+)"', text)
+    assert client.post(leave).status_code == 204
+    assert "away" in shown()
+    # A slow server handles the page's last question after that it was closed.
+    polled(client, session, text)
+    assert "away" in shown()
+    # Another page of theirs counts at once, and closing the first one again changes nothing.
+    other = page(client, session)
+    assert "away" not in shown()
+    client.post(leave)
+    polled(client, session, other)
+    assert "away" not in shown()
+
+
 def test_who_is_removed_reads_why(session: LiveSession, ann: User) -> None:
     mia, (place,) = User.objects.get(username="mia"), session.places.all()
     begin(session)
