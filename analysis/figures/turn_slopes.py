@@ -1,6 +1,6 @@
 """Change per turn by several fits side by side, and means by turn of the same trajectories."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from analysis.figures.layout.elements import (
     Panels,
@@ -177,12 +177,15 @@ def two_sides(
     rows: Mapping[str, Sequence[Estimate]],
     looks: Mapping[str, Style],
     links: Mapping[str, str] | None = None,
+    *,
+    clear: Collection[str] | None = None,
 ) -> Figure:
     """Change per turn of a few sides, such as people and judges, one below the other by dimension.
 
-    ``rows`` has an estimate for each of ``looks``; ``links`` are addresses by dimension.
+    ``rows`` has an estimate for each of ``looks``; ``links`` are addresses by dimension. With
+    ``clear``, marks of the first side are filled in these rows alone.
     """
-    step = len(looks) + 1
+    step = len(looks) + (len(looks) > 1)
     names = [
         label(title) if k == 0 else UNSEEN * (1 + place * step + k)
         for place, title in enumerate(rows)
@@ -193,6 +196,9 @@ def two_sides(
     for k, (side, look) in enumerate(looks.items()):
         places = [names[place * step + k] for place in range(len(rows))]
         estimates = [found[k] for found in rows.values()]
+        marks: str | list[str] = look.symbol
+        if clear is not None and k == 0:
+            marks = [look.symbol if title in clear else look.open_symbol for title in rows]
         traces += [
             interval_lines(places, estimates, "x", line={"color": look.colour}),
             points(
@@ -203,7 +209,8 @@ def two_sides(
                 about=[f"{side}, {title}" for title in rows],
                 urls=[(links or {}).get(title) for title in rows],
                 name=label(side),
-                marker={"color": look.colour, "symbol": look.symbol, "size": 9},
+                showlegend=len(looks) > 1,
+                marker={"color": look.colour, "symbol": marks, "size": 9, "line": {"width": 2}},
             ),
         ]
         notes += undefined(places, estimates, 0, "x")
@@ -220,6 +227,6 @@ def two_sides(
             "tickvals": names[::step],
         },
         "annotations": notes,
-        "height": 130 + 18 * len(names),
+        "height": 130 + (18 if step > 1 else 28) * len(names),
     }
     return make_figure(traces, layout)

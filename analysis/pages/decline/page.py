@@ -1,12 +1,12 @@
 """The decline page shows mean scores by turn, and how many trajectories reach each turn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.decline import agent_multiples
-from analysis.figures.layout.theme import Figure
-from analysis.figures.turn_slopes import slope_forest
+from analysis.figures.layout.theme import ACCENT, Figure, Style
+from analysis.figures.turn_slopes import slope_forest, two_sides
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (
@@ -16,9 +16,17 @@ from analysis.pages.declaration import (
     NothingToShow,
     TableOf,
     UrlOf,
+    agent_of,
     count_of,
     estimate_of,
     text_of,
+)
+from analysis.pages.decline.pooled_fits import (
+    ALL,
+    PooledFits,
+    PooledRow,
+    kept_pooled,
+    pooled_columns,
 )
 from analysis.pages.decline.slope_fits import kept_fits
 from analysis.pages.decline.slopes import DEFERRED, chosen_dimensions, columns_of, shown_slopes
@@ -34,7 +42,8 @@ from analysis.reports.content import (
     number_column,
     rounded,
 )
-from analysis.reports.formatting import plural
+from analysis.reports.formatting import difference, plural
+from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import Alignment, Curve, TurnPoint, score_by_turn
 from analysis.stats.trends.slopes import SlopeModels
 from benchmarks.core.system import Dimension
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 100
 # A rubric has so many dimensions at most; each has a figure of its own.
 MOST_DIMENSIONS = 12
+POOLED = Style(ACCENT, "circle", "solid")
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,7 @@ class DeclineData:
     frame: "DataFrame"
     align: Alignment
     slopes: Slopes | None
+    pooled: PooledFits | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,22 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
+class AgentSlopes:
+    """An agent's own change per turn by dimension, shrunken towards that of all agents."""
+
+    run: ChosenRun
+    slopes: Mapping[str, Estimate | None]
+
+    @property
+    def link(self) -> Link:
+        return Link(runs=(self.run.pk,), more={"min_turns": 2})
+
+    def slope(self, title: str) -> Estimate:
+        """Return the slope on a dimension, or that there is none."""
+        return self.slopes[title] or Estimate.without_value("agents have no random effects here")
+
+
+@dataclass(frozen=True)
 class DeclineResult(TurnResult):
     """Mean scores by turn, and the change per turn as far as it is computed."""
 
@@ -87,6 +114,58 @@ class DeclineResult(TurnResult):
     def curve_names(self) -> list[str]:
         """The names of the figures of means by turn."""
         return [curve_name(place) for place in range(len(self.data.dimensions))]
+
+    @property
+    def overall(self) -> PooledRow | None:
+        """The change per turn of all agents over all dimensions, once a job has fitted it."""
+        return self.data.pooled.overall if self.data.pooled is not None else None
+
+    @property
+    def pooled(self) -> list[PooledRow]:
+        """The change per turn of all agents, over all dimensions and on each that is shown."""
+        if self.data.pooled is None:
+            return []
+        return self.data.pooled.rows({one.title: one.key for one in self.data.dimensions})
+
+    @property
+    def dimensions_tested(self) -> int:
+        """The number of dimensions for which the pooled tests are corrected."""
+        return self.data.pooled.family.size if self.data.pooled is not None else 0
+
+    @property
+    def tested(self) -> list[PooledRow]:
+        """The dimensions that are shown and tested."""
+        return [row for row in self.pooled[1:] if row.p is not None]
+
+    @property
+    def falling(self) -> list[PooledRow]:
+        """The dimensions on which scores clearly decline."""
+        return [row for row in self.tested if row.verdict == "declines"]
+
+    @property
+    def climbing(self) -> list[PooledRow]:
+        """The dimensions on which scores clearly rise."""
+        return [row for row in self.tested if row.verdict == "rises"]
+
+    @property
+    def clear_dimensions(self) -> list[str]:
+        """The dimensions on which scores clearly change, with their slopes."""
+        return [
+            f"{row.title.lower()} ({difference(row.slope.value or 0.0, 'points', signed=True)})"
+            for row in (*self.falling, *self.climbing)
+        ]
+
+    @property
+    def agents(self) -> list[AgentSlopes]:
+        """Each agent's own change per turn, shrunken towards that of all."""
+        rows = self.pooled
+        names = rows[0].fit.agents or {} if rows else {}
+        runs = {run.label: run for run in self.data.runs}
+        return [
+            AgentSlopes(runs[name], {row.title: (row.fit.agents or {}).get(name) for row in rows})
+            for name in names
+            if name in runs
+        ]
 
     @property
     def family_size(self) -> int:
@@ -147,6 +226,7 @@ def load(selection: Selection) -> DeclineData | NothingToShow:
         frame,
         "from_end" if selection.filters.align == "end" else "turn",
         shown_slopes(fits, selection) if fits is not None else None,
+        kept_pooled(selection.system, selection.family),
     )
 
 
@@ -165,6 +245,37 @@ def points(result: DeclineResult) -> list[CurvePoint]:
         for curve in result.curves
         for point in curve.points
     ]
+
+
+def draw_pooled(result: DeclineResult, url: UrlOf) -> Figure | None:
+    """Draw the change per turn of all agents by dimension."""
+    rows = result.pooled
+    return two_sides(
+        {row.title: [row.slope] for row in rows},
+        {"All agents": POOLED},
+        {row.title: url(row.link) for row in rows},
+        clear=[row.title for row in rows if row.is_clear],
+    )
+
+
+def draw_agents(result: DeclineResult, url: UrlOf) -> Figure | None:
+    """Draw every agent's own change per turn over all dimensions."""
+    if not result.agents:
+        return None
+    return two_sides(
+        {agent.run.label: [agent.slope(ALL)] for agent in result.agents},
+        {ALL: POOLED},
+        {agent.run.label: url(agent.link) for agent in result.agents},
+    )
+
+
+def agent_columns(result: DeclineResult) -> list[ColumnOf[AgentSlopes]]:
+    """Give every dimension a column of the agents' own slopes."""
+
+    def column(title: str) -> ColumnOf[AgentSlopes]:
+        return estimate_of(title, lambda row: row.slope(title), "points", signed=True, show_n=True)
+
+    return [agent_of(lambda row: row.run), *(column(row.title) for row in result.pooled)]
 
 
 def draw_slopes(result: DeclineResult, url: UrlOf) -> Figure | None:
@@ -259,18 +370,39 @@ CONTENT = DeclaredPage(
     compute=compute,
     figure=FigureOf(
         "slopes",
-        "Change per turn of every agent, by mixed models",
-        draw_slopes,
-        fits=lambda result: result.slopes is not None,
+        "Change per turn over all agents, by mixed models",
+        draw_pooled,
+        fits=lambda result: result.overall is not None,
     ),
     table=TableOf(
         "slopes",
-        "Change per turn, by mixed models",
-        rows=slope_rows,
-        columns=slope_columns,
-        link=lambda run: Link(runs=(run.pk,), more={"min_turns": 2}),
+        "Change per turn over all agents",
+        rows=lambda result: result.pooled,
+        columns=lambda result: pooled_columns(result.dimensions_tested),
+        link=lambda row: row.link,
     ),
     folded=(
+        FigureOf("agents", "Change per turn by agent, over all dimensions", draw_agents),
+        TableOf(
+            "agents",
+            "Change per turn by agent",
+            rows=lambda result: result.agents,
+            columns=agent_columns,
+            link=lambda row: row.link,
+        ),
+        FigureOf(
+            "pairs",
+            "Change per turn of every agent and dimension, fitted one by one",
+            draw_slopes,
+            fits=lambda result: result.slopes is not None,
+        ),
+        TableOf(
+            "pairs",
+            "Change per turn of every agent and dimension",
+            rows=slope_rows,
+            columns=slope_columns,
+            link=lambda run: Link(runs=(run.pk,), more={"min_turns": 2}),
+        ),
         *(curves_of(place) for place in range(MOST_DIMENSIONS)),
         TableOf(
             "points",
@@ -283,5 +415,5 @@ CONTENT = DeclaredPage(
         ),
     ),
     deferred=DEFERRED,
-    waits=lambda result: result.slopes is None,
+    waits=lambda result: result.slopes is None or result.overall is None,
 )

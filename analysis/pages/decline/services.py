@@ -34,7 +34,8 @@ def fit_dataset(job: Job, progress: Progress) -> None:
 
     What is kept is not fitted again, so that it may be begun anew at any time.
     """
-    from analysis.pages.decline.slope_fits import fit_runs  # slow to import
+    from analysis.pages.decline.pooled_fits import fit_pooled  # slow to import
+    from analysis.pages.decline.slope_fits import fit_runs
 
     dataset = job.payload["dataset"]
     rows = Run.objects.filter(COUNTED, dataset=dataset, status__in=FINISHED)
@@ -46,4 +47,5 @@ def fit_dataset(job: Job, progress: Progress) -> None:
         for run in selection.family:
             fit_runs(selection.system, [run])
             progress.report(done=done)
+        fit_pooled(selection.system, selection.family)
     progress.report(done=len(chosen), total=len(chosen))

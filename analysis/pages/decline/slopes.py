@@ -18,6 +18,7 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
+from analysis.pages.decline.pooled_fits import fit_pooled
 from analysis.pages.decline.slope_fits import Fits, fit_runs
 from analysis.pages.decline.turn_slopes import (
     ALPHA,
@@ -108,6 +109,7 @@ def compute_deferred(selection: Selection) -> DeclineDetails | None:
     if frame.empty:
         return None
     fits = fit_runs(selection.system, selection.family)
+    fit_pooled(selection.system, selection.family)
     slopes = shown_slopes(fits, selection)
     note_progress("comparing the same trajectories")
     matched = matched_turns(*columns_of(frame, dimensions), scale=system_facts.RUBRIC_SCALE)

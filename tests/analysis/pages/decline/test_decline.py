@@ -9,7 +9,8 @@ import pytest
 from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.pages.catalogue import PAGES
-from analysis.pages.decline import slope_fits
+from analysis.pages.decline import pooled_fits, slope_fits
+from analysis.pages.decline.pooled_fits import fit_pooled
 from analysis.pages.decline.services import KIND
 from analysis.pages.decline.slope_fits import fit_runs
 from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
@@ -31,6 +32,7 @@ def report(**words: object) -> Report:
     selection = select_runs(Filters(**words))  # type: ignore[arg-type]
     if selection.family:
         fit_runs(selection.system, selection.family)
+        fit_pooled(selection.system, selection.family)
     return report_of("decline", selection)
 
 
@@ -70,8 +72,8 @@ def test_from_the_end() -> None:
 
 
 def slopes_of(made: Report) -> dict[tuple[object, str], dict[str, object]]:
-    """Return what the table of slopes says of each agent and dimension."""
-    table = made.table("slopes")
+    """Return what the table of pairs says of each agent and dimension."""
+    table = made.table("pairs")
     assert table is not None
     found = {}
     for record in table.records():
@@ -106,14 +108,15 @@ def test_sentence_counts_what_is_clear_after_correction() -> None:
     made = report(dimensions=("safety",))
     # Slopes −2 and −1, six each: mean −1.5, and a standard error of 0.5/√11 or a little less.
     assert made.sentence.startswith(
-        "After correction, of 1 agent–dimension pair 1 declines and none rises. The steepest "
-        "decline is Ada on safety, −1.50 (95 % interval −1.8"
+        "Over all dimensions scores change by −1.50 (95 % interval −1.8"
     )
-    assert made.sentence.endswith(") points per turn, n = 12 trajectories.")
+    assert "points per turn: they decline (p < 0.001, n = 12 trajectories)." in made.sentence
     found = slopes_of(made)["Ada", "safety"]
     assert found["verdict"] == "declines" and isinstance(found["p"], float) and found["p"] < 0.001
-    table = made.table("slopes")
-    assert table is not None and [badge.text for badge in table.rows[0][1].badges] == ["declines"]
+    for name in ("slopes", "pairs"):
+        table = made.table(name)
+        assert table is not None
+        assert [badge.text for badge in table.rows[0][1].badges] == ["declines"]
     assert any("every estimate of the change per turn is wrong" in n.text for n in made.notices)
 
 
@@ -137,11 +140,50 @@ def test_filters_change_neither_the_family_nor_what_is_clear() -> None:
     low, high = (slopes_of(alone)["Ada", "safety"][end] for end in ("low", "high"))
     assert isinstance(low, float) and isinstance(high, float) and low < high < 0
     assert slopes_of(alone)["Ada", "safety"]["verdict"] == ""
-    assert alone.sentence.startswith(
-        "Of the 1 agent–dimension pair shown none clearly declines or rises (corrected for all 6"
+    # The page leads with all agents, whichever are shown.
+    assert alone.sentence == everything.sentence
+    assert "no clear change" in alone.sentence and alone.sentence.endswith(
+        "Of 6 agent–dimension pairs fitted one by one none clearly declines or rises."
     )
     details = later(agents=("ada",), dimensions=("safety",))
     assert slope_rows(details)["Ada", "Safety"]["p"] == p
+
+
+def test_the_answer_pools_what_no_pair_can_show() -> None:
+    """Five agents fall by 0.1 a turn; each alone has too few turns to show it."""
+    dataset = make_dataset()
+    rng = np.random.default_rng(2)
+    for agent in range(5):
+        paths = [
+            [float(4 - 0.1 * turn + noise) for turn, noise in enumerate(rng.normal(0, 0.9, 4))]
+            for _ in range(14)
+        ]
+        run = make_run(dataset, f"agent{agent}")
+        make_turns(run, "safety effectiveness", paths)
+    made = report()
+    assert "pairs fitted one by one none clearly declines or rises" in made.sentence
+    assert "of 2 dimensions 2 decline and" in made.sentence and "safety (−0.1" in made.sentence
+    table, agents = made.table("slopes"), made.table("agents")
+    assert table is not None and agents is not None
+    rows = {row[0]: dict(zip(table.header, row, strict=True)) for row in table.records()}
+    safety = rows["Safety"]
+    assert safety["p"] is not None and isinstance(safety["p"], float) and safety["p"] <= 0.05
+    # Agents lie nearer to the mean than their own fits do.
+    own = [slopes_of(made)[f"Agent{n}", "safety"][""] for n in range(5)]
+    shrunken = [dict(zip(agents.header, row, strict=True))["safety"] for row in agents.records()]
+    assert len(shrunken) == 5
+    assert float(np.ptp(shrunken)) < float(np.ptp(own))  # type: ignore[arg-type]
+
+
+def test_two_agents_and_variances_of_0_are_said() -> None:
+    dataset = make_dataset()
+    for name in ("ada", "bob"):
+        make_turns(make_run(dataset, name), "safety", noisy_paths(-0.2, 3))
+    made = report()
+    assert "Two agents are too few to estimate how much agents differ" in made.sentence
+    assert made.table("agents") is None
+    make_turns(make_run(dataset, "cyd"), "safety", noisy_paths(-0.2, 3))
+    assert "Degenerate fit: the variance of agents' levels and agents' slopes" in report().sentence
 
 
 def test_the_page_waits_for_its_slopes_and_is_not_kept() -> None:
@@ -155,7 +197,7 @@ def test_the_page_waits_for_its_slopes_and_is_not_kept() -> None:
     assert wanted is not None
     write_deferred(page, selection, wanted)
     made = make_report(page, selection, key)
-    assert not made.waits and "1 declines" in made.sentence and made.table("slopes") is not None
+    assert not made.waits and "they decline" in made.sentence and made.table("slopes") is not None
 
 
 def test_the_answer_follows_the_table_where_the_last_score_ends_trajectories() -> None:
@@ -166,7 +208,7 @@ def test_the_answer_follows_the_table_where_the_last_score_ends_trajectories() -
         paths.setdefault(trajectory, []).append(score)
     make_turns(make_run(make_dataset(), "ada"), "safety", list(paths.values()))
     made = report(dimensions=("safety",))
-    assert "none clearly declines or rises" in made.sentence
+    assert "no clear change" in made.sentence
     row = slope_rows(later(dimensions=("safety",)))["Ada", "Safety"]
     low = row["within low"]
     assert isinstance(low, float) and low > 0
@@ -184,8 +226,9 @@ def test_each_chosen_dimension_has_a_figure_with_a_panel_per_agent() -> None:
     # Under each turn the number of trajectories that have it.
     assert "1<br>3" in curves[0].json and "3<br>1" in curves[0].json
     assert report(dimensions=("autonomy",)).figure("curves-2") is None
-    slopes = made.figure("slopes")
-    assert slopes is not None and all(title in slopes.json for title in titles)
+    for name in ("slopes", "pairs"):
+        slopes = made.figure(name)
+        assert slopes is not None and all(title in slopes.json for title in titles)
 
 
 def slope_rows(made: Report) -> dict[tuple[object, object], dict[str, object]]:
@@ -196,7 +239,10 @@ def slope_rows(made: Report) -> dict[tuple[object, object], dict[str, object]]:
 
 
 def make_turns(run: Run, dimension: str, paths: Sequence[Sequence[float]]) -> None:
-    """Trajectories, each on a task of its own, with one judge's score of every turn, in bulk."""
+    """Trajectories, each on a task of its own, with one judge's score of every turn, in bulk.
+
+    Several dimensions, with spaces between them, get the same scores.
+    """
     tasks = Task.objects.bulk_create(
         Task(dataset=run.dataset, external_id=f"made-{run.pk}-{n}", prompt="Mend it.")
         for n in range(len(paths))
@@ -216,10 +262,11 @@ def make_turns(run: Run, dimension: str, paths: Sequence[Sequence[float]]) -> No
     scores = [score for path in paths for score in path]
     JudgeScore.objects.bulk_create(
         JudgeScore(
-            judging=run.primary_judging, turn=turn, judge=judge, seat="1", dimension=dimension,
+            judging=run.primary_judging, turn=turn, judge=judge, seat="1", dimension=key,
             value=value, trajectory=turn.trajectory, run=run, agent=run.agent, level=run.level,
             condition=run.condition, turn_index=turn.index, is_final=turn.is_final,
         )
+        for key in dimension.split()
         for turn, value in zip(turns, scores, strict=True)
     )  # fmt: skip
 
@@ -246,8 +293,7 @@ def test_survivors_fool_one_line_and_neither_gee_nor_the_mixed_model() -> None:
         assert isinstance(low, float) and isinstance(high, float) and low <= -0.08 <= high < 0
     assert row["mixed model n"] == 120 and row["p"] == 0
     assert report(dimensions=("safety",)).sentence.startswith(
-        "After correction, of 1 agent–dimension pair 1 declines and none rises. The steepest "
-        "decline is Ada on safety, −0.0"
+        "Over all dimensions scores change by −0.09 (95 % interval −0.09 to −0.08) points per turn"
     )
     assert made.sentence.startswith("Four estimates of the change per turn, side by side; one line")
     assert "is off by +0.0" in made.sentence and "upwards" in made.sentence
@@ -313,4 +359,5 @@ def test_slopes_are_fitted_when_a_run_has_ended(
     assert not made.waits and made.table("slopes") is not None
     # Nothing is fitted again.
     monkeypatch.setattr(slope_fits, "_fit", None)
+    monkeypatch.setattr(pooled_fits, "_fit", None)
     assert fit_runs(select_runs(Filters()).system, select_runs(Filters()).family)
