@@ -53,13 +53,14 @@ def forest(
     most: float = 1.0,
     together: bool = False,
     differences: bool = False,
+    threshold: float | None = None,
 ) -> Figure:
     """Draw one row per estimate, with a line at 0.
 
     The axis goes from ``least`` to ``most`` and further where an interval does; a dash with its
     reason stands at ``least`` where there is no value. The same name may stand in several groups:
     ``together`` puts its rows one under the other, named once. With ``differences`` shares are
-    differences of shares, on an axis in points.
+    differences of shares, on an axis in points. ``threshold`` draws a dashed line.
     """
     shown = [group for group in groups if group.rows]
     traces: list[Trace] = []
@@ -102,20 +103,18 @@ def forest(
         "xaxis": {**axis, "title": {"text": title}},
         "yaxis": _axis(names, len(shown[0].rows) if shown and together else 0),
         "shapes": [
-            {
-                "type": "line",
-                "x0": 0,
-                "x1": 0,
-                "y0": 0,
-                "y1": 1,
-                "yref": "paper",
-                "line": {"color": NEUTRAL, "width": 1},
-            }
+            _vertical(0, "solid"),
+            *([_vertical(threshold, "dash")] if threshold is not None else []),
         ],
         "annotations": notes,
         "height": 130 + (34 if any("<br>" in name for name in names) else 24) * len(names),
     }
     return make_figure(traces, layout)
+
+
+def _vertical(at: float, dash: str) -> dict[str, Any]:
+    line = {"color": NEUTRAL, "width": 1, "dash": dash}
+    return {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
 def _axis(names: Sequence[str], together: int) -> dict[str, Any]:

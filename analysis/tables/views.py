@@ -91,6 +91,12 @@ class TableForm(forms.Form):
         help_text="A judge is cheaper than a person, so it may be a little worse and still stand "
         "in. The more a person’s time costs, the larger ε may be.",
     )
+    margin = forms.FloatField(
+        label="Margin, how far a judge’s kappa may lie below people’s",
+        initial=0.15,
+        help_text="A judge passes when the interval of its kappa with people, minus people’s own, "
+        "lies above minus this margin: between 0 and 1.",
+    )
     half_width = forms.FloatField(
         label="Wanted precision, ±",
         initial=0.1,
@@ -140,6 +146,7 @@ class TableForm(forms.Form):
                     seed=given["seed"],
                     resamples=given["resamples"],
                     epsilon=float(given["epsilon"]),
+                    margin=given["margin"],
                     half_width=given["half_width"],
                 )
             except ValueError as error:

@@ -41,6 +41,11 @@ class Command(BaseCommand):
             "it before looking (default 0.1, the strictest)",
         )  # fmt: skip
         parser.add_argument(
+            "--margin", type=float, default=0.15,
+            help="how far a judge's linearly weighted kappa with people may lie below people's "
+            "own; choose it before looking (default 0.15)",
+        )  # fmt: skip
+        parser.add_argument(
             "--half-width", type=float, default=0.1,
             help="half the width of the interval to plan for; the report says how many items are "
             "needed (default 0.1)",
@@ -59,7 +64,8 @@ class Command(BaseCommand):
         try:
             settings = AgreementSettings(
                 scale=(low, high), seed=options["seed"], resamples=options["resamples"],
-                epsilon=options["epsilon"], half_width=options["half_width"],
+                epsilon=options["epsilon"], margin=options["margin"],
+                half_width=options["half_width"],
             )  # fmt: skip
         except ValueError as error:
             raise CommandError(f"--{error}") from None

@@ -38,13 +38,15 @@ from analysis.pages.own_table.alternative import (
     power_table,
     verdict_table,
 )
-from analysis.pages.own_table.figures import advantage_drawn
+from analysis.pages.own_table.figures import gaps_drawn
 from analysis.pages.own_table.sections import (
     Cautions,
     FamilyOfTests,
     SectionTests,
+    Standing,
     cautions_of,
     family_of,
+    standing_of,
 )
 from analysis.pages.own_table.tables import planning_table, sizes_of
 from analysis.pages.people import (
@@ -82,6 +84,7 @@ SEED = 20260117
 STRICTEST = 0.1
 EPSILONS = ("0.15", "0.2")
 WORD = "Dimension"
+ALL = "All dimensions"
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,24 @@ class JudgesResult(PeopleResult):
         return list(self.biases.overall)
 
     @property
+    def overall(self) -> list[Bias]:
+        """The judges' biases over all dimensions, the largest first; none with one dimension."""
+        if len(self.data.table.sections) < 2:
+            return []
+        known = [one for one in self.biases.overall.values() if one.bias.value is not None]
+        return sorted(known, key=lambda one: -abs(one.bias.value or 0))
+
+    @property
+    def off_overall(self) -> list[Bias]:
+        """The judges that are clearly off over all dimensions."""
+        return [one for one in self.overall if one.clear]
+
+    @property
+    def not_off_overall(self) -> list[str]:
+        """The judges that are not clearly off over all dimensions."""
+        return [one.judge for one in self.overall if not one.clear]
+
+    @property
     def known(self) -> list[Bias]:
         """The pairs of judge and dimension that have a bias."""
         return [one for one in self.biases.pairs if one.bias.value is not None]
@@ -216,8 +237,17 @@ class JudgesResult(PeopleResult):
         return family_of(self.parts)
 
     @property
-    def some_withheld(self) -> bool:
-        return any(test.verdict.withheld for test in self.tests)
+    def standing(self) -> Standing | None:
+        """The answers on single judges, over dimensions."""
+        return standing_of(
+            [
+                (part.title, test)
+                for part in self.parts
+                for test in part.family
+                if test.passed is not None and test.judge in self.biases.overall
+            ],
+            "dimension",
+        )
 
     @property
     def nearest(self) -> UnmetRequirement | None:
@@ -263,10 +293,12 @@ class JudgesResult(PeopleResult):
 
     def _summary(self, judge: str, tests: Sequence[AltTest]) -> JudgeSummary:
         mine = [one for one in self.known if one.judge == judge]
-        panel = Estimate.without_value("single judges are compared with people")
+        overall = self.biases.overall.get(judge)
         return JudgeSummary(
             judge,
-            self.biases.overall.get(judge, panel),
+            overall.bias
+            if overall is not None
+            else Estimate.without_value("single judges are compared with people"),
             sum(bool(one.clear) and (one.bias.value or 0) < 0 for one in mine),
             sum(bool(one.clear) and (one.bias.value or 0) > 0 for one in mine),
             len(mine),
@@ -405,13 +437,14 @@ def draw_biases(result: JudgesResult, url: UrlOf) -> Figure | None:
     if not result.known:
         return None
     links = {title: url(Link(dimension=key)) for title, key in result.data.keys.items()}
-    return bias_panels(result.biases.pairs, links)
+    over_all = [replace(one, dimension=ALL) for one in result.overall]
+    return bias_panels([*over_all, *result.biases.pairs], {**links, ALL: url(Link())})
 
 
-def draw_advantage(result: JudgesResult, url: UrlOf) -> Figure | None:
-    """Draw how often a judge is at least as close to the other people as a person is."""
+def draw_gaps(result: JudgesResult, url: UrlOf) -> Figure | None:
+    """Draw kappa of each judge with people minus people's own, by dimension."""
     marks = {title: url(Link(dimension=key)) for title, key in result.data.keys.items()}
-    return advantage_drawn(result.parts, marks)
+    return gaps_drawn(result.parts, marks)
 
 
 def verdicts(result: JudgesResult) -> Table | None:
@@ -469,9 +502,9 @@ CONTENT = DeclaredPage(
     ),
     folded=(
         FigureOf(
-            "advantage",
-            "How often a judge is at least as close to the others as a person is",
-            draw_advantage,
+            "gap",
+            "Agreement with people: each judge minus a person",
+            draw_gaps,
             table="alternative",
         ),
         TableOf(

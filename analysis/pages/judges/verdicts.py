@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from analysis.pages.declaration import ColumnOf, estimate_of, text_of
 from analysis.pages.links import Link
 from analysis.pages.own_table.sections import SectionTests, lacking
-from analysis.reports.content import Cell, Column
+from analysis.reports.content import Cell, Column, count_cell, number_column
 from analysis.stats.rater_agreement.alt_test import AltTest
+from analysis.stats.rater_agreement.non_inferiority import Answer
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.csv_table import TidyTable
 from analysis.tables.agreement.inputs import AgreementSettings
@@ -81,7 +82,7 @@ def lacks_of(parts: Sequence[SectionTests], keys: Mapping[str, str]) -> list[Unm
 
 
 def summary_columns() -> Sequence[ColumnOf[JudgeSummary]]:
-    """Give bias, and how often a judge passes the test, beside the best constant judge."""
+    """Give the overall bias, and on how many dimensions a judge may stand in."""
     return (
         text_of("Judge", lambda row: row.judge),
         estimate_of(
@@ -95,36 +96,16 @@ def summary_columns() -> Sequence[ColumnOf[JudgeSummary]]:
         ),
         _side("Clearly below", "below", "people: after correction for all pairs"),
         _side("Clearly above", "above", "people: after correction for all pairs"),
-        ColumnOf(
-            Column(
-                "May stand in",
-                ("may stand in", "tested"),
-                help="Dimensions on which it passes the alternative annotator test, of those "
-                "tested; all tests are adjusted together",
-            ),
-            lambda row: _passes(row, [bool(test.verdict.passes) for test in row.known]),
+        _count(
+            "May stand in", "passes", "Dimensions on which it passes both tests, of those tested"
         ),
+        _count("Shown worse", "worse", "Dimensions on which one test shows that it is worse"),
+        _count("Undecided", "undecided", "Dimensions that need more items"),
         ColumnOf(
-            Column(
-                "No verdict",
-                ("verdict withheld", "tested, withheld"),
-                help="Not distinguishable from the best constant judge, or from chance",
+            number_column(
+                "Items to decide", help="On the undecided dimension that needs the fewest"
             ),
-            lambda row: _passes(row, [test.verdict.withheld for test in row.known]),
-        ),
-        ColumnOf(
-            Column(
-                "Best constant passes",
-                ("best constant passes", "tested, constant"),
-                help="Dimensions on which a judge that always gives one answer passes too",
-            ),
-            lambda row: _passes(
-                row,
-                [
-                    test.verdict.best_constant is not None and test.verdict.best_constant.passes
-                    for test in row.known
-                ],
-            ),
+            _needed,
         ),
     )
 
@@ -140,7 +121,20 @@ def _side(label: str, part: str, of: str) -> ColumnOf[JudgeSummary]:
     return ColumnOf(column, cell)
 
 
-def _passes(row: JudgeSummary, found: Sequence[bool]) -> Cell:
-    if not found:
-        return Cell(data=(None, 0), reason=NO_TEST)
-    return Cell(f"{sum(found)} of {len(found)}", (sum(found), len(found)))
+def _count(label: str, answer: Answer, help: str) -> ColumnOf[JudgeSummary]:
+    def cell(row: JudgeSummary) -> Cell:
+        if not row.known:
+            return Cell(data=(None, 0), reason=NO_TEST)
+        count = sum(test.verdict.answer == answer for test in row.known)
+        return Cell(f"{count} of {len(row.known)}", (count, len(row.known)))
+
+    return ColumnOf(Column(label, (label.lower(), f"tested, {label.lower()}"), help=help), cell)
+
+
+def _needed(row: JudgeSummary) -> Cell:
+    known = [
+        test.verdict.items_to_decide
+        for test in row.known
+        if test.verdict.items_to_decide is not None
+    ]
+    return count_cell(min(known, default=None), reason="nothing to decide by more items")

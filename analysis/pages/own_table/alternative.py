@@ -1,6 +1,6 @@
-"""Tables of the alternative annotator test: verdicts by judge, and the tests by person."""
+"""Tables of verdicts on judges, by judge and by person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analysis.pages.own_table.sections import SectionTests, lacking
 from analysis.pages.own_table.tables import named, naming
@@ -9,6 +9,7 @@ from analysis.reports.content import (
     Cell,
     Column,
     Table,
+    Tone,
     count_cell,
     estimate_cell,
     estimate_column,
@@ -19,86 +20,103 @@ from analysis.reports.content import (
     words_column,
 )
 from analysis.stats.rater_agreement.alt_test import PASSING, AltTest
-from analysis.stats.rater_agreement.alt_verdict import CONSTANT_START, Power
+from analysis.stats.rater_agreement.alt_verdict import Power
+from analysis.stats.rater_agreement.non_inferiority import Answer
+from analysis.stats.results import Estimate
 
-PASSES, FAILS, WITHHELD = "may stand in", "may not", "withheld"
+NEVER = "a million items would not give it"
+WORDS: Mapping[Answer, tuple[str, Tone]] = {
+    "passes": ("may stand in", "ok"),
+    "worse": ("shown worse", "bad"),
+    "undecided": ("undecided", "info"),
+}
+ANSWERS: Mapping[Answer, str] = {
+    "passes": "passes", "worse": "shown worse", "undecided": "undecided",
+}  # fmt: skip
 
 
 def verdict_table(parts: Sequence[SectionTests], word: str = "") -> Table:
-    """Return one row per judge and section: both verdicts, how clear they are, or what is
-    missing.
-    """
+    """Return one row per judge and section: the verdict and both tests, or what is missing."""
     rows = []
     for part in parts:
         for alone, test in zip(part.alone, part.family, strict=True):
+            agreement = test.verdict.agreement
+            none = Estimate.without_value(test.advantage.undefined or "there is no test")
             rows.append(
                 (
                     *named(part, word),
                     text_cell(test.judge),
                     _verdict(test),
-                    text_cell(_to_know(test)),
+                    _needed(test),
+                    estimate_cell(
+                        agreement.difference if agreement else none, "points", signed=True
+                    ),
+                    _answer(test, agreement.answer if agreement else "not_available"),
+                    estimate_cell(agreement.judge if agreement else none, "points"),
+                    estimate_cell(agreement.people if agreement else none, "points"),
                     estimate_cell(test.winning_rate, "points"),
-                    _best_constant(test),
-                    estimate_cell(test.advantage, "points"),
-                    estimate_cell(test.verdict.beyond_constant, "points", signed=True),
-                    estimate_cell(test.verdict.chance_corrected, "points"),
+                    _answer(test, test.verdict.alternative),
                     _wins(test),
+                    estimate_cell(test.advantage, "points"),
                     _verdict(alone),
-                    estimate_cell(alone.winning_rate, "points"),
+                    text_cell(_to_know(test)),
                 )
             )
     columns = (
         *naming(word),
         text_column("Judge"),
-        text_column("All together", "verdict", "p-values of all judges and sections adjusted"),
-        words_column("Why, and what to know", "note"),
+        text_column("Verdict", "verdict", "Both tests, all judges and sections adjusted together"),
+        Column(
+            "Items to decide",
+            ("items", "items to decide"),
+            help="Items now, and items that would decide an open verdict",
+        ),
+        estimate_column(
+            "Judge − person",
+            part="kappa difference",
+            help="Linear kappa with the other people: the judge’s minus a person’s",
+        ),
+        text_column("Agreement", "agreement", "Non-inferiority of that difference"),
+        estimate_column("Kappa, judge", help="With the people other than the one left out"),
+        estimate_column("Kappa, person", help="Of a person with the other people"),
         estimate_column(
             "Winning rate", help=f"Share of people against whom it wins; {PASSING:g} passes"
         ),
-        Column(
-            "Best constant",
-            ("best constant", "best constant winning rate", "best constant advantage"),
-            help="The answer with which a judge that always gives it does best, and its winning "
-            "rate",
-        ),
+        text_column("Alternative test", "alternative test", "By the winning rate"),
+        Column("Wins", ("wins", "people tested"), help="People against whom it wins"),
         estimate_column(
             "Advantage probability",
             help="How often the judge is at least as close to the other people as a person is",
         ),
-        estimate_column(
-            "Beyond best constant",
-            help="Advantage probability minus that of the best constant, paired by item",
-        ),
-        estimate_column(
-            "Kappa with people",
-            help="Quadratic weights, with single answers of people; 0 is chance",
-        ),
-        Column("Wins", ("wins", "people tested"), help="People against whom it wins"),
         text_column("Alone", "verdict alone", "p-values adjusted over this judge’s people only"),
-        estimate_column("Winning rate alone", help="The same with the p-values of its own people"),
+        words_column("What to know", "note"),
     )
-    return Table("alternative", "The alternative annotator test", columns, tuple(rows))
+    return Table("alternative", "May a judge stand in for a person?", columns, tuple(rows))
 
 
 def _verdict(test: AltTest) -> Cell:
     if test.passed is None:
         return Cell(data=("not available",), reason=test.advantage.undefined)
+    word, tone = WORDS[test.verdict.answer]
+    return Cell(data=(word,), badges=(Badge(word, tone),))
+
+
+def _answer(test: AltTest, answer: Answer) -> Cell:
+    if answer == "not_available":
+        return Cell(data=(answer,), reason=test.advantage.undefined)
+    return text_cell(ANSWERS[answer])
+
+
+def _needed(test: AltTest) -> Cell:
     verdict = test.verdict
-    if verdict.withheld:
-        return Cell(data=(WITHHELD,), badges=(Badge(WITHHELD, "warn"),))
-    word = PASSES if verdict.passes else FAILS
-    return Cell(data=(word,), badges=(Badge(word, "ok" if verdict.passes else "bad"),))
-
-
-def _best_constant(test: AltTest) -> Cell:
-    best = test.verdict.best_constant
-    if best is None:
-        return Cell(data=(None, None, None), reason=test.advantage.undefined)
-    return Cell(
-        f"{best.winning_rate:.2f}",
-        (best.answer, round(best.winning_rate, 6), round(best.advantage, 6)),
-        sub=f"always {best.answer}",
-    )
+    if verdict.power is None:
+        return Cell(data=(None, None), reason=test.advantage.undefined)
+    items, needed = verdict.power.items, verdict.items_to_decide
+    if verdict.answer != "undecided":
+        return Cell("–", (items, None), sub=f"{items:,} now")
+    if needed is None:
+        return Cell(data=(items, None), reason="a million items would not decide it")
+    return Cell(f"{needed:,}", (items, needed), sub=f"{items:,} now")
 
 
 def _wins(test: AltTest) -> Cell:
@@ -110,10 +128,10 @@ def _wins(test: AltTest) -> Cell:
 
 def _to_know(test: AltTest) -> str:
     words = [f"not available: {lacking(test)}"] if test.passed is None else []
-    if test.passed is not None and test.verdict.withheld:
-        words.append(test.verdict.why)
-    # Low alpha and low power are the same for all judges: the page says them once.
-    words += [caution for caution in test.verdict.cautions if caution.startswith(CONSTANT_START)]
+    agreement = test.verdict.agreement
+    if agreement is not None and agreement.constant is not None:
+        words.append(f"always answers {agreement.constant:g}")
+    # Low alpha is the same for all judges: the page says it once.
     words += test.warnings
     if test.left_out and test.passed is not None:
         words.append(f"left out for too few items: {_people(test)}")
@@ -200,8 +218,10 @@ def power_table(parts: Sequence[SectionTests], word: str = "") -> Table:
                 *named(part, word),
                 text_cell("every judge" if len(groups) == 1 else ", ".join(judges)),
                 count_cell(power.items),
+                number_cell(power.agreement, "share"),
+                count_cell(power.agreement_items, reason=NEVER),
                 number_cell(power.power, "share"),
-                count_cell(power.items_needed, reason="a million items would not give it"),
+                count_cell(power.items_needed, reason=NEVER),
                 text_cell(power.method),
             )
             for power, judges in groups
@@ -210,13 +230,15 @@ def power_table(parts: Sequence[SectionTests], word: str = "") -> Table:
         *naming(word),
         text_column("Judge"),
         number_column("Items"),
-        number_column("Power", help="Share of judges as good as a person that pass"),
-        number_column("Items for 80 %", help="With as many people per item"),
+        number_column("Agreement", "agreement power", "Share that pass non-inferiority"),
+        number_column("Items for 80 %", "agreement items", "With as many people per item"),
+        number_column("Both", "power", "Share that pass both tests"),
+        number_column("Items for 80 %, both", "items for 80 %", "With as many people per item"),
         words_column("How", "method"),
     )
     return Table(
         "power",
-        "Power of the test: how often a judge as good as a person passes",
+        "Power: how often a judge as good as a person passes",
         columns,
         tuple(rows),
         open=False,
@@ -224,12 +246,9 @@ def power_table(parts: Sequence[SectionTests], word: str = "") -> Table:
 
 
 def passing(part: SectionTests) -> str:
-    """Count the judges and the panel that pass, all tests together, as in ``2 of 3, 1
-    withheld``.
-    """
-    known = [test.verdict for test in part.family if test.passed is not None]
+    """Count the judges and the panel that pass both tests, as in ``2 of 3, 1 undecided``."""
+    known = [test.verdict.answer for test in part.family if test.passed is not None]
     if not known:
         return ""
-    withheld = sum(verdict.withheld for verdict in known)
-    more = f", {withheld} withheld" if withheld else ""
-    return f"{sum(bool(verdict.passes) for verdict in known)} of {len(known)}{more}"
+    open_ = known.count("undecided")
+    return f"{known.count('passes')} of {len(known)}" + (f", {open_} undecided" if open_ else "")

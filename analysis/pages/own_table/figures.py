@@ -11,38 +11,17 @@ from analysis.figures.ratings import score_bars
 from analysis.pages.declaration import UrlOf
 from analysis.pages.own_table.results import OverviewResult, SectionResult
 from analysis.pages.own_table.sections import MOST_DRAWN, SectionTests, judges_of, score_counts
+from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.differences import Agreement
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.judges_and_people import JudgeComparison
 from analysis.tables.agreement.report import RaterGroup, SectionReport
 
 
-def draw_advantage(result: SectionResult, url: UrlOf) -> Figure | None:
-    """Draw the advantage probability of each judge, and under it the best constant judge's."""
-    tests = result.tests
-    if not tests:
-        return None
-    constants = [(test, test.verdict.best_constant) for test in tests]
-    return forest(
-        [
-            ForestRows("judge", [(test.judge, test.advantage) for test in tests]),
-            ForestRows(
-                "best constant judge",
-                [
-                    (
-                        test.judge,
-                        Estimate(best.advantage, test.advantage.n)
-                        if best is not None
-                        else Estimate.without_value(test.advantage.undefined or "no constant"),
-                    )
-                    for test, best in constants
-                ],
-            ),
-        ],
-        title="advantage probability",
-        unit="share",
-        together=True,
-    )
+def draw_gap(result: SectionResult, url: UrlOf) -> Figure | None:
+    """Draw kappa of each judge with people minus people's own, beside the margin."""
+    rows = [(test.judge, _gap(test)) for test in result.tests]
+    return _gaps([ForestRows("judge", rows)], result.tests[0].margin) if rows else None
 
 
 def draw_shares(result: SectionResult, url: UrlOf) -> Figure | None:
@@ -77,9 +56,9 @@ def draw_scores(result: SectionResult, url: UrlOf) -> Figure | None:
     return score_bars([(who, score_counts(group)) for who, group in result.groups if group.ratings])
 
 
-def draw_advantages(result: OverviewResult, url: UrlOf) -> Figure | None:
-    """Draw the advantage probability of each judge, by section."""
-    return advantage_drawn(result.parts, _marks(result, url))
+def draw_gaps(result: OverviewResult, url: UrlOf) -> Figure | None:
+    """Draw kappa of each judge with people minus people's own, by section."""
+    return gaps_drawn(result.parts, _marks(result, url))
 
 
 def draw_alphas(result: OverviewResult, url: UrlOf) -> Figure | None:
@@ -149,19 +128,30 @@ def coefficients(group: RaterGroup) -> list[tuple[str, Estimate]]:
     ]
 
 
-def advantage_drawn(parts: Sequence[SectionTests], marks: Mapping[str, str]) -> Figure | None:
-    """Draw advantage probabilities by judge and section; None where no test is available.
+def gaps_drawn(parts: Sequence[SectionTests], marks: Mapping[str, str]) -> Figure | None:
+    """Draw kappa of judges minus people's by judge and section; None where no test is available.
 
     ``marks`` are the addresses of the sections by title.
     """
     groups: dict[str, list[tuple[str, Estimate]]] = {}
-    for part in parts:
-        for test in part.family:
-            if test.passed is not None:
-                groups.setdefault(test.judge, []).append((part.title, test.advantage))
+    tests = [(part.title, test) for part in parts for test in part.family if test.annotators]
+    for title, test in tests:
+        groups.setdefault(test.judge, []).append((title, _gap(test)))
     if not groups:
         return None
     rows = [
         ForestRows(name, rows, [marks[title] for title, _ in rows]) for name, rows in groups.items()
     ]
-    return forest(rows, title="advantage probability", unit="share")
+    return _gaps(rows, tests[0][1].margin)
+
+
+def _gap(test: AltTest) -> Estimate:
+    agreement = test.verdict.agreement
+    assert agreement is not None  # the test is available
+    return agreement.difference
+
+
+def _gaps(rows: Sequence[ForestRows], margin: float) -> Figure:
+    return forest(
+        rows, title="kappa: judge minus person", least=-2 * margin, most=margin, threshold=-margin
+    )

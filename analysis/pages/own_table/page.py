@@ -21,11 +21,11 @@ from analysis.pages.own_table.alternative import (
     verdict_table,
 )
 from analysis.pages.own_table.figures import (
-    draw_advantage,
-    draw_advantages,
     draw_alphas,
     draw_differences,
     draw_estimates,
+    draw_gap,
+    draw_gaps,
     draw_limits,
     draw_scores,
     draw_shares,
@@ -50,7 +50,7 @@ from analysis.tables.agreement.report import TidyReport
 
 WORD = "Section"
 NO_PANEL = "no judge, or no person to hold one against"
-ADVANTAGE = "How often a judge is at least as close to the others as a person is"
+GAP = "Agreement with people: each judge minus a person"
 
 
 def section_page(report: TidyReport, number: int, *, has_tasks: bool) -> Report:
@@ -81,7 +81,7 @@ def _of_judges(
 
 SECTION: ReportOf[SectionResult] = ReportOf(
     "own_table",
-    figure=FigureOf("advantage", ADVANTAGE, draw_advantage, table="alternative"),
+    figure=FigureOf("gap", GAP, draw_gap, table="alternative"),
     # Without a test the table leads that says how close judges are.
     table=_of_judges(verdict_table, tested=True),
     folded=(
@@ -176,7 +176,11 @@ def overview_columns(_: OverviewResult) -> Sequence[ColumnOf[SectionRow]]:
             signed=True,
         ),
         ColumnOf(
-            text_column("Pass", help="Judges and panel that pass, all tests adjusted together"),
+            text_column(
+                "May stand in",
+                "pass",
+                "Judges and panel that pass both tests, all adjusted together",
+            ),
             _passing,
         ),
     )
@@ -197,7 +201,7 @@ def _across(
 
 OVERVIEW: ReportOf[OverviewResult] = ReportOf(
     "own_table/overview",
-    figure=FigureOf("advantage", ADVANTAGE, draw_advantages, table="alternative"),
+    figure=FigureOf("gap", GAP, draw_gaps, table="alternative"),
     table=TableOf(
         "overview",
         "All sections",

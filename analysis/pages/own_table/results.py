@@ -9,12 +9,14 @@ from analysis.pages.own_table.sections import (
     Cautions,
     FamilyOfTests,
     SectionPart,
+    Standing,
     cautions_of,
     family_of,
     judges_of,
     lacking,
     skewed,
     skewed_parts,
+    standing_of,
 )
 from analysis.reports.content import how_interval
 from analysis.stats.rater_agreement.alt_test import NEAR_START, AltTest
@@ -109,28 +111,9 @@ class SectionResult:
         return [test for test, one in pairs if one.panel == 1]
 
     @property
-    def passing(self) -> list[str]:
-        """The single judges that may stand in for a person."""
-        return [test.judge for test in self.single if test.verdict.passes]
-
-    @property
-    def passing_named(self) -> list[str]:
-        """The same, where they are some of several."""
-        return self.passing if len(self.passing) < len(self.single) else []
-
-    @property
-    def passing_alone(self) -> int:
-        """The number of single judges that pass if each is tested for itself."""
-        return sum(bool(one.alternative.verdict.passes) for one in judges_of(self.section))
-
-    @property
-    def withheld(self) -> list[tuple[str, list[str]]]:
-        """The reasons why there is no verdict, each with its judges."""
-        reasons: dict[str, list[str]] = {}
-        for test in self.tests:
-            if test.verdict.withheld:
-                reasons.setdefault(test.verdict.why, []).append(test.judge)
-        return list(reasons.items())
+    def standing(self) -> Standing | None:
+        """The answers on single judges."""
+        return standing_of([(self.part.title, test) for test in self.single if test.annotators])
 
     @property
     def near(self) -> list[str]:
@@ -294,13 +277,9 @@ class OverviewResult:
         return len({title for title, _ in self.known})
 
     @property
-    def won(self) -> int:
-        return sum(bool(test.verdict.passes) for _, test in self.known)
-
-    @property
-    def withheld(self) -> int:
-        """The number of tests that have no verdict."""
-        return sum(test.verdict.withheld for _, test in self.known)
+    def standing(self) -> Standing | None:
+        """The answers on single judges, over sections."""
+        return standing_of(self.known)
 
     @property
     def family(self) -> FamilyOfTests | None:
@@ -339,7 +318,7 @@ def near_of(part: SectionPart) -> list[str]:
     return [
         test.judge
         for test in part.family
-        if not test.verdict.withheld and any(w.startswith(NEAR_START) for w in test.warnings)
+        if test.verdict.answer != "worse" and any(w.startswith(NEAR_START) for w in test.warnings)
     ]
 
 

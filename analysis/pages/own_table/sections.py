@@ -1,11 +1,13 @@
 """Sections of a table with their tests of judges, and sentences that several pages share."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.reports.formatting import listed, number, plural
 from analysis.stats.rater_agreement.alt_test import ITEMS_NEEDED, PEOPLE_NEEDED, AltTest
-from analysis.stats.rater_agreement.alt_verdict import ENOUGH_POWER, LOW_ALPHA, Power
+from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA
+from analysis.stats.rater_agreement.non_inferiority import Answer
 from analysis.stats.results import Distribution, DistributionBin
 from analysis.tables.agreement.judges_and_people import JudgeComparison
 from analysis.tables.agreement.report import RaterGroup, SectionReport, TidyReport
@@ -63,6 +65,7 @@ class FamilyOfTests:
 
     epsilon: float
     q: float
+    margin: float
     statement: str
     p_values: int
 
@@ -79,24 +82,14 @@ def family_of(parts: Sequence[SectionTests]) -> FamilyOfTests | None:
         return None
     first = next((test for test in tests if test.annotators), None)
     statement, p_values = (first.family, first.tests) if first is not None else ("", 0)
-    return FamilyOfTests(tests[0].epsilon, tests[0].q, statement, p_values)
+    return FamilyOfTests(tests[0].epsilon, tests[0].q, tests[0].margin, statement, p_values)
 
 
 @dataclass(frozen=True)
 class Cautions:
-    """The cautions to keep in mind with verdicts of the alternative annotator test.
+    """The cautions to keep in mind with verdicts: where people agree little, with their alpha."""
 
-    ``also`` are the judges that pass where a constant judge passes too; ``low`` says where people
-    agree little, with their alpha; ``weakest`` is the lowest power below `ENOUGH_POWER`, and
-    ``needed`` the items that would give 80 % everywhere, where any number does.
-    """
-
-    also: tuple[str, ...]
     low: tuple[str, ...]
-    weakest: Power | None
-    powers_differ: bool
-    needed: int | None
-    epsilon: float
 
     @property
     def low_alpha(self) -> float:
@@ -108,12 +101,6 @@ def cautions_of(parts: Sequence[SectionTests], *, several: bool) -> Cautions:
     tests = [
         (part.title, test) for part in parts for test in part.family if test.passed is not None
     ]
-    also = [
-        f"{test.judge} on {title.lower()}" if several else test.judge
-        for title, test in tests
-        for best in [test.verdict.best_constant]
-        if test.verdict.passes and best is not None and best.passes
-    ]
     low = {
         title: test.verdict.people_alpha
         for title, test in tests
@@ -124,17 +111,77 @@ def cautions_of(parts: Sequence[SectionTests], *, several: bool) -> Cautions:
         f"{'undefined' if alpha is None else number(alpha, 'points')}"
         for title, alpha in low.items()
     ]
-    powers = [test.verdict.power for _, test in tests if test.verdict.power is not None]
-    weak = [power for power in powers if power.power < ENOUGH_POWER]
-    needed = [power.items_needed for power in weak if power.items_needed is not None]
-    return Cautions(
-        tuple(also),
-        tuple(words),
-        min(weak, key=lambda power: power.power, default=None),
-        len({power.power for power in weak}) > 1,
-        max(needed) if needed and len(needed) == len(weak) else None,
-        tests[0][1].epsilon if tests else 0.0,
-    )
+    return Cautions(tuple(words))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The answers on whether single judges may stand in for a person, over one or more sections.
+
+    ``places`` is the number of sections with a test, called by ``word``.
+    """
+
+    tests: tuple[AltTest, ...]
+    places: int
+    word: str
+
+    def of(self, answer: Answer) -> list[AltTest]:
+        """Return the tests with this answer."""
+        return [test for test in self.tests if test.verdict.answer == answer]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Who passes, who is shown worse, and what would decide the rest."""
+        passing, worse, open_ = self.of("passes"), self.of("worse"), self.of("undecided")
+        found = []
+        if passing:
+            found.append(f"{self._named(passing)} may stand in for a person.")
+            if open_:
+                found.append(f"Undecided: {self._named(open_)} ({_needed(open_)}).")
+        elif open_:
+            found.append(f"No judge can be cleared yet: {_needed(open_)}.")
+        else:
+            found.append("No judge may stand in for a person.")
+        if worse:
+            found.append(f"Shown worse than a person: {self._named(worse)}.")
+        return found
+
+    def _named(self, tests: Sequence[AltTest]) -> str:
+        names = Counter(_called(test) for test in tests)
+        if self.places == 1:
+            return listed(list(names), most=6)
+        of = plural(self.places, self.word)
+        return listed([f"{name} on {count} of {of}" for name, count in names.items()], most=6)
+
+
+def _called(test: AltTest) -> str:
+    agreement = test.verdict.agreement
+    if agreement is None or agreement.constant is None:
+        return test.judge
+    return f"{test.judge} (always answers {agreement.constant:g})"
+
+
+def _needed(tests: Sequence[AltTest]) -> str:
+    """Return how many items undecided tests have, and how many would decide them."""
+    has = _range([test.verdict.power.items for test in tests if test.verdict.power is not None])
+    needed = [test.verdict.items_to_decide for test in tests]
+    known = [items for items in needed if items is not None]
+    if not known:
+        return f"{has} items, and no number of items would decide it"
+    return f"{has} items, {_range(known)} needed"
+
+
+def _range(values: Sequence[int]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def standing_of(sections: Sequence[tuple[str, AltTest]], word: str = "section") -> Standing | None:
+    """Return the answers on single judges, each with its section; None where there is no test."""
+    if not sections:
+        return None
+    places = len({title for title, _ in sections})
+    return Standing(tuple(test for _, test in sections), places, word)
 
 
 def lacking(test: AltTest) -> str:

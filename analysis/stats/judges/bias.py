@@ -35,8 +35,9 @@ class Compared:
 class Bias:
     """A judge's mean score minus people's on one dimension, in points.
 
-    ``clear``: the interval of all pairs of judge and dimension together excludes 0; None where
-    there is no interval.
+    ``clear``: the interval of all of its family together excludes 0; None where there is no
+    interval. The family is all pairs of judge and dimension, or all judges where ``dimension`` is
+    empty, which stands for all dimensions.
     """
 
     judge: str
@@ -49,11 +50,12 @@ class Bias:
 class Biases:
     """The biases of all judges; ``family`` is the number of pairs of judge and dimension.
 
-    ``overall`` is each judge's bias over the items of all dimensions.
+    ``overall`` is each judge's bias over the items of all dimensions, by judge: one family of its
+    own, because it is asked first.
     """
 
     pairs: tuple[Bias, ...]
-    overall: Mapping[str, Estimate]
+    overall: Mapping[str, Bias]
     family: int
 
 
@@ -80,7 +82,7 @@ def judge_biases(
     Over the items that every judge and a person scored, so that judges are compared on the same
     items. Mean differences and intervals as in `means.mean_by_cluster`, by task. What is clear is
     corrected with Bonferroni: the interval at 1 − (1 − level)/m excludes 0, m being the number of
-    pairs that have an interval.
+    pairs, or of judges over all dimensions, that have an interval.
     """
     check_level(level)
     span: Scale = (scale[0] - scale[1], scale[1] - scale[0])
@@ -89,23 +91,31 @@ def judge_biases(
         for name, compared in dimensions.items()
         for place, judge in enumerate(judges)
     }
+    pairs = _biases(differences, span, level)
+    together = {}
+    for judge in judges:
+        own = [found for (one, _), found in differences.items() if one == judge]
+        values = np.concatenate([found[0] for found in own]) if own else np.empty(0)
+        together[judge, ""] = (values, [task for found in own for task in found[1]])
+    overall = {one.judge: one for one in _biases(together, span, level)}
+    return Biases(pairs, overall, sum(one.clear is not None for one in pairs))
+
+
+def _biases(
+    differences: Mapping[tuple[str, str], tuple[Floats, list[Hashable]]], span: Scale, level: float
+) -> tuple[Bias, ...]:
+    """Return the bias of each judge and dimension, what is clear corrected over all of them."""
     alone = {pair: _mean(*found, span, level) for pair, found in differences.items()}
     family = sum(estimate.interval is not None for estimate in alone.values())
     together = 1 - (1 - level) / max(family, 1)
-    pairs = []
+    found = []
     for (judge, name), estimate in alone.items():
         clear = None
         if estimate.interval is not None:
             wide = _mean(*differences[judge, name], span, together).interval
             clear = wide is not None and not wide.holds(0)
-        pairs.append(Bias(judge, name, estimate, clear))
-    overall = {}
-    for judge in judges:
-        own = [found for (one, _), found in differences.items() if one == judge]
-        values = np.concatenate([found[0] for found in own]) if own else np.empty(0)
-        tasks = [task for found in own for task in found[1]]
-        overall[judge] = _mean(values, tasks, span, level)
-    return Biases(tuple(pairs), overall, family)
+        found.append(Bias(judge, name, estimate, clear))
+    return tuple(found)
 
 
 def _differences(place: int, compared: Compared) -> tuple[Floats, list[Hashable]]:

@@ -7,7 +7,8 @@ family. Calderon, Reichart & Dror 2025, ACL, "The Alternative Annotator Test for
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from math import sqrt
+from math import ceil, sqrt
+from statistics import NormalDist, median
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,21 @@ from analysis.stats.columns import (
 from analysis.stats.comparison.multiplicity import Family, adjust_family
 from analysis.stats.rater_agreement.alpha import alphas, coincidences
 from analysis.stats.rater_agreement.alt_verdict import (
-    AltTestVerdict,
-    BestConstant,
     Power,
+    StandInVerdict,
+    basis,
     compared_wins,
     decided,
     mean_share,
     not_available,
     power_for,
-    undecided,
 )
-from analysis.stats.rater_agreement.coefficient_intervals import coefficient_estimate
+from analysis.stats.rater_agreement.non_inferiority import (
+    MARGIN,
+    MOST_ITEMS,
+    Answer,
+    non_inferiority,
+)
 from analysis.stats.resampling import (
     RESAMPLES,
     Units,
@@ -70,6 +75,10 @@ class AnnotatorResult:
         The same after Benjamini and Yekutieli's control over the family.
     won
         ``adjusted`` ≤ q: the judge holds its own against this person.
+    p_worse
+        Of the opposite test: small where the judge is shown to be worse by more than ε.
+    lost
+        ``p_worse`` ≤ q after the same adjustment.
     """
 
     annotator: str
@@ -79,6 +88,8 @@ class AnnotatorResult:
     p: float
     adjusted: float
     won: bool
+    p_worse: float = 1.0
+    lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,8 +100,9 @@ class AltTest:
     ----------
     judge, criterion
         Who was tested, on what.
-    epsilon, q
-        How much worse the judge may be because it is cheaper; the false discovery rate.
+    epsilon, q, margin
+        How much worse the judge may be because it is cheaper; the false discovery rate; how far its
+        kappa may lie below people's.
     winning_rate
         Share of the people tested against whom the judge won; ``n`` is how many they are.
     advantage
@@ -101,7 +113,7 @@ class AltTest:
     annotators, left_out
         Results by person, and people left out with the number of their items.
     verdict
-        What may be concluded, beside the best constant judge and beyond chance.
+        What may be concluded from non-inferiority and this test together.
     family, tests
         Which p-values were adjusted together, and how many they are.
     """
@@ -110,12 +122,13 @@ class AltTest:
     criterion: str
     epsilon: float
     q: float
+    margin: float
     winning_rate: Estimate
     advantage: Estimate
     passed: bool | None
     annotators: tuple[AnnotatorResult, ...]
     left_out: Mapping[str, int]
-    verdict: AltTestVerdict
+    verdict: StandInVerdict
     family: str = ""
     tests: int = 0
     warnings: tuple[str, ...] = ()
@@ -147,25 +160,33 @@ def adjust_together(tests: Sequence[AltTest], *, statement: str) -> tuple[AltTes
         raise ValueError("tests of one family need the same q")
     if not tests:
         return ()
-    family = adjust_family(
-        {
-            f"{t} {result.annotator}": result.p
-            for t, test in enumerate(tests)
-            for result in test.annotators
-        },
-        statement=statement,
-        method="by",
-        alpha=tests[0].q,
+    better, worse = (
+        adjust_family(
+            {
+                f"{t} {result.annotator}": getattr(result, p)
+                for t, test in enumerate(tests)
+                for result in test.annotators
+            },
+            statement=statement,
+            method="by",
+            alpha=tests[0].q,
+        )
+        for p in ("p", "p_worse")
     )
     return tuple(
         _decided(
             test,
             [
-                replace(result, adjusted=float(found.adjusted or 0), won=bool(found.clear))
+                replace(
+                    result,
+                    adjusted=float(better[key].adjusted or 0),
+                    won=bool(better[key].clear),
+                    lost=bool(worse[key].clear),
+                )
                 for result in test.annotators
-                for found in [family[f"{t} {result.annotator}"]]
+                for key in [f"{t} {result.annotator}"]
             ],
-            family,
+            better,
         )
         for t, test in enumerate(tests)
     )
@@ -177,6 +198,9 @@ def _decided(test: AltTest, results: list[AnnotatorResult], family: Family) -> A
     won, n = sum(result.won for result in results), len(results)
     rate = won / n
     passed = rate >= PASSING
+    # So many people that the winning rate could not reach its threshold with more items.
+    lost = sum(result.lost for result in results) / n > 1 - PASSING
+    answer: Answer = "passes" if passed else "worse" if lost else "undecided"
     near = (won - 1) / n < PASSING if passed else (won + 1) / n >= PASSING
     warnings = [warning for warning in test.warnings if not warning.startswith(NEAR_START)]
     return replace(
@@ -184,11 +208,32 @@ def _decided(test: AltTest, results: list[AnnotatorResult], family: Family) -> A
         annotators=tuple(results),
         winning_rate=Estimate(rate, n, no_interval=NO_SAMPLE, method=RATE),
         passed=passed,
-        verdict=decided(test.verdict, passed=passed, winning_rate=rate),
+        verdict=decided(
+            test.verdict,
+            answer,
+            winning_rate=rate,
+            items_to_decide=_items_to_decide(results, test.advantage.n, test.q, family.size),
+        ),
         family=family.statement,
         tests=family.size,
         warnings=(*warnings, *([NEAR.format(rate=rate)] if near else [])),
     )
+
+
+def _items_to_decide(
+    results: Sequence[AnnotatorResult], items: int, q: float, tests: int
+) -> int | None:
+    """Return with how many items the test would be decided, if the judge stays as it is.
+
+    A p-value says how many standard errors a difference lies from ε; they shrink with √n. The
+    threshold is that of the middle one of all p-values of the family.
+    """
+    half = ceil(tests / 2)
+    line = -NormalDist().inv_cdf(q * half / (tests * sum(1 / rank for rank in range(1, tests + 1))))
+    far = [abs(NormalDist().inv_cdf(min(max(result.p, 1e-12), 1 - 1e-12))) for result in results]
+    away = median(far)
+    needed = items * max(1.0, (line / away) ** 2) if away > 0 else float(MOST_ITEMS + 1)
+    return ceil(needed) if needed <= MOST_ITEMS else None
 
 
 PEOPLE_NEEDED, ITEMS_NEEDED = 3, 30
@@ -202,9 +247,6 @@ SHARED_TASKS = (
     "freedom less one"
 )
 ADVANTAGE = "advantage probability: mean over people"
-BEYOND = "advantage probability minus that of always answering {answer}, same items"
-CORRECTED = "quadratically weighted kappa with single answers of people"
-ALL_ALIKE = "all answers are equal: agreement beyond chance is undefined"
 
 
 def alt_test(
@@ -212,6 +254,7 @@ def alt_test(
     judge: Any,
     *,
     epsilon: float,
+    margin: float = MARGIN,
     names: Sequence[str] | None = None,
     label: str = "judge",
     criterion: str = "",
@@ -230,15 +273,18 @@ def alt_test(
     people
         n rows of h numbers, one row per item and one column per person; None or NaN for no score.
     judge
-        n numbers: the judge's scores, or the mean of a panel; None or NaN for no score.
+        n numbers: the judge's scores, or a panel's rounded to the scale; None or NaN for no score.
     epsilon
         How much worse the judge may be, because it is cheaper. It has no default: choose it before
         looking. Customary are 0.1 beside crowd workers, 0.15 beside skilled annotators, 0.2 beside
         experts.
+    margin
+        How far the judge's kappa with people may lie below people's own (`non_inferiority`); it is
+        chosen before looking, too.
     names, label, criterion
         Of people, judge and what is scored.
     scale
-        Lowest and highest score: the answers that a constant judge could give.
+        Lowest and highest score.
     q
         False discovery rate over the people of this test.
     clusters, unit
@@ -270,15 +316,9 @@ def alt_test(
     outcome is fragile at its threshold, so read p-values and advantage beside it.
 
     ``passed`` is the outcome of the test alone, which a judge that always gives the same answer can
-    reach. ``verdict`` is what may be concluded (`alt_verdict.decided`). The best constant judge has
-    the highest winning rate of all answers of the scale, by the same test on the items that the
-    judge scored; of several, the highest advantage probability. Its advantage is taken from the
-    judge's on the same items, with an interval that draws items or clusters; that the best of
-    several constants is chosen by the same items favours the constant. Agreement beyond chance is
-    quadratically weighted kappa of the judge's score with each single answer of the people tested,
-    2 s_hf/(s_h² + s_f² + (h̄ − f̄)²), which is 0 for every constant judge and exists for the mean of
-    a panel as well, where it is Lin's concordance (Fleiss & Cohen 1973, Educ. Psychol. Meas.
-    33:613; Lin 1989, Biometrics 45:255).
+    reach. ``verdict`` is what may be concluded: standing in takes non-inferiority as well
+    (`alt_verdict.decided`). The mean of several judges' whole scores hardly ever ties with a person
+    where a single judge does, so round a panel's before it is tested.
     """
     check_level(level)
     if not 0 <= epsilon < 1:
@@ -304,7 +344,7 @@ def alt_test(
             n=len(tested),
         )
         return AltTest(
-            label, criterion, epsilon, q, nothing, nothing, None, (), left_out,
+            label, criterion, epsilon, q, margin, nothing, nothing, None, (), left_out,
             not_available(nothing.undefined.removeprefix("not available: ")),
         )  # fmt: skip
     groups = None if clusters is None else repeated(list(clusters))
@@ -322,6 +362,8 @@ def alt_test(
                 worse_by(d, epsilon, clusters=own_groups),
                 1.0,
                 False,
+                # Worse by more than ε: the same test of the opposite difference.
+                worse_by(-d, -epsilon, clusters=own_groups),
             )
         )
     units = _units(judge_wins[:, tested], compared[:, tested], groups, unit)
@@ -335,12 +377,22 @@ def alt_test(
         seed=seed,
         method=ADVANTAGE,
     )
-    verdict = _basis(
-        scores, own, tested, compared, judge_wins, person_wins, groups, advantage.value or 0.0,
-        scale=scale, epsilon=epsilon, q=q, unit=unit, seed=seed, resamples=resamples, level=level,
+    used = compared[:, tested].any(axis=1)
+    kept = None if groups is None else list(compress(groups, used))
+    agreement = non_inferiority(
+        scores, own, compared, tested, margin=margin, clusters=groups, unit=unit, level=level
+    )
+    mine = np.where(compared, scores, np.nan)[np.ix_(used, tested)]
+    verdict = basis(
+        agreement,
+        people_alpha=_ordinal_alpha(mine),
+        power=_power(
+            mine, (person_wins - judge_wins)[np.ix_(used, tested)], kept, scale=scale,
+            epsilon=epsilon, q=q, margin=margin, gap_effect=agreement.design_effect,
+        ),
     )  # fmt: skip
     test = AltTest(
-        label, criterion, epsilon, q,
+        label, criterion, epsilon, q, margin,
         Estimate(0, len(results), no_interval=NO_SAMPLE, method=RATE), advantage,
         None, tuple(results), left_out, verdict,
         warnings=(SHARED_TASKS.format(unit=unit),) if groups is not None else (),
@@ -388,114 +440,6 @@ def _drawn(parts: Floats, groups: Sequence[Hashable] | None, unit: str) -> Units
     return units_to_draw(np.arange(len(parts)), parts, clusters=groups, unit=unit)
 
 
-def _basis(
-    scores: Floats,
-    own: Floats,
-    tested: Any,
-    compared: Any,
-    judge_wins: Floats,
-    person_wins: Floats,
-    groups: Sequence[Hashable] | None,
-    advantage: float,
-    *,
-    scale: tuple[int, int],
-    epsilon: float,
-    q: float,
-    unit: str,
-    seed: int,
-    resamples: int,
-    level: float,
-) -> AltTestVerdict:
-    """Compare a judge with the best constant judge and with chance, on the items of its test."""
-    drawing: dict[str, Any] = {"seed": seed, "resamples": resamples, "level": level}
-    used = compared[:, tested].any(axis=1)
-    best, wins = _best_constant(scores, own, tested, groups, scale=scale, epsilon=epsilon, q=q)
-    units = _units((judge_wins - wins)[:, tested], compared[:, tested], groups, unit)
-    beyond = coefficient_estimate(
-        advantage - best.advantage, int(used.sum()), units, mean_share,
-        method=BEYOND.format(answer=best.answer), **drawing,
-    )  # fmt: skip
-    mine = own[used]
-    people = np.where(compared, scores, np.nan)[np.ix_(used, tested)]
-    kept = None if groups is None else list(compress(groups, used))
-    d = (person_wins - judge_wins)[np.ix_(used, tested)]
-    return undecided(
-        best,
-        beyond,
-        _chance_corrected(people, mine, kept, unit, drawing),
-        constant=float(mine[0]) if np.ptp(mine) <= 1e-9 else None,
-        people_alpha=_ordinal_alpha(people),
-        power=_power(people, d, kept, scale=scale, epsilon=epsilon, q=q),
-    )
-
-
-def _best_constant(
-    scores: Floats,
-    own: Floats,
-    tested: Any,
-    groups: Sequence[Hashable] | None,
-    *,
-    scale: tuple[int, int],
-    epsilon: float,
-    q: float,
-) -> tuple[BestConstant, Floats]:
-    """Find the answer with the highest winning rate, and on which items it is as close."""
-    found: tuple[BestConstant, Floats] | None = None
-    for answer in range(scale[0], scale[1] + 1):
-        constant = np.where(np.isnan(own), np.nan, float(answer))
-        person_wins, wins, compared = compared_wins(scores, constant)
-        p_values: dict[str, float | None] = {}
-        shares = []
-        for j in tested:
-            rows = compared[:, j]
-            own_groups = None if groups is None else list(compress(groups, rows))
-            d = person_wins[rows, j] - wins[rows, j]
-            p_values[str(j)] = worse_by(d, epsilon, clusters=own_groups)
-            shares.append(float(wins[rows, j].mean()))
-        family = adjust_family(p_values, statement="people", method="by", alpha=q)
-        rate = sum(bool(test.clear) for test in family.tests) / len(tested)
-        one = BestConstant(answer, rate, float(np.mean(shares)), rate >= PASSING)
-        if found is None or (rate, one.advantage) > (found[0].winning_rate, found[0].advantage):
-            found = one, wins
-    assert found is not None  # a scale has at least two answers
-    return found
-
-
-def _chance_corrected(
-    people: Floats,
-    own: Floats,
-    groups: Sequence[Hashable] | None,
-    unit: str,
-    drawing: dict[str, Any],
-) -> Estimate:
-    """Compute weighted kappa of a judge with single answers of people, by items or clusters."""
-    there = ~np.isnan(people)
-    m = there.sum(axis=1).astype(np.float64)
-    middle = float(np.nanmean(people))
-    h = np.where(there, people - middle, 0.0)
-    f = own - middle
-    sums = h.sum(axis=1)
-    parts = np.column_stack([m, sums, m * f, (h**2).sum(axis=1), m * f**2, f * sums])
-    units = _drawn(parts, groups, unit)
-    value = float(_concordance(units.totals)[0])
-    n = int(m.sum())
-    if np.isnan(value):
-        return Estimate.without_value(ALL_ALIKE, n=n, method=CORRECTED)
-    return coefficient_estimate(value, n, units, _concordance, method=CORRECTED, **drawing)
-
-
-def _concordance(totals: Floats) -> Floats:
-    """Compute 2 s_hf/(s_h² + s_f² + (h̄ − f̄)²) of totals of n, h, f, h², f² and hf."""
-    n = totals[:, 0]
-    h, f, hh, ff, hf = (column / n for column in totals.T[1:])
-    below = hh - h**2 + ff - f**2 + (h - f) ** 2
-    # A constant has no covariance; what rounding leaves of it is none either.
-    above = hf - h * f
-    above[np.abs(above) <= 1e-12 * np.maximum(below, 1.0)] = 0.0
-    result: Floats = np.divide(2 * above, below, out=np.full(n.size, np.nan), where=below > 1e-12)
-    return result
-
-
 def _ordinal_alpha(people: Floats) -> float | None:
     """Compute ordinal alpha of people's scores, whatever they are; None where it is undefined."""
     values = np.unique(people[~np.isnan(people)])
@@ -513,8 +457,10 @@ def _power(
     scale: tuple[int, int],
     epsilon: float,
     q: float,
+    margin: float,
+    gap_effect: float,
 ) -> Power:
-    """Compute the power of a test with these people, items and clusters."""
+    """Compute the power of both tests with these people, items and clusters."""
     there = ~np.isnan(people)
     scores = people[there]
     shares = [float((scores == answer).mean()) for answer in range(scale[0], scale[1] + 1)]
@@ -536,6 +482,8 @@ def _power(
         others=max(2, round(float(there.sum(axis=1).mean()))),
         epsilon=epsilon,
         q=q,
+        margin=margin,
         effect=effect,
+        gap_effect=gap_effect,
         degrees=degrees,
     )

@@ -1,21 +1,29 @@
-"""Conditions under which the alternative annotator test counts as a verdict on a judge.
+"""The verdict on a judge: what two tests together say about whether it may stand in for a person.
 
-The test alone lets a judge pass that always gives the same answer, where people mostly give it too.
-So each judge is also compared with the best constant judge and with chance, and the power of the
-test says how often a judge as good as a person would pass.
+Non-inferiority asks whether the judge agrees with people about as well as people do; the
+alternative annotator test asks whether it is as close to them as each person is. The test alone
+lets a judge pass that always gives the same answer, where people mostly give it too. So standing in
+takes both, and the power says how often a judge as good as a person passes both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from analysis.stats.columns import Floats
+from analysis.stats.rater_agreement.non_inferiority import (
+    MARGIN,
+    MOST_ITEMS,
+    RETAINED,
+    Answer,
+    NonInferiority,
+    paired_kappas,
+)
 from analysis.stats.rater_agreement.sample_size import planned_scores
-from analysis.stats.results import Estimate
 
 
 def compared_wins(scores: Floats, own: Floats) -> tuple[Floats, Floats, Any]:
@@ -52,35 +60,65 @@ def mean_share(totals: Floats) -> Floats:
 
 
 WANTED = 0.8
+LEVEL = 0.95
 # Made-up items that the variation of differences is taken from, and made-up tests.
 ITEMS, TESTS, SEED = 4_000, 4_000, 20260401
-MOST_ITEMS = 1_000_000
 METHOD = (
     "simulation: people and judge are exchangeable, with the scores and the ordinal alpha of "
-    "these people; {tests:,} tests from the t statistics' joint normal distribution, seed {seed}"
+    "these people; {tests:,} tests from the statistics' joint normal distribution, seed {seed}"
 )
 
 
 @dataclass(frozen=True)
 class Power:
-    """The test's power against a judge that is as good as a person.
+    """The power of both tests against a judge that is as good as a person.
 
     Attributes
     ----------
     items
-        Items tested; ``power`` is the share of such judges that pass with so many.
-    items_needed
-        Items that would give ``wanted``; None where a million are not enough.
+        Items tested; ``power`` is the share of such judges that pass both tests with so many, and
+        ``agreement`` the share that pass non-inferiority.
+    items_needed, agreement_items
+        Items that would give ``wanted`` of them; None where a million are not enough.
     in_words
-        Both, as a sentence without its full stop.
+        The power of both, as a sentence without its full stop.
     """
 
     items: int
     power: float
     wanted: float
     items_needed: int | None
+    agreement: float
+    agreement_items: int | None
     method: str
     in_words: str
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How the statistics of a judge as good as a person vary from item to item.
+
+    Attributes
+    ----------
+    wins, together
+        Variance of d = W^h − W^f, and its correlation between people.
+    gap, kept
+        Standard deviations of an item's influence on kappa of judge minus person, and on kappa of
+        the judge minus a third of a person's.
+    expected_kept
+        Expected kappa of the judge minus a third of a person's.
+    wins_gap, wins_kept, gap_kept
+        Correlations of d with either influence, and of both influences.
+    """
+
+    wins: float
+    together: float
+    gap: float
+    kept: float
+    expected_kept: float
+    wins_gap: float
+    wins_kept: float
+    gap_kept: float
 
 
 def power_for(
@@ -92,7 +130,9 @@ def power_for(
     others: int,
     epsilon: float,
     q: float,
+    margin: float = MARGIN,
     effect: float = 1.0,
+    gap_effect: float = 1.0,
     degrees: int | None = None,
 ) -> Power:
     """Compute how often a judge passes who scores as people do.
@@ -109,152 +149,165 @@ def power_for(
         Items tested.
     others
         People per item, at least 2.
-    epsilon, q
-        Of the test.
-    effect, degrees
-        Where items share tasks: how many times larger the variance of a mean is for it, and the
-        degrees of freedom of the t tests.
+    epsilon, q, margin
+        Of the two tests.
+    effect, gap_effect, degrees
+        Where items share tasks: how many times larger the variance of a mean of d, and of the
+        difference of kappas, is for it; and the degrees of freedom of the t tests.
 
     Notes
     -----
     Scores are made by `sample_size.planned_scores` for ``others`` people and one judge more, from
-    which come τ², the variance of d = W^h − W^f, and ρ, the correlation of d between people; the
-    mean of d is 0. The t statistics of n items are then normal with mean −ε√n/τ, variance 1 and
-    correlation ρ·n_jk/√(n_j n_k), read against t with the fewest degrees of freedom; the judge
-    passes where at least half are clear after Benjamini & Yekutieli. For more items all n grow by
-    one factor, which is found by halving, with the same random numbers throughout. It takes people
-    as exchangeable, a judge among them, and p-values as adjusted over the people of this test.
+    which comes their `Variation`; the mean of d and of the difference of kappas is 0. The t
+    statistics of n items are then normal: for a person −ε√n/τ with correlation ρ·n_jk/√(n_j n_k)
+    between people, read against t with the fewest degrees of freedom, where at least half have to
+    be clear after Benjamini & Yekutieli; for both differences of kappas margin·√n/σ. For more items
+    all n grow by one factor, which is found by halving, with the same random numbers throughout. It
+    takes people as exchangeable, a judge among them, and p-values as adjusted over the people of
+    this test.
     """
-    tau, rho = _variation(tuple(round(share, 4) for share in shares), alpha, others)
+    varies = _variation(tuple(round(share, 4) for share in shares), alpha, others)
     own = np.diag(counts)
-    if tau <= 0:
-        return _stated(items, 1.0, items, epsilon)
-    root = np.sqrt(np.outer(own, own))
-    correlation = rho * counts / root
+    if varies is None:
+        return _stated(items, 0.0, None, 0.0, None, epsilon, margin)
+    size = own.size
+    correlation = np.eye(size + 2)
+    correlation[:size, :size] = varies.together * counts / np.sqrt(np.outer(own, own))
     np.fill_diagonal(correlation, 1.0)
+    part = np.sqrt(np.minimum(own / items, 1.0))
+    for place, value in ((size, varies.wins_gap), (size + 1, varies.wins_kept)):
+        correlation[:size, place] = correlation[place, :size] = value * part
+    correlation[size, size + 1] = correlation[size + 1, size] = varies.gap_kept
     values, vectors = np.linalg.eigh(correlation)
-    half = vectors * np.sqrt(np.maximum(values, 0))
-    drawn = np.random.default_rng(SEED).standard_normal((TESTS, own.size)) @ half.T
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    drawn = np.random.default_rng(SEED).standard_normal((TESTS, size + 2)) @ root.T
 
-    rank = np.arange(1, own.size + 1)
-    lines = q * rank / (own.size * (1 / rank).sum())
+    rank = np.arange(1, size + 1)
+    lines = q * rank / (size * (1 / rank).sum())
+    lags = np.array([margin / varies.gap, varies.expected_kept / varies.kept])
 
-    def power(factor: float) -> float:
+    def passing(factor: float) -> tuple[float, float]:
         from scipy.special import stdtrit  # slow to import
 
         free = (float(own.min()) - 1 if degrees is None else degrees) * factor
-        shifted = np.sort(drawn - epsilon * np.sqrt(own * factor / effect / tau), axis=1)
-        won = ((shifted <= stdtrit(max(free, 1.0), lines)) * rank).max(axis=1)
-        return float((won >= own.size / 2).mean())
+        t = drawn[:, :size] - epsilon * np.sqrt(own * factor / effect / varies.wins)
+        clear = np.sort(t, axis=1) <= stdtrit(max(free, 1.0), lines)
+        won = (clear * rank).max(axis=1) >= size / 2
+        most = (items - 1 if degrees is None else degrees) * factor
+        ends = drawn[:, size:] + lags * np.sqrt(items * factor / gap_effect)
+        agrees = (ends > stdtrit(max(most, 1.0), (1 + LEVEL) / 2)).all(axis=1)
+        return float((won & agrees).mean()), float(agrees.mean())
 
-    now = power(1.0)
+    both, agrees = passing(1.0)
+    return _stated(
+        items, both, _items_needed(lambda factor: passing(factor)[0], items),
+        agrees, _items_needed(lambda factor: passing(factor)[1], items), epsilon, margin,
+    )  # fmt: skip
+
+
+def _items_needed(power: Callable[[float], float], items: int) -> int | None:
     low, high = 0.0, 1.0
     while power(high) < WANTED:
         low, high = high, 2 * high
         if high * items > MOST_ITEMS:
-            return _stated(items, now, None, epsilon)
+            return None
     while (high - low) * items > max(1.0, 0.005 * high * items):
         middle = (low + high) / 2
         low, high = (low, middle) if power(middle) >= WANTED else (middle, high)
-    return _stated(items, now, ceil(high * items), epsilon)
+    return ceil(high * items)
 
 
-def _stated(items: int, power: float, needed: int | None, epsilon: float) -> Power:
+def _stated(
+    items: int,
+    power: float,
+    needed: int | None,
+    agreement: float,
+    agreement_items: int | None,
+    epsilon: float,
+    margin: float,
+) -> Power:
     more = (
         f"{MOST_ITEMS:,} would not give {WANTED:.0%}"
         if needed is None
         else f"{needed:,} would give {WANTED:.0%}"
     )
     words = (
-        f"with {items:,} items and ε = {epsilon:g} a judge as good as a person passes {power:.0%} "
-        f"of the time; {more}"
+        f"with {items:,} items, margin −{margin:g} and ε = {epsilon:g} a judge as good as a person "
+        f"passes both tests {power:.0%} of the time; {more}"
     )
     method = METHOD.format(tests=TESTS, seed=SEED)
-    return Power(items, power, WANTED, needed, method, words)
+    return Power(items, power, WANTED, needed, agreement, agreement_items, method, words)
 
 
-def _variation(shares: tuple[float, ...], alpha: float | None, others: int) -> tuple[float, float]:
-    """Return τ² and ρ; rounded, so that judges of one criterion share one simulation."""
+def _variation(shares: tuple[float, ...], alpha: float | None, others: int) -> Variation | None:
+    """Return how statistics vary; rounded, so that judges of one criterion share one simulation."""
     if alpha is None or sum(share > 0 for share in shares) < 2:
-        return 0.0, 0.0
+        return None
     return _simulated(shares, min(max(round(alpha, 2), 0.0), 0.99), others)
 
 
 @lru_cache(maxsize=256)
-def _simulated(shares: tuple[float, ...], alpha: float, others: int) -> tuple[float, float]:
+def _simulated(shares: tuple[float, ...], alpha: float, others: int) -> Variation | None:
     scores = planned_scores(alpha, shares, raters=others + 1, seed=SEED, items=ITEMS)
-    person, judge, _ = compared_wins(scores[:, :-1], scores[:, -1])
+    people, own = scores[:, :-1], scores[:, -1]
+    person, judge, compared = compared_wins(people, own)
     d = person - judge
     tau = float((d**2).mean())
-    if tau <= 0 or others < 2:
-        return tau, 0.0
+    kappas = paired_kappas(people, own, compared, range(others))
+    if tau <= 0 or kappas is None:
+        return None
     products = d.sum(axis=1) ** 2 - (d**2).sum(axis=1)
     rho = float(products.mean()) / (others * (others - 1)) / tau
-    return tau, min(max(rho, 0.0), 1.0)
+    gap = kappas.judge_influence - kappas.people_influence
+    kept = kappas.judge_influence - RETAINED * kappas.people_influence
+    mean = d.mean(axis=1)
+    spread = np.sqrt(tau)
 
+    def with_wins(influence: Floats) -> float:
+        return float((mean * influence).mean() / (spread * influence.std()))
 
-Reason = Literal["", "constant_judge", "chance_agreement", "too_few"]
+    return Variation(
+        tau,
+        min(max(rho, 0.0), 1.0),
+        float(gap.std()) * ITEMS,
+        float(kept.std()) * ITEMS,
+        # A judge like people has their kappa; the simulated judge's own is one draw of it.
+        (1 - RETAINED) * kappas.people,
+        with_wins(gap),
+        with_wins(kept),
+        float(np.corrcoef(gap, kept)[0, 1]),
+    )
+
 
 # The lowest alpha from which tentative conclusions may be drawn: Krippendorff 2004, Content
 # Analysis, 2nd ed., p. 241.
 LOW_ALPHA = 0.667
 ENOUGH_POWER = 0.8
 
-SAME_AS_CONSTANT = "not distinguishable from always answering {answer}"
-WORSE_THAN_CONSTANT = "less often as close to people as always answering {answer} is"
-ALWAYS = "the judge always answers {own}"
-CHANCE = "its agreement with people is not distinguishable from chance"
-BELOW_CHANCE = "it agrees with people less than by chance"
-ALL_ALIKE = "all answers are equal, so agreement beyond chance is undefined"
-CONSTANT_START = "a constant judge also passes"
-CONSTANT_PASSES = CONSTANT_START + ": always answering {answer} has winning rate {rate:.2f}"
 ALPHA_LOW = "people agree little with each other: ordinal alpha {alpha}, below 0.667"
 ALPHA_UNDEFINED = "ordinal alpha of people is undefined, so nobody knows how far they agree"
 
 
 @dataclass(frozen=True)
-class BestConstant:
-    """The answer with which a judge that always gives it does best in the same test.
-
-    Attributes
-    ----------
-    answer
-        The answer of the scale with the highest winning rate; of several, the one with the highest
-        advantage probability.
-    winning_rate, advantage, passes
-        As of a judge, adjusted over the people of this test alone.
-    """
-
-    answer: int
-    winning_rate: float
-    advantage: float
-    passes: bool
-
-
-@dataclass(frozen=True)
-class AltTestVerdict:
+class StandInVerdict:
     """The conclusion about a judge.
 
     Attributes
     ----------
-    withheld
-        Whether there is no verdict: see ``reason`` and ``text``.
-    passes
-        Whether the judge may stand in for a person; None where the verdict is withheld.
-    reason
-        ``too_few``: the test is not available. ``constant_judge``: the judge always gives one
-        answer, or cannot be told from the best constant. ``chance_agreement``: its agreement with
-        people cannot be told from chance. Empty where there is a verdict.
+    answer
+        ``passes``: the judge may stand in for a person, by both tests. ``worse``: one of them shows
+        that it is worse by more than the margin, or than ε. ``undecided``: neither.
+        ``not_available``: there is no test.
     why, text
-        The same in words: the reason alone, and a sentence with the winning rates.
-    best_constant
-        None where the test is not available.
-    beyond_constant
-        Its advantage probability minus the best constant's, on the same items, paired.
-    chance_corrected
-        Its agreement with single answers of people beyond chance.
-    constant
-        The judge's only answer; None where it gives several.
+        The reason, and a whole sentence.
+    agreement
+        Non-inferiority; None where there is no test.
+    alternative
+        What the alternative annotator test says in the same words.
+    items_to_decide
+        Where it is undecided: items with which a judge as good as a person passes 80 % of the time,
+        or, where there are so many already, with which this judge is decided if its differences
+        stay as they are; None where a million would not.
     people_alpha
         Ordinal alpha of people on the items tested; None where it is undefined.
     power
@@ -263,122 +316,132 @@ class AltTestVerdict:
         What to keep in mind with the verdict.
     """
 
-    withheld: bool
-    passes: bool | None
-    reason: Reason
+    answer: Answer
     why: str
     text: str
-    best_constant: BestConstant | None
-    beyond_constant: Estimate
-    chance_corrected: Estimate
-    constant: float | None
+    agreement: NonInferiority | None
+    alternative: Answer
+    items_to_decide: int | None
     people_alpha: float | None
     power: Power | None
     cautions: tuple[str, ...]
 
+    @property
+    def passes(self) -> bool:
+        """Return whether the judge may stand in for a person."""
+        return self.answer == "passes"
 
-def not_available(why: str) -> AltTestVerdict:
+
+def not_available(why: str) -> StandInVerdict:
     """Return the verdict where there is no test."""
-    nothing = Estimate.without_value(why)
-    return AltTestVerdict(
-        True, None, "too_few", why, f"Verdict withheld: {why}.", None, nothing, nothing, None,
-        None, None, (),
-    )  # fmt: skip
-
-
-def undecided(
-    best: BestConstant,
-    beyond: Estimate,
-    corrected: Estimate,
-    *,
-    constant: float | None,
-    people_alpha: float | None,
-    power: Power,
-) -> AltTestVerdict:
-    """Return what a verdict rests on; `decided` says what it is."""
-    return AltTestVerdict(
-        True, None, "", "", "", best, beyond, corrected, constant, people_alpha, power, ()
+    return StandInVerdict(
+        "not_available", why, f"Not testable: {why}.", None, "not_available", None, None, None, ()
     )
 
 
-def decided(verdict: AltTestVerdict, *, passed: bool, winning_rate: float) -> AltTestVerdict:
-    """Decide a verdict from the outcome of the test.
+def basis(agreement: NonInferiority, *, people_alpha: float | None, power: Power) -> StandInVerdict:
+    """Return what a verdict rests on; `decided` says what it is."""
+    cautions = []
+    if people_alpha is None:
+        cautions.append(ALPHA_UNDEFINED)
+    elif people_alpha < LOW_ALPHA:
+        cautions.append(ALPHA_LOW.format(alpha=f"{people_alpha:.2f}".replace("-", "−")))
+    if power.power < ENOUGH_POWER:
+        cautions.append(power.in_words)
+    return StandInVerdict(
+        "undecided", "", "", agreement, "undecided", None, people_alpha, power, tuple(cautions)
+    )
+
+
+def decided(
+    verdict: StandInVerdict,
+    alternative: Answer,
+    *,
+    winning_rate: float,
+    items_to_decide: int | None,
+) -> StandInVerdict:
+    """Decide a verdict from non-inferiority and the outcome of the alternative annotator test.
+
+    Parameters
+    ----------
+    alternative, winning_rate
+        The outcome of the test.
+    items_to_decide
+        Items with which the test would be decided if the judge stays as it is.
 
     Notes
     -----
-    Withheld where the judge has one answer only; where the interval of ``beyond_constant`` reaches
-    0; where that of ``chance_corrected`` does. An interval that lies below 0 altogether withholds
-    a pass, and agrees with a failure, which is then the verdict. No interval counts as reaching 0,
-    unless the value lies above 0 (then it is the same in every resample).
+    A judge passes by both tests or not at all; either one shows alone that it is worse.
     """
-    best = verdict.best_constant
-    if best is None:
+    agreement, power = verdict.agreement, verdict.power
+    if agreement is None or power is None:
         return verdict
-    beyond, corrected = verdict.beyond_constant, verdict.chance_corrected
-    answer = str(best.answer)
-    why: list[str] = []
-    reason: Reason = ""
-    same = _reaches_zero(beyond)
-    if verdict.constant is not None:
-        reason = "constant_judge"
-        if verdict.constant != best.answer:
-            why.append(ALWAYS.format(own=f"{verdict.constant:g}"))
-        else:
-            same = True
-    if same:
-        reason = "constant_judge"
-        why.append(SAME_AS_CONSTANT.format(answer=answer))
-    elif passed and _below_zero(beyond):
-        reason = "constant_judge"
-        why.append(WORSE_THAN_CONSTANT.format(answer=answer))
-    if _reaches_zero(corrected) or passed and _below_zero(corrected):
-        reason = reason or "chance_agreement"
-        if corrected.value is None:
-            why.append(ALL_ALIKE)
-        elif verdict.constant is None:
-            why.append(BELOW_CHANCE if _below_zero(corrected) else CHANCE)
-    rate = f"winning rate {winning_rate:.2f}"
-    if reason:
-        words = ", and ".join(why)
-        text = (
-            f"Verdict withheld: {words}. The test alone: {rate}; always answering {answer}: "
-            f"{best.winning_rate:.2f}."
-        )
-        return replace(
-            verdict, withheld=True, passes=None, reason=reason, why=words, text=text,
-            cautions=_cautions(verdict, passes=False),
-        )  # fmt: skip
-    may = "May" if passed else "May not"
-    text = f"{may} stand in for a person: {rate}; always answering {answer}: " + (
-        f"{best.winning_rate:.2f}."
-    )
+    needed = None
+    answers = (agreement.answer, alternative)
+    answer: Answer = "undecided"
+    if answers == ("passes", "passes"):
+        answer = "passes"
+    elif "worse" in answers:
+        answer = "worse"
+    else:
+        needed = power.items_needed
+        if needed is None or needed <= power.items:
+            own = [
+                items
+                for reply, items in zip(
+                    answers, (agreement.items_to_decide(power.items), items_to_decide), strict=True
+                )
+                if reply == "undecided"
+            ]
+            known = [items for items in own if items is not None]
+            needed = max(known) if len(known) == len(own) else None
+    why = _reason(agreement, alternative, winning_rate)
+    text = {
+        "passes": "May stand in for a person",
+        "worse": "Shown worse than a person",
+        "undecided": "Undecided",
+    }[answer]
     return replace(
-        verdict, withheld=False, passes=passed, reason="", why="", text=text,
-        cautions=_cautions(verdict, passes=passed),
-    )  # fmt: skip
+        verdict,
+        answer=answer,
+        alternative=alternative,
+        why=why,
+        text=f"{text}: {why}" + ("." if answer != "undecided" else f"; {_more(needed)}."),
+        items_to_decide=needed,
+    )
 
 
-def _cautions(verdict: AltTestVerdict, *, passes: bool) -> tuple[str, ...]:
-    best, alpha, power = verdict.best_constant, verdict.people_alpha, verdict.power
-    found = []
-    if passes and best is not None and best.passes:
-        found.append(CONSTANT_PASSES.format(answer=best.answer, rate=best.winning_rate))
-    if alpha is None:
-        found.append(ALPHA_UNDEFINED)
-    elif alpha < LOW_ALPHA:
-        found.append(ALPHA_LOW.format(alpha=f"{alpha:.2f}".replace("-", "−")))
-    if power is not None and power.power < ENOUGH_POWER:
-        found.append(power.in_words)
-    return tuple(found)
+def _more(needed: int | None) -> str:
+    if needed is None:
+        return f"{MOST_ITEMS:,} items would not decide it"
+    return f"about {needed:,} items would decide it"
 
 
-def _reaches_zero(estimate: Estimate) -> bool:
-    if estimate.interval is None:
-        return estimate.value is None or estimate.value == 0
-    return estimate.interval.holds(0)
+def _reason(agreement: NonInferiority, alternative: Answer, winning_rate: float) -> str:
+    difference, interval = agreement.difference.value, agreement.difference.interval
+    if difference is None:
+        return agreement.difference.undefined
+    ends = "" if interval is None else f" ({_signed(interval.low)} to {_signed(interval.high)})"
+    parts = [
+        f"kappa with people minus people's own is {_signed(difference)}{ends}, margin "
+        f"−{agreement.margin:g}"
+    ]
+    if agreement.constant is not None:
+        parts.insert(0, f"it always answers {agreement.constant:g}")
+    elif agreement.answer != "passes" and _within_margin(agreement):
+        parts.append("it is not shown to keep a third of people's kappa")
+    words = {"passes": "passes", "worse": "fails", "undecided": "is undecided"}
+    if alternative in words:
+        parts.append(
+            f"the alternative annotator test {words[alternative]} (winning rate {winning_rate:.2f})"
+        )
+    return "; ".join(parts)
 
 
-def _below_zero(estimate: Estimate) -> bool:
-    if estimate.interval is None:
-        return estimate.value is not None and estimate.value < 0
-    return estimate.interval.high < 0
+def _within_margin(agreement: NonInferiority) -> bool:
+    interval = agreement.difference.interval
+    return interval is not None and interval.low > -agreement.margin
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 2) + 0:+.2f}".replace("-", "−")

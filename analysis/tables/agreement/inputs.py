@@ -48,6 +48,7 @@ class AgreementSettings:
     resamples: int = RESAMPLES
     level: float = 0.95
     epsilon: float = 0.1
+    margin: float = 0.15
     q: float = 0.05
     half_width: float = 0.1
 
@@ -60,6 +61,7 @@ class AgreementSettings:
             (self.seed < 0, f"seed: 0 or more, not {self.seed}"),
             (self.resamples < 100, f"resamples: 100 or more, not {self.resamples}"),
             (not 0 <= self.epsilon < 1, f"epsilon: from 0 to under 1, not {self.epsilon}"),
+            (not 0 < self.margin < 1, f"margin: between 0 and 1, not {self.margin}"),
             (not 0 < self.half_width < 1, f"half-width: between 0 and 1, not {self.half_width}"),
         ):
             if wrong:

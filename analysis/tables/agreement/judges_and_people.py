@@ -9,7 +9,7 @@ import numpy as np
 from analysis.stats.columns import Floats
 from analysis.stats.rater_agreement.alpha import METRICS, Metric, krippendorff_alpha
 from analysis.stats.rater_agreement.alt_test import AltTest, adjust_together, alt_test
-from analysis.stats.rater_agreement.alt_verdict import AltTestVerdict
+from analysis.stats.rater_agreement.alt_verdict import StandInVerdict
 from analysis.stats.rater_agreement.answers import answers_of_scores
 from analysis.stats.rater_agreement.bland_altman import (
     LimitsOfAgreement,
@@ -30,6 +30,7 @@ WITHOUT_RATIO: tuple[Metric, ...] = METRICS[:3]
 # Of one judge and people: how far a single judge's score stands for theirs, bias included.
 TWO_WAY: tuple[Form, ...] = tuple(form for form in FORMS if form in ("ICC2", "ICC3"))
 PANEL = "mean of all {n} judges"
+ROUNDED = "{panel}, rounded"
 NO_CATEGORIES = "the mean of a panel is no score of the scale"
 
 
@@ -64,7 +65,7 @@ class JudgeComparison:
     limits: LimitsOfAgreement
     pairs: MeasurementPairs
     alternative: AltTest
-    verdict: AltTestVerdict
+    verdict: StandInVerdict
 
 
 def against_people(
@@ -150,18 +151,29 @@ def drawing_of(section: TableSection, settings: AgreementSettings) -> dict[str, 
 
 
 def alternative_tests(section: TableSection, settings: AgreementSettings) -> tuple[AltTest, ...]:
-    """Return the alternative annotator tests of a section alone, which take a fraction of the
-    time.
+    """Return the tests of whether each judge and the panel may stand in for a person.
+
+    The panel's mean is rounded half up to the scale: a mean of several whole scores hardly ever
+    ties with a person, where a single judge does, so the panel would seem worse than its judges.
     """
     names, people = section.of_kind("human")
     return tuple(
         alt_test(
-            people, own.mean(axis=1), epsilon=settings.epsilon, names=names, label=label,
+            people, rounded_mean(own), epsilon=settings.epsilon, margin=settings.margin,
+            names=names, label=label if own.shape[1] == 1 else ROUNDED.format(panel=label),
             criterion=section.criterion, scale=settings.scale, q=settings.q,
             **drawing_of(section, settings),
         )
         for label, own in panels_of(section)
     )  # fmt: skip
+
+
+def rounded_mean(scores: Floats) -> Floats:
+    """Return the mean of whole scores by item, rounded half up; NaN where any judge gave none."""
+    judges = scores.shape[1]
+    # Of the sum, which is exact: 3.5 as a mean of floats may lie below itself.
+    rounded: Floats = np.floor((2 * scores.sum(axis=1) + judges) / (2 * judges))
+    return rounded
 
 
 def adjusted(tests: Sequence[AltTest]) -> tuple[AltTest, ...]:

@@ -1,9 +1,10 @@
 """A report on a tidy table in words and plain tables, as a terminal shows it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.kappas import weights_in_words
+from analysis.stats.rater_agreement.non_inferiority import Answer
 from analysis.stats.rater_agreement.sample_size import SampleSize
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.judges_and_people import JudgeComparison
@@ -12,6 +13,12 @@ from analysis.tables.agreement.report import RaterGroup, SectionReport, TidyRepo
 GAP = "  "
 NOTHING = "–"
 MOST_PAIRS = 60
+VERDICTS: Mapping[Answer, str] = {
+    "passes": "passes",
+    "worse": "shown worse",
+    "undecided": "undecided",
+    "not_available": "not available",
+}
 Rows = list[tuple[str, ...]]
 
 
@@ -148,31 +155,29 @@ def _against(found: Sequence[JudgeComparison]) -> list[str]:
 
 def _alternative(tests: Sequence[AltTest]) -> list[str]:
     first = tests[0]
-    lines = _heading("May a judge stand in for a person? (alternative annotator test)")
+    lines = _heading("May a judge stand in for a person?")
     lines.append(
-        f"ε = {first.epsilon:g}, q = {first.q:g}; a judge passes with a winning rate of 0.5 or "
-        "more, p-values adjusted over the people of each test (Benjamini-Yekutieli). The verdict "
-        "is withheld where the judge cannot be told from the best constant judge or from chance."
+        f"Margin −{first.margin:g}, ε = {first.epsilon:g}, q = {first.q:g}; a judge may stand in "
+        "where kappa with people minus people's own lies above the margin (95 %), and its winning "
+        "rate is 0.5 or more, p-values adjusted over the people of each test (Benjamini-Yekutieli)."
     )
     rows: Rows = [
         (
-            "judge", "verdict", "winning rate", "advantage probability", "best constant",
-            "beyond best constant", "kappa with people", "adjusted p",
+            "judge", "verdict", "kappa minus people's", "kappa", "people's", "winning rate",
+            "advantage probability", "adjusted p",
         )
     ]  # fmt: skip
     for test in tests:
-        verdict = test.verdict
-        best = verdict.best_constant
-        if best is None:
-            rows.append((test.judge, f"withheld: {test.advantage.undefined}", *[""] * 6))
+        agreement = test.verdict.agreement
+        if agreement is None:
+            rows.append((test.judge, f"not available: {test.advantage.undefined}", *[""] * 6))
             continue
         rows.append(
             (
                 test.judge, verdict_words(test),
+                f"{_signed(agreement.difference)} {_ends(agreement.difference)}",
+                _number(agreement.judge), _number(agreement.people),
                 _number(test.winning_rate), f"{_number(test.advantage)} {_ends(test.advantage)}",
-                f"{best.answer}: winning rate {best.winning_rate:.3f}",
-                f"{_number(verdict.beyond_constant)} {_ends(verdict.beyond_constant)}",
-                f"{_number(verdict.chance_corrected)} {_ends(verdict.chance_corrected)}",
                 GAP.join(f"{a.annotator} {a.adjusted:.2g}" for a in test.annotators),
             )
         )  # fmt: skip
@@ -196,13 +201,11 @@ def _alternative(tests: Sequence[AltTest]) -> list[str]:
 
 def verdict_words(test: AltTest) -> str:
     """Return the verdict on a judge in two words."""
-    if test.verdict.withheld:
-        return "withheld"
-    return "passes" if test.verdict.passes else "does not pass"
+    return VERDICTS[test.verdict.answer]
 
 
 def _family(tests: Sequence[AltTest]) -> list[str]:
-    title = "All alternative annotator tests as one family"
+    title = "All tests of judges as one family"
     statement = next(test.family for test in tests if test.annotators)
     rows: Rows = [("judge", "criterion", "verdict", "winning rate")]
     rows += [

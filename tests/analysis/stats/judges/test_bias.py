@@ -24,7 +24,7 @@ def test_by_hand_on_the_items_that_everybody_scored() -> None:
     assert by_pair["strict", "x"].bias.undefined == NOTHING
     assert by_pair["strict", "x"].clear is None
     assert found.family == 2
-    assert found.overall["strict"].value == -1.5
+    assert found.overall["strict"].bias.value == -1.5
     for one in found.pairs:
         if one.bias.interval is not None:
             assert one.bias.interval.low >= -4 and one.bias.interval.high <= 4
@@ -44,4 +44,4 @@ def test_what_is_clear_is_corrected_for_all_pairs() -> None:
     assert together.family == 40
     assert not any(one.clear for one in together.pairs)
     assert together.pairs[0].bias.interval == alone.pairs[0].bias.interval
-    assert together.overall["j"].value == pytest.approx(0.45)
+    assert together.overall["j"].bias.value == pytest.approx(0.45)
