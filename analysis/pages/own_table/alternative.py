@@ -21,7 +21,7 @@ from analysis.reports.content import (
 )
 from analysis.stats.rater_agreement.alt_test import PASSING, AltTest
 from analysis.stats.rater_agreement.alt_verdict import Power
-from analysis.stats.rater_agreement.non_inferiority import Answer
+from analysis.stats.rater_agreement.non_inferiority import ANSWERS, Answer
 from analysis.stats.results import Estimate
 
 NEVER = "a million items would not give it"
@@ -30,9 +30,6 @@ WORDS: Mapping[Answer, tuple[str, Tone]] = {
     "worse": ("shown worse", "bad"),
     "undecided": ("undecided", "info"),
 }
-ANSWERS: Mapping[Answer, str] = {
-    "passes": "passes", "worse": "shown worse", "undecided": "undecided",
-}  # fmt: skip
 
 
 def verdict_table(parts: Sequence[SectionTests], word: str = "") -> Table:
@@ -59,6 +56,7 @@ def verdict_table(parts: Sequence[SectionTests], word: str = "") -> Table:
                     _wins(test),
                     estimate_cell(test.advantage, "points"),
                     _verdict(alone),
+                    estimate_cell(alone.winning_rate, "points"),
                     text_cell(_to_know(test)),
                 )
             )
@@ -89,6 +87,7 @@ def verdict_table(parts: Sequence[SectionTests], word: str = "") -> Table:
             help="How often the judge is at least as close to the other people as a person is",
         ),
         text_column("Alone", "verdict alone", "p-values adjusted over this judge’s people only"),
+        estimate_column("Winning rate alone", help="The same with the p-values of its own people"),
         words_column("What to know", "note"),
     )
     return Table("alternative", "May a judge stand in for a person?", columns, tuple(rows))

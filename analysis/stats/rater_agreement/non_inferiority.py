@@ -4,7 +4,7 @@ Kappa of the judge with people is compared with kappa of each person with the sa
 the same items, against a margin that was chosen beforehand.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Literal
@@ -16,6 +16,12 @@ from analysis.stats.descriptive.means import t_quantile
 from analysis.stats.results import Estimate, Interval
 
 Answer = Literal["passes", "worse", "undecided", "not_available"]
+ANSWERS: Mapping[Answer, str] = {
+    "passes": "passes",
+    "worse": "shown worse",
+    "undecided": "undecided",
+    "not_available": "not available",
+}
 
 MARGIN = 0.15
 # Where people agree little, a judge that ignores the items would lie within any fixed margin. A
@@ -28,8 +34,8 @@ NO_WIDTH = "the standard error is 0: no interval"
 LINEARISED = "{unit} linearisation, t"
 GAP = "linear kappa with people: judge minus person, the same other people on the same items"
 KEPT = "linear kappa with people: judge minus a third of a person's"
-JUDGE = "linear kappa with people, mean over people left out"
-PERSON = "linear kappa of a person with the other people, mean over people"
+JUDGE = "linear kappa with people other than each one"
+PERSON = "linear kappa of each person with the others"
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class NonInferiority:
     margin
         How far the judge's kappa may lie below people's.
     judge, people
-        Mean over people of kappa with the *other* people: of the judge, and of the person.
+        Kappa with the people other than each one: of the judge, and of that person.
     difference
         ``judge`` − ``people``, paired by item or task.
     retained
@@ -115,14 +121,16 @@ def paired_kappas(
     Notes
     -----
     For person j, on the items of ``compared``: each score of another person r beside that of j, and
-    beside that of the judge. κ = 1 − mean |x − h_r|/Σ p_a q_b |a − b| over these pairs, with p and
-    q the shares of answers of either side (Cohen 1968, Psychol. Bull. 70:213, with linear weights);
-    then the mean over j. The influence of a pair is −{(|x − h| − d_o) − (1 − κ)(d_q(x) + d_p(h) −
-    2 d_e)}/(d_e N) with d_q(x) = Σ q_b |x − b|: the first-order term of κ in the shares.
+    beside that of the judge. Over these pairs, d_o is the mean of |x − h_r|, and d_e = Σ p_a q_b
+    |a − b| what chance would give, with p and q the shares of answers of either side. κ = 1 − Σ_j
+    d_o/Σ_j d_e (Cohen 1968, Psychol. Bull. 70:213, with linear weights): a ratio of sums, so that a
+    person beside whom all answers are alike leaves it defined. The influence is the first-order
+    term in the shares: −{ψ_o − (1 − κ) ψ_e}/Σ d_e, where a pair moves d_o by (|x − h| − d_o)/N and
+    d_e by (Σ q_b |x − b| + Σ p_a |a − h| − 2 d_e)/N.
     """
     items = len(scores)
-    kappas = np.zeros(2)
-    influence = np.zeros((2, items))
+    seen, expected = np.zeros(2), np.zeros(2)
+    seen_moved, expected_moved = np.zeros((2, items)), np.zeros((2, items))
     for j in tested:
         rows = np.flatnonzero(compared[:, j])
         block = scores[rows]
@@ -130,17 +138,25 @@ def paired_kappas(
         places, columns = np.nonzero(~np.isnan(block))
         others = block[places, columns]
         for side, column in enumerate((own, scores[:, j])):
-            result = _kappa(column[rows][places], others)
-            if result is None:
-                return None
-            kappas[side] += result[0] / len(tested)
-            moved = np.bincount(rows[places], weights=result[1], minlength=items)
-            influence[side] += moved / len(tested)
+            distances, chance, pull = _distances(column[rows][places], others)
+            seen[side] += distances.mean()
+            expected[side] += chance
+            for moved, values in (
+                (seen_moved, distances - distances.mean()),
+                (expected_moved, pull),
+            ):
+                moved[side] += np.bincount(
+                    rows[places], weights=values / values.size, minlength=items
+                )
+    if (expected <= 1e-12).any():
+        return None
+    kappas = 1 - seen / expected
+    influence = -(seen_moved - (1 - kappas)[:, None] * expected_moved) / expected[:, None]
     return PairedKappas(float(kappas[0]), float(kappas[1]), influence[0], influence[1])
 
 
-def _kappa(first: Floats, second: Floats) -> tuple[float, Floats] | None:
-    """Return linearly weighted kappa of pairs of scores, and the influence of each pair."""
+def _distances(first: Floats, second: Floats) -> tuple[Floats, float, Floats]:
+    """Return distances of pairs of scores, the distance by chance, and how each pair moves it."""
     n = first.size
     values, codes = np.unique(first, return_inverse=True)
     other_values, other_codes = np.unique(second, return_inverse=True)
@@ -149,13 +165,8 @@ def _kappa(first: Floats, second: Floats) -> tuple[float, Floats] | None:
     apart = np.abs(np.subtract.outer(values, other_values))
     to_second, to_first = apart @ q, p @ apart
     expected = float(p @ to_second)
-    if expected <= 1e-12:
-        return None
-    distances = np.abs(first - second)
-    seen = float(distances.mean())
-    kappa = 1 - seen / expected
-    pull = to_second[codes] + to_first[other_codes] - 2 * expected
-    return kappa, -((distances - seen) - (1 - kappa) * pull) / (expected * n)
+    pull: Floats = to_second[codes] + to_first[other_codes] - 2 * expected
+    return np.abs(first - second), expected, pull
 
 
 def non_inferiority(

@@ -1,10 +1,10 @@
 """A report on a tidy table in words and plain tables, as a terminal shows it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from analysis.stats.rater_agreement.alt_test import AltTest
 from analysis.stats.rater_agreement.kappas import weights_in_words
-from analysis.stats.rater_agreement.non_inferiority import Answer
+from analysis.stats.rater_agreement.non_inferiority import ANSWERS
 from analysis.stats.rater_agreement.sample_size import SampleSize
 from analysis.stats.results import Estimate
 from analysis.tables.agreement.judges_and_people import JudgeComparison
@@ -13,12 +13,6 @@ from analysis.tables.agreement.report import RaterGroup, SectionReport, TidyRepo
 GAP = "  "
 NOTHING = "–"
 MOST_PAIRS = 60
-VERDICTS: Mapping[Answer, str] = {
-    "passes": "passes",
-    "worse": "shown worse",
-    "undecided": "undecided",
-    "not_available": "not available",
-}
 Rows = list[tuple[str, ...]]
 
 
@@ -201,7 +195,7 @@ def _alternative(tests: Sequence[AltTest]) -> list[str]:
 
 def verdict_words(test: AltTest) -> str:
     """Return the verdict on a judge in two words."""
-    return VERDICTS[test.verdict.answer]
+    return ANSWERS[test.verdict.answer]
 
 
 def _family(tests: Sequence[AltTest]) -> list[str]:

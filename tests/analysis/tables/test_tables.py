@@ -44,7 +44,7 @@ def given(content: bytes | str, **more: Any) -> dict[str, Any]:
     data = content.encode() if isinstance(content, str) else content
     return {
         "file": SimpleUploadedFile("ratings.csv", data), "name": "", "low": 1, "high": 5,
-        "epsilon": "0.1", "half_width": 0.1, "seed": 1, "resamples": 100, **more,
+        "epsilon": "0.1", "margin": 0.15, "half_width": 0.1, "seed": 1, "resamples": 100, **more,
     }  # fmt: skip
 
 

@@ -72,12 +72,13 @@ def test_one_person_cannot_be_replaced_by_anybody(root: User) -> None:
     build(1, 2)
     made = report(root)
     said = " ".join(notice.text for notice in made.notices)
-    assert "is not testable yet" in said and "2 more people with 30 such items each" in said
+    assert made.sentence.startswith("No judge can be cleared yet: ")
+    assert "2 more people with 30 such items each" in made.sentence
     assert "scored by one person" in said
     (only,) = rows(made, "missing")
     assert only["judge"] == "every judge and the panel"
     # Bias needs one person only; the test has nothing to show.
-    assert made.figure("bias") is not None and made.figure("advantage") is None
+    assert made.figure("bias") is not None and made.figure("gap") is None
     assert {row["may stand in"] for row in rows(made, "summary")} == {None}
 
 
@@ -94,31 +95,34 @@ def test_tests_bias_and_epsilon(root: User) -> None:
     made = report(root)
     found = {row["judge"]: row for row in rows(made, "alternative")}
     by_verdict = {name: row["verdict"] for name, row in found.items()}
-    # Every judge gives one score only, and so does the panel: there is no verdict on any.
-    assert set(by_verdict.values()) == {"withheld"}
-    # A judge of 4 ties with the first two people on every item, and beats the last one on every
-    # second: it wins against all, as always answering 4 does. The panel's mean is 3: closer than
-    # any person on every second item and further on the others.
+    # Two people always give 4, so that people's own kappa is 0 and nobody can keep a part of it: no
+    # judge passes. A judge of 4 ties with these two on every item, beats the last one on every
+    # second, and so wins against all; one of 1 is further than everybody. The panel's mean is 3.
+    assert by_verdict == {
+        "even": "undecided", "strict": "undecided", "mild": "shown worse",
+        "mean of all 3 judges, rounded": "undecided",
+    }  # fmt: skip
     best = next(row for row in found.values() if row["winning rate"] == 1)
     assert best["advantage probability"] == 1 and best["people tested"] == 3
-    assert (best["best constant"], best["best constant winning rate"]) == (4, 1)
-    assert best["beyond best constant"] == best["kappa with people"] == 0
-    assert "not distinguishable from always answering 4" in str(best["note"])
+    assert (best["agreement"], best["alternative test"]) == ("undecided", "passes")
+    assert best["kappa, judge"] == best["kappa, person"] == 0
+    assert best["note"] == "always answers 4"
     summary = {row["judge"]: row for row in rows(made, "summary")}
-    assert {(row["may stand in"], row["verdict withheld"]) for row in summary.values()} == {(0, 1)}
-    assert {row["best constant passes"] for row in summary.values()} == {1}
+    assert {row["may stand in"] for row in summary.values()} == {0}
+    assert (summary["mild"]["shown worse"], summary["even"]["undecided"]) == (1, 1)
     # The third judge always gives 1 where people's mean is 11/3; the others are 1/3 above it.
     assert made.sentence == (
+        "No judge can be cleared yet: 30 items, and no number of items would decide it. Shown "
+        "worse than a person: mild (always answers 1). "
         "Compared with 3 people, mild scores 2.67 points lower on safety; even scores 0.33 points "
         "higher on safety; strict scores 0.33 points higher on safety."
     )
     assert (summary["mild"]["below"], summary["mild"]["above"]) == (1, 0)
     assert summary["mild"]["bias"] == pytest.approx(1 - 11 / 3, abs=1e-6)
-    assert summary["mean of all 3 judges"]["bias"] is None
+    assert summary["mean of all 3 judges, rounded"]["bias"] is None
     # 30 items and three people of whom one often differs: far too few for this test.
     (power,) = rows(made, "power")
     assert power["items"] == ITEMS_NEEDED and float(str(power["power"])) < 0.5
-    assert any("a judge as good as a person passes" in notice.text for notice in made.notices)
     # Twelve p-values: three people, three judges and the panel.
     table = made.table("alternative")
     assert table is not None and "12 p-values" in table.note and "ε = 0.1," in table.note

@@ -15,11 +15,13 @@ import numpy as np
 
 from analysis.stats.columns import Floats
 from analysis.stats.comparison.multiplicity import adjust_family
+from analysis.stats.descriptive.means import t_quantile
 from analysis.stats.rater_agreement.alpha import alphas, coincidences
 from analysis.stats.rater_agreement.alt_test import PASSING, worse_by
 from analysis.stats.rater_agreement.alt_verdict import compared_wins
 from analysis.stats.rater_agreement.answers import answers_of_scores
-from analysis.stats.rater_agreement.non_inferiority import non_inferiority
+from analysis.stats.rater_agreement.kappas import WEIGHTS, Weights, cohen_kappa
+from analysis.stats.rater_agreement.non_inferiority import MARGIN, non_inferiority
 
 SHARES = (0.05, 0.10, 0.20, 0.40, 0.25)
 CUTS = [NormalDist().inv_cdf(share) for share in np.cumsum(SHARES)[:-1]]
@@ -155,7 +157,46 @@ def coverage(alpha: float, tasks: int, per_task: int, repeats: int) -> float:
     return held / repeats
 
 
+def mean_kappa(own: list[Floats], people: Floats, weights: Weights) -> float:
+    """Return the mean of Cohen's kappa of the j-th column with every person but the j-th."""
+    values = [
+        cohen_kappa(column, people[:, r], weights=weights).value or 0.0
+        for j, column in enumerate(own)
+        for r in range(people.shape[1])
+        if r != j
+    ]
+    return float(np.mean(values))
+
+
+def weight_row(weights: Weights, people: int) -> tuple[float, float, float, float]:
+    """Return kappa of people, how far two judges lie below it, and the power of 100 items.
+
+    The alpha is 0.4; the power is that of a normal difference with its simulated deviation.
+    """
+
+    def differences(name: str, items: int, repeats: int) -> tuple[list[float], list[float]]:
+        found, own_kappas = [], []
+        for scores, own in tables(name, 0.4, items, people=people, repeats=repeats):
+            kappa = mean_kappa(list(scores.T), scores, weights)
+            found.append(mean_kappa([own] * people, scores, weights) - kappa)
+            own_kappas.append(kappa)
+        return found, own_kappas
+
+    (constant_gap,), (kappa,) = differences("constant", 100_000, 1)
+    (oracle_gap,), _ = differences("mode and 15 % oracle", 100_000, 1)
+    deviation = float(np.std(differences("as good as a person", 100, 1000)[0]))
+    power = NormalDist().cdf(MARGIN / deviation - t_quantile(99, 0.95))
+    return kappa, constant_gap, oracle_gap, power
+
+
 def main() -> None:
+    print("| weights | people | kappa | constant | mode and oracle | power |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for weights in WEIGHTS[:3]:
+        for people in (3, 4):
+            row = " | ".join(f"{value:.2f}" for value in weight_row(weights, people))
+            print(f"| {weights} | {people} | {row} |", flush=True)
+    print()
     print("| judge | α | items | people | non-inferiority | and ε 0.1 | 0.15 | 0.2 |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for name in JUDGES:

@@ -6,11 +6,21 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from analysis.stats.rater_agreement.alpha import krippendorff_alpha
 from analysis.stats.rater_agreement.alt_test import NEAR_START, adjust_together, alt_test, worse_by
-from analysis.stats.rater_agreement.alt_verdict import LOW_ALPHA, Power, compared_wins, power_for
-from analysis.stats.rater_agreement.answers import answers_of_scores
-from analysis.stats.rater_agreement.kappas import cohen_kappa
+from analysis.stats.rater_agreement.alt_verdict import (
+    LOW_ALPHA,
+    Power,
+    StandInVerdict,
+    decided,
+    power_for,
+)
+from analysis.stats.rater_agreement.non_inferiority import Answer
+from tests.analysis.stats.rater_agreement.simulate_non_inferiority import (
+    SHARES,
+    agreement_passes,
+    alternative_passes,
+    tables,
+)
 
 rng = np.random.default_rng(5)
 TRUTH = rng.integers(1, 6, 60)
@@ -131,106 +141,90 @@ def skewed(n: int, seed: int, *, sure: float) -> tuple[np.ndarray, np.ndarray]:
     return np.clip(truth[:, None] + moved, 1, 5).astype(float), truth.astype(float)
 
 
-def test_a_constant_judge_passes_the_test_and_gets_no_verdict() -> None:
+def test_a_constant_judge_passes_the_test_and_is_shown_worse() -> None:
     people, _ = skewed(400, 1, sure=0.6)
     result = alt_test(people, np.full(400, 4.0), epsilon=0.2, seed=1)
     # The test itself lets it pass: that is what has to be caught.
     assert result.passed and result.winning_rate.value == 1
-    found = result.verdict
-    assert found.withheld and found.passes is None and found.reason == "constant_judge"
-    assert "not distinguishable from always answering 4" in found.text
-    assert found.best_constant is not None and found.best_constant.answer == 4
-    assert found.best_constant.winning_rate == 1 and found.best_constant.passes
-    # The same judge: equal on every item, and kappa of a constant is 0.
-    assert found.beyond_constant.value == 0 and found.chance_corrected.value == 0
-    # It stays withheld where all judges are adjusted together.
+    verdict = result.verdict
+    assert (verdict.answer, verdict.alternative) == ("worse", "passes") and not verdict.passes
+    assert verdict.agreement is not None and verdict.agreement.constant == 4
+    # Kappa of a constant is 0, so all of people's agreement is missing.
+    assert verdict.agreement.judge.value == pytest.approx(0)
+    assert verdict.text.startswith("Shown worse than a person: it always answers 4;")
+    # It stays so where all judges are adjusted together.
     (again,) = adjust_together([result], statement="one judge")
-    assert again.verdict == found
+    assert again.verdict == verdict
 
 
-def test_another_constant_is_withheld_but_not_called_the_best_one() -> None:
-    people, _ = skewed(100, 1, sure=0.6)
-    found = alt_test(people, np.full(100, 2.0), epsilon=0.2, seed=1).verdict
-    assert found.withheld and found.reason == "constant_judge" and found.constant == 2
-    assert "always answers 2" in found.text and "not distinguishable" not in found.text
-
-
-def test_nearly_constant_judge_cannot_be_told_from_the_constant() -> None:
-    people, _ = skewed(400, 1, sure=0.6)
-    judge = np.full(400, 4.0)
-    judge[:4] = people[:4, 0]  # agrees with a person on a hundredth of the items
-    found = alt_test(people, judge, epsilon=0.2, seed=1).verdict
-    assert found.constant is None and found.reason == "constant_judge"
-    assert "not distinguishable from always answering 4" in found.text
-
-
-def test_agreement_by_chance_is_worded_as_that() -> None:
-    # Scores spread evenly over the scale, which no constant is close to; the judge has the same
-    # spread but nothing to do with the items: its kappa is about 0, and it is worse than always 3.
-    made = np.random.default_rng(2)
-    truth = made.integers(1, 6, 300)
-    people = np.clip(truth[:, None] + made.integers(-1, 2, (300, 3)), 1, 5).astype(float)
-    result = alt_test(people, made.permutation(truth), epsilon=0.2, seed=1)
-    found = result.verdict
-    assert result.passed is False and found.withheld and found.reason == "chance_agreement"
-    assert "not distinguishable from chance" in found.text and "answering" not in found.why
-    interval = found.chance_corrected.interval
-    assert interval is not None and interval.low < 0 < interval.high
-
-
-def test_a_judge_that_contradicts_people_fails() -> None:
-    made = np.random.default_rng(2)
-    truth = made.integers(1, 6, 300)
-    people = np.clip(truth[:, None] + made.integers(-1, 2, (300, 3)), 1, 5).astype(float)
-    found = alt_test(people, 6 - truth, epsilon=0.2, seed=1).verdict
-    # Both intervals lie below 0: nothing is open, and failing is the verdict.
-    assert not found.withheld and found.passes is False and found.reason == ""
-    assert "May not stand in" in found.text
-
-
-def test_a_judge_that_beats_a_passing_constant_passes_with_a_caution() -> None:
+def test_a_judge_as_good_as_the_truth_passes_where_a_constant_passes_too() -> None:
     people, truth = skewed(400, 1, sure=0.6)
-    found = alt_test(people, truth, epsilon=0.2, seed=1).verdict
-    assert not found.withheld and found.passes is True
-    assert found.best_constant is not None and found.best_constant.passes
-    assert found.beyond_constant.interval is not None and found.beyond_constant.interval.low > 0
-    assert any(caution.startswith("a constant judge also passes") for caution in found.cautions)
+    verdict = alt_test(people, truth, epsilon=0.2, seed=1).verdict
+    assert verdict.passes and verdict.text.startswith("May stand in for a person: ")
+    assert verdict.items_to_decide is None
     # People give the item's score with probability 0.6 each, most of which are 4.
-    assert found.people_alpha is not None and found.people_alpha < LOW_ALPHA
-    assert any("ordinal alpha" in caution for caution in found.cautions)
+    assert verdict.people_alpha is not None and verdict.people_alpha < LOW_ALPHA
+    assert any("ordinal alpha" in caution for caution in verdict.cautions)
 
 
-def test_no_constant_passes_where_scores_are_spread() -> None:
+def test_both_tests_are_needed_to_pass_and_one_to_fail() -> None:
+    people, truth = skewed(400, 1, sure=0.6)
+    base = alt_test(people, truth, epsilon=0.2, seed=1).verdict
+    constant = alt_test(people, np.full(400, 4.0), epsilon=0.2, seed=1).verdict
+
+    def answer(verdict: StandInVerdict, alternative: Answer) -> Answer:
+        return decided(verdict, alternative, winning_rate=0.5, items_to_decide=900).answer
+
+    assert [answer(base, other) for other in ("passes", "undecided", "worse")] == [
+        "passes", "undecided", "worse",
+    ]  # fmt: skip
+    assert {answer(constant, other) for other in ("passes", "undecided", "worse")} == {"worse"}
+
+
+def test_too_few_items_are_undecided_with_the_number_that_would_decide() -> None:
+    people, judge = next(tables("as good as a person", 0.4, 40, people=3, repeats=1))
+    result = alt_test(people, judge, epsilon=0.1, seed=1)
+    verdict = result.verdict
+    assert result.passed is False and verdict.answer == "undecided"
+    assert verdict.power is not None and verdict.power.power < 0.5
+    assert verdict.items_to_decide == verdict.power.items_needed
+    assert f"about {verdict.items_to_decide:,} items would decide it" in verdict.text
+    assert "May not" not in verdict.text
+
+
+def test_a_judge_that_contradicts_people_is_shown_worse_by_both() -> None:
+    made = np.random.default_rng(2)
+    truth = made.integers(1, 6, 300)
+    people = np.clip(truth[:, None] + made.integers(-1, 2, (300, 3)), 1, 5).astype(float)
+    result = alt_test(people, 6 - truth, epsilon=0.2, seed=1)
+    assert all(person.lost and not person.won for person in result.annotators)
+    verdict = result.verdict
+    assert verdict.agreement is not None
+    assert (verdict.answer, verdict.agreement.answer, verdict.alternative) == ("worse",) * 3
+
+
+def test_where_people_agree_no_caution_is_left() -> None:
     made = np.random.default_rng(4)
     truth = made.integers(1, 6, 400)
     wrong = made.integers(-1, 2, (400, 3)) * (made.random((400, 3)) < 0.3)
     people = np.clip(truth[:, None] + wrong, 1, 5).astype(float)
-    found = alt_test(people, truth, epsilon=0.1, seed=1).verdict
-    assert found.passes and found.best_constant is not None and not found.best_constant.passes
-    # A fifth of the scores is noise by one point, nothing else: people agree, and the test is
+    verdict = alt_test(people, truth, epsilon=0.1, seed=1).verdict
+    # A fifth of the scores is noise by one point, nothing else: people agree, and both tests are
     # strong enough.
-    assert found.cautions == ()
+    assert verdict.passes and verdict.cautions == ()
 
 
-def test_too_few_people_withhold_the_verdict() -> None:
-    found = alt_test(PEOPLE[:, :2], TRUTH, epsilon=0.2, seed=1).verdict
-    assert found.withheld and found.passes is None and found.reason == "too_few"
-    assert found.best_constant is None and "3 are needed" in found.text
+def test_too_few_people_are_no_verdict() -> None:
+    verdict = alt_test(PEOPLE[:, :2], TRUTH, epsilon=0.2, seed=1).verdict
+    assert verdict.answer == "not_available" and verdict.agreement is None
+    assert "3 are needed" in verdict.text and not verdict.passes
 
 
 def test_people_who_always_agree_leave_nothing_beyond_chance() -> None:
     result = alt_test(np.full((40, 3), 4.0), np.full(40, 4.0), epsilon=0.1, seed=1)
-    assert result.passed and result.verdict.withheld
-    assert result.verdict.chance_corrected.value is None and result.verdict.people_alpha is None
-    # Such people are matched by every judge that is like them.
-    assert result.verdict.power is not None and result.verdict.power.power == 1
-
-
-def test_kappa_is_the_quadratically_weighted_one() -> None:
-    judge = raters(1)[:, 0]
-    found = alt_test(PEOPLE[:, :3], judge, epsilon=0.2, seed=1).verdict.chance_corrected
-    single = cohen_kappa(PEOPLE[:, :3].ravel(), np.repeat(judge, 3), weights="quadratic")
-    assert found.value == pytest.approx(single.value) and found.n == single.n == 180
+    assert result.passed and result.verdict.answer == "undecided"
+    assert "beyond chance is undefined" in result.verdict.text
+    assert result.verdict.items_to_decide is None and result.verdict.people_alpha is None
 
 
 def test_items_of_one_task_make_verdict_and_power_weaker() -> None:
@@ -240,11 +234,14 @@ def test_items_of_one_task_make_verdict_and_power_weaker() -> None:
     same = alt_test(fourfold, np.repeat(truth, 4), epsilon=0.2, clusters=tasks, seed=1).verdict
     # Four copies of each item in one task are no more than one: the power is that of 100 items.
     assert alone.power is not None and same.power is not None
-    assert same.power.power == pytest.approx(alone.power.power, abs=0.01)
+    assert same.power.power == pytest.approx(alone.power.power, abs=0.02)
+    assert same.power.agreement == pytest.approx(alone.power.agreement, abs=0.02)
     assert same.power.items == 400
-    for name in ("beyond_constant", "chance_corrected"):
-        a, b = getattr(alone, name).interval, getattr(same, name).interval
-        assert b.high - b.low == pytest.approx(a.high - a.low, rel=0.1)
+    assert alone.agreement is not None and same.agreement is not None
+    a, b = alone.agreement.difference.interval, same.agreement.difference.interval
+    assert a is not None and b is not None
+    assert b.half_width == pytest.approx(a.half_width, rel=1e-6)
+    assert same.agreement.design_effect == pytest.approx(4)
 
 
 def test_power_grows_and_the_number_of_items_gives_it() -> None:
@@ -259,32 +256,22 @@ def test_power_grows_and_the_number_of_items_gives_it() -> None:
     now = power(1)
     assert 0.1 < now.power < 0.5 and now.items_needed is not None
     assert power(now.items_needed / 100).power == pytest.approx(0.8, abs=0.01)
+    assert now.agreement_items is not None and now.agreement_items < now.items_needed
+    assert power(now.agreement_items / 100).agreement == pytest.approx(0.8, abs=0.01)
     assert power(0.3).power < now.power < power(3).power
     assert power(1) == now  # the seed is fixed
 
 
 def test_power_is_the_share_of_tests_that_pass() -> None:
     # 300 made-up tables of 100 items: three people and a judge who is one of them.
-    made = np.random.default_rng(7)
-    cuts, passed, alphas = [-1.6, -1.0, -0.4, 0.7], 0, []
-    for _ in range(300):
-        truth, noise = made.standard_normal((100, 1)), made.standard_normal((100, 4))
-        scores = np.searchsorted(cuts, np.sqrt(0.6) * truth + np.sqrt(0.4) * noise) + 1.0
-        results = [
-            worse_by(d, 0.1)
-            for person, judge, _ in [compared_wins(scores[:, :3], scores[:, 3])]
-            for d in (person - judge).T
-        ]
-        # Benjamini-Yekutieli, three tests: the second smallest of p against 2·0.05/(3·11/6).
-        second = sorted(results)[1]
-        passed += second <= 2 * 0.05 / (3 * 11 / 6) or max(results) <= 0.05 / (11 / 6)
-        alphas.append(scores)
-    pooled = np.vstack(alphas)
-    shares = [float((pooled == score).mean()) for score in range(1, 6)]
-    answers = answers_of_scores(pooled, scale=(1, 5))
-    alpha = krippendorff_alpha(answers, seed=1, resamples=100).value
-    found = power_for(
-        shares, alpha, np.full((3, 3), 100.0), items=100, others=3, epsilon=0.1, q=0.05
+    shares, agrees, passed = np.array(SHARES), 0, 0
+    for scores, own in tables("as good as a person", 0.6, 100, people=3, repeats=300):
+        if agreement_passes(scores, own):
+            agrees += 1
+            passed += alternative_passes(scores, own, 0.15)
+    power = power_for(
+        shares, 0.6, np.full((3, 3), 100.0), items=100, others=3, epsilon=0.15, q=0.05
     )
-    # Standard error of the simulated share: at most sqrt(0.25/300) = 0.029.
-    assert found.power == pytest.approx(passed / 300, abs=0.08)
+    # Standard error of the simulated shares: at most sqrt(0.25/300) = 0.029.
+    assert power.agreement == pytest.approx(agrees / 300, abs=0.06)
+    assert power.power == pytest.approx(passed / 300, abs=0.08)
