@@ -20,6 +20,7 @@ from analysis.exports.embedding import (
     script_tag,
     static_text,
     style_tag,
+    typeface,
 )
 from analysis.reports.content import FigureSpec
 
@@ -98,7 +99,7 @@ def drawn_in(page: str) -> dict[str, FigureFiles]:
 def _page(title: str, data: Mapping[str, object]) -> str:
     plotly = static_text(PLOTLY)
     drawing = module_text("js/figure-look.js", "js/figure-files.js")
-    styles = [STYLE, static_text("css/tokens.css")]
+    styles = [STYLE, typeface("css/figure-fonts.css"), static_text("css/tokens.css")]
     context = {
         "title": title,
         "policy": policy([plotly, drawing], [*styles, PLOTLY_STYLE]),

@@ -78,8 +78,7 @@ def dispersion_bars(
     }
     if reference is not None:
         layout["shapes"] = [_line(reference)]
-        layout["annotations"] += [_note(reference)]
-        layout["margin"] = {"t": 36}
+        traces.append(_line_in_legend(reference))
     return make_figure(traces, layout)
 
 
@@ -131,13 +130,14 @@ def _line(value: float) -> dict[str, object]:
     }
 
 
-def _note(value: float) -> dict[str, object]:
+def _line_in_legend(value: float) -> Trace:
+    """Return the legend's entry of the line; a note beside the line would meet the legend."""
     return {
-        "text": f"published: below {number(value, 'points')}",
-        "yref": "paper",
-        "x": value,
-        "y": 1,
-        "xanchor": "left",  # the legend is at the left
-        "yanchor": "bottom",
-        "showarrow": False,
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"published: below {number(value, 'points')}",
+        "x": [None],
+        "y": [None],
+        "line": {"color": NEUTRAL, "dash": "dash", "width": 1},
+        "hoverinfo": "skip",
     }

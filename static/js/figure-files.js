@@ -1,6 +1,6 @@
 // On a page that a program reads: prints one figure to PDF, or draws all of them as SVG and PNG, as text
 // of the page (analysis/exports/figure_page.py).
-import { fitToPaper, setSize } from "./figure-look.js";
+import { embedTypeface, fitToPaper, loadTypeface, PRINT_FONT, renderPng, setSize } from "./figure-look.js";
 
 // Draws the figure on a sheet of its size, each of its parts on one.
 function printFigure({ spec, width }) {
@@ -51,22 +51,10 @@ function addNote(svg, note, made) {
   add("rect", { x: 0, y: made.height, width: made.width, height: height - made.height, fill: "#fff" });
   texts.forEach((line, n) => add("text", {
     x: EDGE * by, y: made.height + (n + 0.75) * LINE * by,
-    "font-size": NOTE_FONT * by, "font-family": "Helvetica, Arial, 'Liberation Sans', sans-serif", fill: "#555",
+    "font-size": NOTE_FONT * by, "font-family": PRINT_FONT, fill: "#555",
   }, line));
   return { ...made, height, svg: new XMLSerializer().serializeToString(picture) };
 }
-async function renderPng(svg, { width, height, mm }, dots) {
-  const picture = new Image();
-  picture.src = "data:image/svg+xml," + encodeURIComponent(svg);
-  await picture.decode();
-  const scale = dots / 96 * (mm ? mm / 25.4 * 96 / width : 1);
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  return canvas.toDataURL("image/png").split(",")[1];
-}
-
 async function makeFiles({ specs, width, dots, notes }) {
   const files = {};
   for (const [name, spec] of Object.entries(specs)) {
@@ -74,7 +62,7 @@ async function makeFiles({ specs, width, dots, notes }) {
     const size = { format: "svg", imageDataOnly: true, width: made.width, height: made.height };
     const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
     const drawn = addNote(plain, notes[name] || "", made);
-    const svg = setSize(drawn.svg, drawn);
+    const svg = await embedTypeface(setSize(drawn.svg, drawn));
     files[name] = { svg, png: await renderPng(svg, drawn, dots) };
   }
   const text = document.createElement("pre");
@@ -83,6 +71,7 @@ async function makeFiles({ specs, width, dots, notes }) {
   document.body.append(text);
 }
 
+await loadTypeface();
 const figureData = JSON.parse(document.getElementById("figure-data").textContent);
 if (figureData.specs) await makeFiles(figureData);
 else printFigure(figureData);

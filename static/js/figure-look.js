@@ -57,7 +57,7 @@ function template(colour, { forFile = false, font, scale = 1 } = {}) {
       yaxis: axis,
       legend: {
         // By default a legend that takes more than half of the figure is cut off.
-        orientation: "h", x: 0, y: 1.02, yanchor: "bottom", maxheight: 1,
+        orientation: "h", x: 0, y: 1.02, yanchor: "bottom", maxheight: 1, ...(forFile ? { tracegroupgap: 0 } : {}),
         font: { color: colour("var(--ink)"), size: FONT_SIZE * scale },
       },
       hoverlabel: {
@@ -107,7 +107,8 @@ const PRINT_SCALE = 0.8;
 const SMALL_FONT = 9.5;
 const MIN_HEIGHT_SCALE = 0.9;
 const MAX_HEIGHT_MM = 235;
-const PRINT_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
+const TYPEFACE = "PlanJury Sans Figures";
+export const PRINT_FONT = "'" + TYPEFACE + "', Helvetica, Arial, 'Liberation Sans', sans-serif";
 // Bars that differ in colour get different hatching, too.
 const HATCHES = ["", "/", "x", ".", "\\", "-", "|", "+"];
 
@@ -142,7 +143,6 @@ function tracesOf(data, layout) {
 export function fitToPaper(spec, name, box) {
   const mm = MILLIMETRES[name];
   if (!mm) {
-    // A picture cannot hold the page's typeface: a file names those that every machine has.
     const figure = dress(spec, spec.layout || {}, { scheme: "light", forFile: true, font: PRINT_FONT });
     const width = box ? box.clientWidth : 900;
     return [{ ...figure, width, height: (spec.layout || {}).height || 450, mm: 0, tall: false }];
@@ -156,6 +156,27 @@ export function fitToPaper(spec, name, box) {
     return fitPart(traces, layout, mm, { narrow: true });
   });
 }
+// The width of a digit, and the room between two numbers under an axis, in px.
+const DIGIT = 6, BETWEEN_TICKS = 8;
+// Spreads the numbers under axes with steps of their own, so that they do not touch.
+function spreadTicks(traces, layout, width) {
+  for (const [name, axis] of Object.entries(layout)) {
+    if (!name.startsWith("xaxis") || typeof axis.dtick !== "number" || axis.type === "category") continue;
+    const key = "x" + name.slice(5), shared = axis.matches || key;
+    const along = traces.filter((trace) => {
+      const own = trace.xaxis || "x";
+      return own === key || own === shared || (layout["xaxis" + own.slice(1)] || {}).matches === shared;
+    });
+    const values = [...along.flatMap((trace) => Array.from(trace.x || [])), ...(axis.range || [])].filter(Number.isFinite);
+    if (!values.length) continue;
+    const low = Math.min(...values), high = Math.max(...values);
+    const [left, right] = axis.domain || [0, 1];
+    const letters = Math.max(String(Math.round(low)).length, String(Math.round(high)).length);
+    const most = Math.max(2, Math.floor((right - left) * (width - 60) / (letters * DIGIT + BETWEEN_TICKS)));
+    const every = Math.ceil((high - low) / axis.dtick / most);
+    if (every > 1) layout[name] = { ...axis, dtick: axis.dtick * every };
+  }
+}
 function fitPart(data, chosen, mm, { narrow = false } = {}) {
   const wanted = Math.round(mm * PIXELS);
   // A figure that needs more room is drawn larger and scaled down.
@@ -168,6 +189,7 @@ function fitPart(data, chosen, mm, { narrow = false } = {}) {
   for (const side of ["l", "r"]) if (margin[side] > 16) margin[side] = Math.round(margin[side] * by);
   layout.margin = { r: 8, ...margin };
   const traces = scaleFonts(data, by);
+  if (narrow) spreadTicks(traces, layout, width);
   // In one column, cells with numbers need the room of the colour scale and of long names.
   if (narrow && traces.some((trace) => trace.texttemplate)) {
     for (const trace of traces) trace.showscale = false;
@@ -186,4 +208,63 @@ export function setSize(svg, { width, height, mm }) {
   root.setAttribute("width", mm + "mm");
   root.setAttribute("height", (height * mm / width).toFixed(2) + "mm");
   return new XMLSerializer().serializeToString(picture);
+}
+
+// --- Typeface of files -------------------------------------------------------------------------
+// A picture holds the typeface itself: it looks the same on machines that do not have it.
+
+// Texts are measured before they are drawn, so the typeface must be there; `sheet` is the address of its
+// stylesheet, which a page fetches when its first figure is saved.
+export async function loadTypeface(sheet) {
+  if (sheet && !document.querySelector("link[data-typeface]")) {
+    const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: sheet });
+    link.dataset.typeface = "";
+    await new Promise((resolve, reject) => {
+      Object.assign(link, { onload: resolve, onerror: () => reject(new Error("the typeface did not load")) });
+      document.head.append(link);
+    });
+  }
+  for (const weight of ["400", "700"]) await document.fonts.load(weight + " 12px '" + TYPEFACE + "'");
+}
+function isCovered(ranges, text) {
+  const parts = ranges.split(",").map((range) => range.trim().replace(/^U\+/i, "").split("-").map((code) => parseInt(code, 16)));
+  return Array.from(text).some((letter) => {
+    const code = letter.codePointAt(0);
+    return parts.some(([first, last = first]) => first <= code && code <= last);
+  });
+}
+async function asDataUrl(address) {
+  if (address.startsWith("data:")) return address;
+  const bytes = new Uint8Array(await (await fetch(address)).arrayBuffer());
+  return "data:font/woff2;base64," + btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+// Returns the SVG with those files of the typeface whose letters it uses.
+export async function embedTypeface(svg) {
+  const text = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement.textContent;
+  const weights = /font-weight:\s*(bold|[6-9]00)/.test(svg) ? ["400", "700"] : ["400"];
+  let faces = "";
+  for (const sheet of document.styleSheets) {
+    for (const rule of sheet.cssRules) {
+      if (!(rule instanceof CSSFontFaceRule) || !rule.style.getPropertyValue("font-family").includes(TYPEFACE)) continue;
+      const ranges = rule.style.getPropertyValue("unicode-range"), weight = rule.style.getPropertyValue("font-weight");
+      if (!weights.includes(weight) || !isCovered(ranges, text)) continue;
+      const [, address] = /url\("?([^")]+)"?\)/.exec(rule.style.getPropertyValue("src"));
+      const data = await asDataUrl(address.startsWith("data:") ? address : new URL(address, sheet.href).href);
+      faces += "@font-face { font-family: '" + TYPEFACE + "'; src: url(" + data + ") format('woff2'); "
+        + "font-weight: " + weight + "; unicode-range: " + ranges + "; }";
+    }
+  }
+  return svg.replace(/<svg\b[^>]*>/, (head) => head + "<style>" + faces + "</style>");
+}
+// Returns the SVG as PNG, as bytes in base64.
+export async function renderPng(svg, { width, height, mm }, dots) {
+  const picture = new Image();
+  picture.src = "data:image/svg+xml," + encodeURIComponent(svg);
+  await picture.decode();
+  const scale = dots / 96 * (mm ? mm / 25.4 * 96 / width : 1);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png").split(",")[1];
 }

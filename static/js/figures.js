@@ -1,9 +1,9 @@
 // Draws each [data-figure] when it comes into view: JSON from data-src, the Plotly script loaded once.
 // A figure's JSON names colours as "var(--series-1)".
 import { notice } from "./common.js";
-import { dress, fitToPaper, mergeLayout, setSize } from "./figure-look.js";
+import { dress, embedTypeface, fitToPaper, loadTypeface, mergeLayout, renderPng, setSize } from "./figure-look.js";
 
-const source = document.querySelector("script[data-plotly]").dataset.plotly;
+const { plotly: source, typeface } = document.querySelector("script[data-plotly]").dataset;
 const drawn = new Map();
 let loading = null;
 // How often figures were drawn again for another theme, width or paper.
@@ -132,18 +132,16 @@ function download(blob, name) {
 async function save(figure, format, width) {
   const { box, spec } = drawn.get(figure) || {};
   if (!box) return;
+  await loadTypeface(typeface);
   const parts = fitToPaper(spec, width, box);
   for (const [n, made] of parts.entries()) {
     const name = fileName(figure, width) + (parts.length > 1 ? "-part-" + (n + 1) : "") + "." + format;
-    const size = { format, imageDataOnly: true, width: made.width, height: made.height };
-    const picture = { data: made.data, layout: made.layout };
-    if (format === "svg") {
-      const svg = await window.Plotly.toImage(picture, { ...size, scale: 1 });
-      download(new Blob([setSize(svg, made)], { type: "image/svg+xml" }), name);
-    } else {
-      const real = made.mm ? made.mm / 25.4 * 96 / made.width : 1;
-      const png = await window.Plotly.toImage(picture, { ...size, scale: DOTS[width] / 96 * real });
-      const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
+    const size = { format: "svg", imageDataOnly: true, width: made.width, height: made.height, scale: 1 };
+    const plain = await window.Plotly.toImage({ data: made.data, layout: made.layout }, size);
+    const svg = await embedTypeface(setSize(plain, made));
+    if (format === "svg") download(new Blob([svg], { type: "image/svg+xml" }), name);
+    else {
+      const bytes = Uint8Array.from(atob(await renderPng(svg, made, DOTS[width])), (letter) => letter.charCodeAt(0));
       download(new Blob([bytes], { type: "image/png" }), name);
     }
   }

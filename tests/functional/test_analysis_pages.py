@@ -105,7 +105,48 @@ def test_a_figure_is_saved_under_the_name_of_what_it_shows(at: str, page: Page) 
     name = download.value.suggested_filename
     assert name.startswith("leaderboard-") and name.endswith("-ada-board-85mm.svg")
     svg = download.value.path().read_text()
+    # It holds its typeface, which is that of the page, and only the weights that it needs.
+    assert (
+        "PlanJury Sans Figures" in svg
+        and svg.count("@font-face") == svg.count("data:font/woff2") >= 1
+    )
     assert 'width="85mm"' in svg and float(svg.partition('height="')[2].partition("mm")[0]) < 150
+
+
+# Draws each figure of the page for one column; returns the pairs of labels that meet. Their
+# boxes hold some room above and below the letters, so these may overlap by 1.7 px.
+MEETING_LABELS = """async (typeface) => {
+  const { fitToPaper, loadTypeface } = await import("/static/js/figure-look.js");
+  await loadTypeface(typeface);
+  const found = [];
+  for (const figure of document.querySelectorAll("[data-figure]")) {
+    const spec = await (await fetch(figure.dataset.src)).json();
+    for (const part of fitToPaper(spec, "column")) {
+      const box = document.createElement("div");
+      document.body.append(box);
+      await Plotly.newPlot(box, part.data, part.layout, { staticPlot: true });
+      const labels = [...box.querySelectorAll("text")].filter((one) => one.textContent.trim());
+      const boxes = labels.map((one) => one.getBoundingClientRect());
+      boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b, j) => {
+        const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (wide > 1 && high > 1.7) {
+          found.push([figure.id, labels[i].textContent, labels[i + 1 + j].textContent]);
+        }
+      }));
+      Plotly.purge(box);
+      box.remove();
+    }
+  }
+  return found;
+}"""
+
+
+def test_no_labels_meet_in_a_figure_for_one_column(at: str, page: Page) -> None:
+    for name in ("dispersion", "tools", "judges", "leaderboard"):
+        page.goto(f"{at}/{name}/")
+        expect(page.locator("[data-figure]").first).to_have_attribute("data-drawn", "")
+        assert page.evaluate(MEETING_LABELS, "/static/css/figure-fonts.css") == [], name
 
 
 def test_filters_change_the_page_in_place_and_the_address(at: str, page: Page) -> None:

@@ -27,7 +27,7 @@ UNNAMED_ROW = 7
 # Between panels: ticks (of one or two lines), the title of the axis, and that of the next panel.
 BETWEEN, TICK_LINE, COLUMN_GAP = 66, 16, {1: 0.0, 2: 0.14, 3: 0.08}
 # The same where only the lowest panels have the title of the axis, and rows stand close.
-CLOSE_ROW, CLOSE_ROW_WITH_NAME, CLOSE_BETWEEN = 13, 27, 44
+CLOSE_ROW, CLOSE_ROW_WITH_NAME, CLOSE_BETWEEN = 15, 29, 44
 # Letters of names that stand beside their rows.
 NAME_LETTERS = 24
 # Without rows, the numbers and the title of an axis take as much room as so many letters.

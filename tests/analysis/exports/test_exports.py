@@ -196,6 +196,7 @@ def test_pdf_of_a_figure(
         assert re.search(r"leaderboard-.*-board-178mm\.pdf", response["Content-Disposition"])
     # Kept: the browser is started once.
     assert len(asked) == 1
+    assert asked[0].count("url(data:font/woff2") == 4
     assert "default-src &#x27;none&#x27;" in asked[0] and "alert(1)</script>" not in asked[0]
     assert reader.get(f"{url}x").status_code == 400
 
