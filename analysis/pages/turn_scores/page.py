@@ -28,7 +28,8 @@ from analysis.pages.declaration import (
     estimate_of,
     text_of,
 )
-from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict, verdict_badges
+from analysis.pages.decline.pooled_fits import ALL, PooledFits, PooledRow
+from analysis.pages.decline.turn_slopes import Slopes, TurnResult, verdict_badges
 from analysis.pages.links import Link
 from analysis.pages.people import (
     AnswerCounts,
@@ -38,17 +39,23 @@ from analysis.pages.people import (
     why_not_asked,
 )
 from analysis.pages.turn_scores.sides import (
-    ALL,
     DEFERRED,
     JUDGES,
     PEOPLE,
     Sides,
-    kept_slopes,
+    kept_fits,
     sides_of,
 )
 from analysis.reports import system_facts
-from analysis.reports.content import Cell, estimate_cell, estimate_column, number_column
-from analysis.reports.formatting import plural
+from analysis.reports.content import (
+    Badge,
+    Cell,
+    estimate_cell,
+    estimate_column,
+    number_column,
+    rounded,
+)
+from analysis.reports.formatting import p_text, plural
 from analysis.stats.rater_agreement.reliability import Reliability, score_agreement
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import (
@@ -71,6 +78,7 @@ LOOKS = {
     PEOPLE: Style(ACCENT, PEOPLE_SYMBOL, "solid"),
     JUDGES: Style(NEUTRAL, "circle", "dash"),
 }
+GAP, GAP_LOOK = "Judges minus people", Style(ACCENT, "diamond", "solid")
 MOST_ROWS = 100
 NOT_ASKED = Estimate.without_value("judges are not asked this")
 
@@ -88,20 +96,35 @@ class TurnScoresData:
     dimensions: tuple[Dimension, ...]
     align: Alignment
     slopes: Slopes | None
+    differences: PooledFits | None
 
 
 @dataclass(frozen=True)
 class SideSlopes:
-    """The change per turn of both sides on one dimension, by mixed models and within."""
+    """The change per turn of both sides on one dimension, by mixed models and within.
+
+    ``difference`` is the judges' minus people's, None where judges are not asked the same.
+    """
 
     title: str
     key: str
+    difference: PooledRow | None
     mixed: Mapping[str, SlopeModels]
     within: Mapping[str, Estimate]
 
     @property
     def link(self) -> Link:
         return Link(dimension=self.key)
+
+    @property
+    def gap(self) -> Estimate:
+        """The judges' change per turn minus people's."""
+        return self.difference.slope if self.difference is not None else NOT_ASKED
+
+    @property
+    def differs(self) -> bool:
+        """Return whether both sides clearly change at different rates."""
+        return self.difference is not None and self.difference.is_clear
 
     def slope(self, side: str) -> Estimate:
         """Return the mixed model's slope of a side."""
@@ -172,8 +195,13 @@ class TurnScoresResult(AgreementRows, PeopleResult, TurnResult):
         for slope in self.within:
             within.setdefault(slope.dimension, {})[slope.agent] = slope.slope
         titles = sorted(by_title, key=lambda title: title != ALL)
+        fits = self.data.differences
+        rows = fits.rows(self.keys) if fits is not None else []
+        gaps = {row.title: row for row in rows if self.keys.get(row.title, ALL)}
         return [
-            SideSlopes(title, self.keys.get(title, ""), by_title[title], within[title])
+            SideSlopes(
+                title, self.keys.get(title, ""), gaps.get(title), by_title[title], within[title]
+            )
             for title in titles
         ]
 
@@ -191,18 +219,14 @@ class TurnScoresResult(AgreementRows, PeopleResult, TurnResult):
         return self.all_together.slope(JUDGES) if self.all_together is not None else None
 
     @property
-    def people_verdict(self) -> str:
-        return self._verdict(PEOPLE)
+    def dimensions_tested(self) -> int:
+        """The number of dimensions for which the tests of differences are corrected."""
+        return self.data.differences.family.size if self.data.differences is not None else 0
 
     @property
-    def judges_verdict(self) -> str:
-        return self._verdict(JUDGES)
-
-    def _verdict(self, side: str) -> str:
-        """Return whether a side's scores clearly decline or rise over all dimensions."""
-        if self.slopes is None or self.all_together is None or side not in self.all_together.mixed:
-            return ""
-        return verdict(self.slopes, self.all_together.mixed[side])
+    def differing(self) -> list[str]:
+        """The dimensions on which both sides clearly change at different rates."""
+        return [one.title.lower() for one in self.side_slopes if one.title != ALL and one.differs]
 
     @property
     def survivors(self) -> list[str]:
@@ -224,6 +248,7 @@ def load(selection: Selection) -> TurnScoresData | NothingToShow:
     if frame.empty:
         return why_no_answers(everyone, selection)
     dimensions = system_facts.dimensions_of(selection.system)
+    fits = kept_fits(selection)
     judged = every_turn_scores(study, selection.runs, [d.key for d in dimensions])
     return TurnScoresData(
         frame,
@@ -234,7 +259,8 @@ def load(selection: Selection) -> TurnScoresData | NothingToShow:
         tuple(questions),
         dimensions,
         "from_end" if selection.filters.align == "end" else "turn",
-        kept_slopes(selection),
+        fits.slopes if fits is not None else None,
+        PooledFits.of(fits.differences) if fits is not None and ALL in fits.differences else None,
     )
 
 
@@ -252,14 +278,15 @@ def compute(data: TurnScoresData) -> TurnScoresResult:
 
 
 def draw_slopes(result: TurnScoresResult, url: UrlOf) -> Figure | None:
-    """Draw the change per turn of people and of judges."""
+    """Draw the difference of both sides' change per turn, and the change of each."""
     rows = result.side_slopes
     if not rows:
         return None
     return two_sides(
-        {row.title: [row.slope(side) for side in LOOKS] for row in rows},
-        LOOKS,
+        {row.title: [row.gap, *(row.slope(side) for side in LOOKS)] for row in rows},
+        {GAP: GAP_LOOK, **LOOKS},
         {row.title: url(row.link) for row in rows},
+        clear=[row.title for row in rows if row.differs],
     )
 
 
@@ -316,13 +343,32 @@ def people_rows(result: TurnScoresResult) -> list[PeopleAgreement]:
 
 
 def slope_columns(result: TurnScoresResult) -> Sequence[ColumnOf[SideSlopes]]:
-    """Give both sides' change per turn; what is clear in the family is marked."""
+    """Give the difference of both sides' change per turn with its test, then that of each side."""
     slopes = result.slopes
     assert slopes is not None
+    holm = plural(result.dimensions_tested, "dimension")
     return (
         text_of("Dimension", lambda row: row.title),
+        ColumnOf(estimate_column("Difference", help="Judges minus people, points a turn"), _gap),
+        ColumnOf(
+            number_column("p", help=f"All dimensions: one test; others: Holm over {holm}"),
+            _gap_p,
+        ),
         *(_side_column(slopes, side) for side in LOOKS),
     )
+
+
+def _gap(row: SideSlopes) -> Cell:
+    shown = estimate_cell(row.gap, "points", signed=True, show_n=True)
+    badges = (Badge("differs", "warn", "clear after correction"),) if row.differs else ()
+    return replace(shown, badges=badges)
+
+
+def _gap_p(row: SideSlopes) -> Cell:
+    p = row.difference.p if row.difference is not None else None
+    if p is None:
+        return Cell(data=(None,), reason="not tested: no error is known")
+    return Cell(p_text(p), (rounded(p),))
 
 
 def _side_column(slopes: Slopes, side: str) -> ColumnOf[SideSlopes]:
@@ -409,13 +455,13 @@ CONTENT = DeclaredPage(
     compute=compute,
     figure=FigureOf(
         "slopes",
-        "Change per turn of people and of judges",
+        "Change per turn: judges minus people, and each side",
         draw_slopes,
         fits=lambda result: bool(result.side_slopes),
     ),
     table=TableOf(
         "slopes",
-        "Change per turn, by mixed models",
+        "Change per turn of judges and people",
         rows=lambda result: result.side_slopes,
         columns=slope_columns,
         link=lambda row: row.link,

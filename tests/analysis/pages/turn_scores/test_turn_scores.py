@@ -1,13 +1,19 @@
 """Scores of turns against figures that are computed by hand, and never mixed with others."""
 
+from html import unescape
+
+import numpy as np
 import pytest
 from django.contrib.auth.models import User
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
 from analysis.filters import Filters
 from analysis.frames.ratings import rating_frame
 from analysis.pages.catalogue import PAGES, select
+from analysis.pages.decline.pooled_fits import ALL, PooledFits
+from analysis.pages.turn_scores.sides import JUDGES, PEOPLE, Sides, fit_sides
 from analysis.reports.content import Report
 from annotation.models import StoredQuestionnaire, Study
 from tests.analysis.human_rows import (
@@ -178,3 +184,31 @@ def test_slopes_of_both_sides_are_fitted(reader: User, study: Study) -> None:
     assert (
         "change by −1.50 points" in after.sentence and "judges' by −0.83 points" in after.sentence
     )
+
+
+def test_the_answer_is_the_difference_of_slopes(reader: User, study: Study) -> None:
+    made = report(reader)
+    # Judges minus people: T1 −1 + 2, T2 −2/3 + 1.
+    table = lines(made.table("slopes"))["Feasibility"]
+    assert table["difference"] == pytest.approx(2 / 3, abs=1e-6)
+    assert table["difference n"] == 2 and isinstance(table["p"], float) and table["p"] > 0.05
+    assert made.sentence.startswith("Per turn, judges' scores change by +0.67 (95 % interval −")
+    assert "points relative to people's: no clear difference (p = 0." in made.sentence
+    figure = made.figure("slopes")
+    assert figure is not None and "Judges minus people" in figure.json
+
+
+def test_a_clear_difference_is_marked_and_a_degenerate_fit_said() -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        (side, ALL, trajectory, turn, 4 - fall * turn + more, trajectory, "1")
+        for trajectory in range(24)
+        # Judges' noise has the same mean in every trajectory: their levels cannot vary.
+        for turn, noise in enumerate(rng.permutation([0.3, -0.3, 0.1, -0.1]), 1)
+        for side, fall, more in ((PEOPLE, 0.1, 0.0), (JUDGES, 0.3, noise))
+    ]
+    fits = fit_sides(Sides(*map(list, zip(*rows, strict=True))))  # type: ignore[arg-type]
+    overall = PooledFits.of(fits.differences).overall
+    assert overall.slope.value == pytest.approx(-0.2, abs=0.06) and overall.is_clear
+    text = unescape(render_to_string("pages/decline/_agents.html", {"fit": overall.fit}))
+    assert "Degenerate fit: the variance of trajectories' levels" in text

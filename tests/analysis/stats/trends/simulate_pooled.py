@@ -1,10 +1,12 @@
-"""Simulate size and power of the pooled slope, for the docs.
+"""Simulate size and power of the pooled slope and of a difference of slopes, for the docs.
 
-    python -m tests.analysis.stats.trends.simulate_pooled
+    python -m tests.analysis.stats.trends.simulate_pooled slopes
+    python -m tests.analysis.stats.trends.simulate_pooled differences
 
-prints the table of `docs/statistics.md` (about ten minutes). Every data set has its own seed.
+print the tables of `docs/statistics.md` (about half an hour each). Every data set has its own seed.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,8 +63,52 @@ def clear_share(
     return clear / data_sets, total / data_sets
 
 
-def main() -> None:
-    """Print the table."""
+def made_differences(
+    ending: str, tasks: int, slope: float, seed: Sequence[int]
+) -> tuple[list[Any], ...]:
+    """Return the columns of `made_turns` with judges' minus people's scores of three agents.
+
+    A plan's quality has a level N(3.2, 0.4) of its trajectory and noise N(0, 0.5) a turn; people
+    add N(0, 0.5), judges N(0, 0.4) and ``slope`` a turn. The ending depends on the quality, on the
+    judges' last score, or on nothing.
+    """
+    rng = np.random.default_rng(seed)
+    rows: list[tuple[Any, ...]] = []
+    for agent in range(3):
+        for task in range(tasks):
+            level, bias = rng.normal(3.2, 0.4), rng.normal(0, 0.2)
+            for turn in range(1, TURNS + 1):
+                quality = level + rng.normal(0, 0.5)
+                people = quality + rng.normal(0, 0.5)
+                judges = quality + bias + slope * (turn - 1) + rng.normal(0, 0.4)
+                rows.append((f"a{agent}", task, (agent, task), turn, judges - people))
+                decides = {"nothing": 3.2, "the plan's quality": quality}.get(ending, judges)
+                if rng.random() < 1 / (1 + np.exp(1.2 - 2 * (decides - 3.2))):
+                    break
+    return tuple(list(column) for column in zip(*rows, strict=True))
+
+
+def differences() -> None:
+    """Print the table of differences of slopes."""
+    heads = [f"difference {slope:g}" for slope in SLOPES]
+    print("| ending depends on | trajectories |", " | ".join(heads), "|")
+    print("|---|---:|", "---:|" * len(SLOPES))
+    for ending in ("nothing", "the plan's quality", "the judges' last score"):
+        for tasks in (10, 32):
+            cells = []
+            for slope in SLOPES:
+                found = [
+                    pooled_slope(*made_differences(ending, tasks, slope, (SEED, tasks, n))).slope
+                    for n in range(DATA_SETS)
+                ]
+                clear = [one.interval is not None and not one.interval.holds(0) for one in found]
+                mean = np.mean([one.value or 0.0 for one in found])
+                cells.append(f"{np.mean(clear):.1%} ({mean:+.3f})")
+            print(f"| {ending} | {3 * tasks} |", " | ".join(cells), "|", flush=True)
+
+
+def slopes() -> None:
+    """Print the table of pooled slopes."""
     print(
         "| agents | tasks | SD of agents' slopes |", " | ".join(f"slope {s:g}" for s in SLOPES), "|"
     )
@@ -76,4 +122,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    {"slopes": slopes, "differences": differences}[sys.argv[1]]()
