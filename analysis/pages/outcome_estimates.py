@@ -4,8 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from analysis.frames.outcomes import why_undefined
-from analysis.stats.descriptive.means import mean_by_cluster, mean_t
-from analysis.stats.descriptive.trials import success_rate
+from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
 
@@ -32,9 +31,6 @@ def estimate_measure(
     if not len(known):
         return Estimate.without_value(next(iter(counts), NOTHING_HERE), excluded=counts)
     values, tasks = known[metric].to_numpy(), known["task"].tolist()
-    if measure.kind == "rate":
-        return success_rate(values, tasks, excluded=counts)
-    scale = (0, measure.most)
-    if len(set(tasks)) == len(tasks):
-        return mean_t(values, excluded=counts, scale=scale)
-    return mean_by_cluster(values, tasks, excluded=counts, scale=scale)
+    return measure_mean(
+        values, tasks, rate=measure.kind == "rate", scale=(0, measure.most), excluded=counts
+    )

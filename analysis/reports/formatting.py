@@ -5,10 +5,21 @@ from math import floor, log10
 from typing import Literal
 
 from analysis.stats.results import Estimate, Interval
+from benchmarks.core.ports.labels import Measure
 
 # A "percent" is a number of a measure whose title says that it is in percent.
 Unit = Literal["share", "percent", "points", "number", "amount"]
 MINUS = "−"
+
+
+def unit_of(measure: Measure) -> Unit:
+    """Return how values of a measure are written; a "percent" has its sign from the sentence."""
+    return "share" if measure.in_percent else "number"
+
+
+def unit_of_differences(measure: Measure) -> Unit:
+    """Return how differences of a measure are written: in points where it is in percent."""
+    return "percent" if measure.kind == "percent" else unit_of(measure)
 
 
 def number(value: float, unit: Unit, *, signed: bool = False) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from django import template
 
 from analysis.filters.selection import Selection
-from analysis.reports import addresses, chosen_runs, formatting
+from analysis.reports import addresses, chosen_runs, extremes, formatting
 from analysis.reports.formatting import Unit
+from analysis.stats.comparison.extremes import Extreme
 from analysis.stats.results import Estimate, Interval
 
 register = template.Library()
@@ -137,6 +138,12 @@ def page_about(key: str, selection: Selection, **more: str) -> str:
 def dataset_name(selection: Selection) -> str:
     """Return the dataset in words; its version only where there is another."""
     return chosen_runs.dataset_name(selection)
+
+
+@register.filter
+def beyond(extreme: Extreme, unit: Unit) -> str:
+    """Return how far an extreme lies from the next: 8.1 points above B (95 % interval …)."""
+    return extremes.beyond(extreme, unit)
 
 
 @register.filter

@@ -1,17 +1,23 @@
 """The results of every agent under every condition, by kind of task."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.filters.selection import ChosenRun
-from analysis.pages.declaration import few_tasks
 from analysis.pages.outcome_estimates import estimate_measure
 from analysis.reports.content import exclusions, how_interval
-from analysis.reports.formatting import Unit
+from analysis.reports.formatting import Unit, unit_of, unit_of_differences
+from analysis.stats.comparison.extremes import (
+    Difference,
+    Extreme,
+    clear_differences,
+    find_extreme,
+    group_differences,
+    pairs_of,
+)
 from analysis.stats.comparison.paired import pair_by_task, paired_difference
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.comparisons import Grouping
@@ -80,6 +86,15 @@ class PairedRow:
     difference: Estimate
 
 
+class PooledKind(NamedTuple):
+    """A kind of task with its mean over all agents, of so many trajectories on so many tasks."""
+
+    title: str
+    value: float
+    trajectories: int
+    tasks: int
+
+
 @dataclass(frozen=True)
 class BreakdownResult:
     """All rows, ordered by kind of task; ``left_out`` counts trajectories of no kind."""
@@ -109,24 +124,66 @@ class BreakdownResult:
 
     @property
     def unit(self) -> Unit:
-        return "share" if self.measure.in_percent else "number"
+        return unit_of(self.measure)
+
+    @property
+    def points(self) -> Unit:
+        """The unit of differences of the measure."""
+        return unit_of_differences(self.measure)
 
     @property
     def sign(self) -> str:
         """The sign after a value that is stored in percent."""
         return " %" if self.measure.kind == "percent" else ""
 
-    @property
-    def pooled(self) -> list[tuple[str, float, int]]:
+    @cached_property
+    def pooled(self) -> "list[PooledKind]":
         """Each kind of task with its mean over all agents and conditions, the lowest first."""
-        sums: dict[str, float] = {}
-        seen: Counter[str] = Counter()
-        for row in self.rows:
-            if row.first.value is not None:
-                sums[row.title] = sums.get(row.title, 0.0) + row.first.value * row.first.n
-                seen[row.title] += row.first.n
-        found = [(title, sums[title] / seen[title], seen[title]) for title in seen]
-        return sorted(found, key=lambda one: (one[1], one[0]))
+        metric = next(iter(self.data.measures))
+        known = self._scored
+        found = []
+        for title in self.titles:
+            mine = known[known["title"] == title]
+            if len(mine):
+                tasks = int(mine["task"].nunique())
+                found.append(PooledKind(title, float(mine[metric].mean()), len(mine), tasks))
+        return sorted(found, key=lambda one: (one.value, one.title))
+
+    @cached_property
+    def _scored(self) -> "DataFrame":
+        """The trajectories of a known kind that have the first measure, with the kind's title."""
+        frame = self.data.frame
+        kinds = {value: _title(value, self.data.grouping) for value in self.data.values.values()}
+        frame = frame.assign(title=frame["trajectory"].map(self.data.values).map(kinds))
+        return frame[frame["title"].notna() & frame[next(iter(self.data.measures))].notna()]
+
+    @cached_property
+    def _difference(self) -> Difference:
+        """The differences between kinds of task, whose intervals hold for all pairs together."""
+        known = self._scored
+        return group_differences(
+            known["title"].tolist(),
+            known["task"].tolist(),
+            known[next(iter(self.data.measures))].to_numpy(),
+            comparisons=pairs_of(len(self.pooled)),
+        )
+
+    @property
+    def hardest(self) -> Extreme:
+        """What may be said of the kind with the lowest mean."""
+        values = {kind.title: kind.value for kind in self.pooled}
+        return find_extreme(values, self._difference, lowest=True)
+
+    @property
+    def easiest(self) -> Extreme:
+        """What may be said of the kind with the highest mean."""
+        return find_extreme({kind.title: kind.value for kind in self.pooled}, self._difference)
+
+    @property
+    def apart(self) -> tuple[int, int]:
+        """How many pairs of kinds clearly differ, and how many pairs there are."""
+        titles = [kind.title for kind in self.pooled]
+        return len(clear_differences(titles, self._difference)), pairs_of(len(titles))
 
     @cached_property
     def beside_people(self) -> list[PairedRow]:
@@ -161,10 +218,6 @@ class BreakdownResult:
     @property
     def intervals(self) -> str:
         return how_interval([row.first for row in self.rows])
-
-    @property
-    def few_tasks(self) -> tuple[int, int] | None:
-        return few_tasks([row.first for row in self.rows])
 
     @property
     def excluded(self) -> Mapping[str, int]:

@@ -21,9 +21,9 @@ from analysis.stats.comparison.model_comparisons import (
     compare_models,
     turned_estimate,
 )
-from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster, mean_t
+from analysis.stats.descriptive.means import OPEN_SCALE, Scale
 from analysis.stats.descriptive.proportions import share
-from analysis.stats.descriptive.trials import success_rate
+from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import EXTERNAL, find_system
@@ -316,17 +316,13 @@ def _value(run: ChosenRun, data: ComparisonData) -> AgentValue:
     if not tasks:
         nothing = Estimate.without_value(next(iter(excluded), "no values"), excluded=excluded)
         return AgentValue(run, nothing, nothing)
-    if data.measure.kind == "rate":
-        value = success_rate(values, tasks, excluded=excluded)
-        wald = (
-            share(int(values.sum()), len(values), method="wald")
-            if once
-            else Estimate.without_value(SEVERAL_TRIES)
-        )
-        return AgentValue(run, value, wald)
-    value = (
-        mean_t(values, excluded=excluded, scale=data.scale)
+    rate = data.measure.kind == "rate"
+    value = measure_mean(values, tasks, rate=rate, scale=data.scale, excluded=excluded)
+    if not rate:
+        return AgentValue(run, value, Estimate.without_value("a mean, no share"))
+    wald = (
+        share(int(values.sum()), len(values), method="wald")
         if once
-        else mean_by_cluster(values, tasks, excluded=excluded, scale=data.scale)
+        else Estimate.without_value(SEVERAL_TRIES)
     )
-    return AgentValue(run, value, Estimate.without_value("a mean, no share"))
+    return AgentValue(run, value, wald)

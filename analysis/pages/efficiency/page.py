@@ -17,7 +17,6 @@ from analysis.pages.declaration import (
     TableOf,
     UrlOf,
     estimate_of,
-    few_tasks,
     text_of,
 )
 from analysis.pages.empty import why_no_runs
@@ -25,7 +24,15 @@ from analysis.pages.links import Link
 from analysis.pages.outcome_estimates import estimate_measure
 from analysis.reports import figure_specs, run_marks
 from analysis.reports.content import Column, exclusions
-from analysis.reports.formatting import Unit
+from analysis.reports.extremes import standing
+from analysis.reports.formatting import Unit, number, unit_of, unit_of_differences
+from analysis.stats.comparison.extremes import (
+    Difference,
+    Extreme,
+    find_extreme,
+    paired_groups,
+    pairs_of,
+)
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
@@ -39,7 +46,10 @@ MOST_ROWS = 40
 
 @dataclass(frozen=True)
 class EfficiencyData:
-    """Outcomes of runs; ``costs`` are measures by metric, less of which is better."""
+    """Outcomes of runs; ``costs`` are measures by metric, less of which is better.
+
+    ``among`` counts the rows that the chosen data have, whichever agents are shown.
+    """
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
@@ -47,6 +57,7 @@ class EfficiencyData:
     main: Measure
     costs: Mapping[str, Measure]
     conditions: Mapping[str, str]
+    among: int
 
 
 @dataclass(frozen=True)
@@ -84,13 +95,55 @@ class EfficiencyResult:
         ]
 
     @property
-    def best(self) -> EfficiencyRow:
-        return self.known[0]
+    def best(self) -> Extreme:
+        """What may be said of the highest result."""
+        values = {row.name: row.result.value for row in self.known}
+        return find_extreme(values, self._difference(self.data.metric, self.data.main.most))
 
     @property
-    def cheapest(self) -> EfficiencyRow:
-        """The row with the lowest cost, of equal ones that with the better result."""
-        return min(self.known, key=lambda row: row.cost.value or 0)
+    def cheapest(self) -> Extreme:
+        """What may be said of the lowest cost."""
+        values = {row.name: row.cost.value for row in self.known}
+        metric = next(iter(self.data.costs))
+        return find_extreme(values, self._difference(metric, self.first_cost.most), lowest=True)
+
+    @property
+    def result_of_cheapest(self) -> Estimate | None:
+        """The result of the one row with the lowest cost, where its cost is clearly the lowest."""
+        cheapest = self.cheapest
+        if not cheapest.is_clear or len(cheapest.names) > 1 or cheapest.names == self.best.names:
+            return None
+        return next(row.result for row in self.known if row.name == cheapest.name)
+
+    def _difference(self, metric: str, most: float | None) -> Difference:
+        """Return paired differences of a measure; the family is all pairs on result and cost."""
+        frame, names = self.data.frame, {row.run.pk: row.name for row in self.known}
+        mine = frame[frame["run"].isin(list(names))]
+        return paired_groups(
+            mine["run"].map(names).tolist(),
+            mine["task"].tolist(),
+            mine[metric].to_numpy(),
+            comparisons=2 * pairs_of(self.data.among),
+            most=most,
+        )
+
+    @property
+    def standings(self) -> str:
+        """The sentence on results and costs."""
+        cost, main = self.first_cost, self.data.main
+        words = [
+            f"{main.name[:1].upper()}{main.name[1:]}: {standing(self.best, self.points)}",
+            f"{cost.title}: {standing(self.cheapest, unit_of(cost), lowest=True)}",
+        ]
+        if self.result_of_cheapest is not None and self.result_of_cheapest.value is not None:
+            result = number(self.result_of_cheapest.value, self.unit)
+            words[1] += f", with {main.name} {result}{self.sign}"
+        return ". ".join(words) + "."
+
+    @property
+    def points(self) -> Unit:
+        """The unit of differences between results."""
+        return unit_of_differences(self.data.main)
 
     @property
     def first_cost(self) -> Measure:
@@ -104,10 +157,6 @@ class EfficiencyResult:
     def sign(self) -> str:
         """The sign after a result that is stored in percent."""
         return " %" if self.data.main.kind == "percent" else ""
-
-    @property
-    def few_tasks(self) -> tuple[int, int] | None:
-        return few_tasks([one for row in self.rows for one in (row.result, *row.costs.values())])
 
     @property
     def several_conditions(self) -> bool:
@@ -126,11 +175,6 @@ class EfficiencyResult:
         return exclusions([row.result for row in self.rows])
 
 
-def unit_of(measure: Measure) -> Unit:
-    """Return how values of a measure are written."""
-    return "share" if measure.in_percent else "number"
-
-
 def load(selection: Selection) -> EfficiencyData | NothingToShow:
     """Load results and costs of all runs."""
     system = find_system(selection.system) if selection.system else None
@@ -147,6 +191,7 @@ def load(selection: Selection) -> EfficiencyData | NothingToShow:
         labels.measures[main],
         {name: labels.measures[name] for name in labels.costs},
         condition_titles(system, [run.condition for run in selection.runs]),
+        max(len(selection.runs), len(selection.family)),
     )
 
 

@@ -29,7 +29,6 @@ from analysis.pages.leaderboard.rows import (
     AgentResult,
     is_recorded,
     over_pairs,
-    paired_difference,
     published_rows,
     ranked,
     row_of,
@@ -49,10 +48,15 @@ from analysis.reports.content import (
     text_cell,
     text_column,
 )
-from analysis.reports.formatting import Unit, counted, ends
-from analysis.stats.comparison.model_comparisons import PairwiseRank, compare_models
+from analysis.reports.formatting import Unit, counted, ends, unit_of, unit_of_differences
+from analysis.stats.comparison.extremes import Extreme, compared_models, find_extreme
+from analysis.stats.comparison.model_comparisons import (
+    ModelComparisons,
+    PairwiseRank,
+    compare_models,
+)
 from analysis.stats.rater_agreement.correlation import pearson
-from analysis.stats.results import FEW_CLUSTERS, Estimate
+from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
@@ -100,13 +104,13 @@ class Correlation:
 
 @dataclass(frozen=True)
 class LeaderboardResult:
-    """The agents from best to worst, the published rows, and the lead of the first."""
+    """The agents from best to worst, the published rows, and whether the first leads."""
 
     data: LeaderboardData
     rows: tuple[AgentResult, ...]
     published: tuple[AgentResult, ...]
     pairs: int
-    ahead: Estimate | None
+    extreme: Extreme
     ranks: Mapping[str, PairwiseRank]
 
     @property
@@ -128,10 +132,6 @@ class LeaderboardResult:
         return next(iter(self.placed or self.defined), None)
 
     @property
-    def second(self) -> AgentResult | None:
-        return self.placed[1] if len(self.placed) > 1 else None
-
-    @property
     def lowest(self) -> AgentResult:
         return min(self.defined, key=lambda row: row.main.value or 0)
 
@@ -144,25 +144,22 @@ class LeaderboardResult:
         return (self.first.no_rank if self.first is not None else "") or self.rows[-1].no_rank
 
     @property
-    def leaders(self) -> list[str]:
-        return [row.label for row in self.placed if row.rank == 1]
+    def leaders(self) -> Sequence[str]:
+        """The agents with the highest value; whether they lead, ``extreme`` says."""
+        return self.extreme.names
 
     @property
     def leaders_differ_in_n(self) -> bool:
         return len({row.main.n for row in self.placed if row.rank == 1}) > 1
 
     @property
-    def lead(self) -> float:
-        """The lead of the first agent, in points where the measure is a share."""
-        return self._scale * (self.ahead.value or 0) if self.ahead is not None else 0
-
-    @property
-    def in_points(self) -> bool:
-        return self.data.main.most is not None
-
-    @property
     def unit(self) -> Unit:
         return unit_of(self.data.main)
+
+    @property
+    def points(self) -> Unit:
+        """The unit of differences of the first measure."""
+        return unit_of_differences(self.data.main)
 
     @property
     def second_unit(self) -> Unit:
@@ -172,24 +169,6 @@ class LeaderboardResult:
     def sign(self) -> str:
         """The sign after a value of the first measure that is stored in percent."""
         return " %" if self.data.main.kind == "percent" else ""
-
-    @property
-    def _scale(self) -> int:
-        return 100 if self.data.main.in_percent else 1
-
-    @property
-    def lead_ends(self) -> tuple[float, float]:
-        interval = self.ahead.interval if self.ahead is not None else None
-        if interval is None:
-            return 0, 0
-        return self._scale * interval.low, self._scale * interval.high
-
-    @property
-    def few_tasks(self) -> int:
-        """The number of tasks that the lead rests on, where these are few."""
-        interval = self.ahead.interval if self.ahead is not None else None
-        clusters = interval.details["clusters"] if interval is not None and interval.unit else 0
-        return clusters if clusters < FEW_CLUSTERS else 0
 
     @property
     def by_task(self) -> bool:
@@ -277,11 +256,6 @@ class LeaderboardResult:
         return [self.data.measures[name] for name in self.data.shown]
 
 
-def unit_of(measure: Measure) -> Unit:
-    """Return how values of a measure are written."""
-    return "share" if measure.in_percent else "number"
-
-
 def load(selection: Selection) -> LeaderboardData | NothingToShow:
     """Load what the trajectories of the runs came to."""
     labels = find_system(selection.system).labels if selection.system else None
@@ -316,27 +290,20 @@ def compute(data: LeaderboardData) -> LeaderboardResult:
     # The lead is one difference of all pairs of so many agents.
     pairs = max(1, data.among * (data.among - 1) // 2)
     placed = [row for row in rows if row.rank is not None and row.main.value is not None]
-    ahead = None
-    if len(placed) > 1:
-        ahead = paired_difference(
-            data.frame, placed[0].run, placed[1].run, data.headline[0],
-            comparisons=pairs, most=data.main.most,
-        )  # fmt: skip
     published = (
         published_rows(data.system, data.measures, data.headline) if data.with_published else []
     )
-    return LeaderboardResult(
-        data, tuple(rows), tuple(published), pairs, ahead, rank_intervals(data, placed)
-    )
+    found = compare_placed(data, placed)
+    extreme = find_extreme({row.label: row.main.value for row in placed}, compared_models(found))
+    ranks = {rank.model: rank for rank in found.ranks} if len(placed) > 1 else {}
+    return LeaderboardResult(data, tuple(rows), tuple(published), pairs, extreme, ranks)
 
 
-def rank_intervals(data: LeaderboardData, placed: Sequence[AgentResult]) -> dict[str, PairwiseRank]:
-    """Return the ranks that the differences of all pairs leave to each agent that has one."""
-    if len(placed) < 2:
-        return {}
+def compare_placed(data: LeaderboardData, placed: Sequence[AgentResult]) -> ModelComparisons:
+    """Compare all pairs of the agents that have a rank."""
     runs = {row.run.pk for row in placed if row.run is not None}
     frame = data.frame[data.frame["run"].isin(runs)]
-    found = compare_models(
+    return compare_models(
         frame["label"].tolist(),
         frame["task"].tolist(),
         frame[data.headline[0]].to_numpy(),
@@ -344,7 +311,6 @@ def rank_intervals(data: LeaderboardData, placed: Sequence[AgentResult]) -> dict
         among=max(data.among, len(placed)),
         most=data.main.most,
     )
-    return {rank.model: rank for rank in found.ranks}
 
 
 def draw_board(result: LeaderboardResult, url: UrlOf) -> Figure:

@@ -9,7 +9,6 @@ from analysis.figures.outcomes import RewardRow, pass_lines, reward_dots, reward
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import message_counts, outcome_frame
 from analysis.pages.declaration import DeclaredPage, FigureOf, NothingToShow, TableOf, UrlOf
-from analysis.pages.leaderboard.rows import over_pairs, paired_difference
 from analysis.pages.outcomes.rows import (
     METRICS,
     MOST_TRIALS,
@@ -31,6 +30,7 @@ from analysis.pages.outcomes.tables import (
 from analysis.reports import chosen_runs, figure_specs
 from analysis.reports.content import exclusions, how_interval
 from analysis.reports.formatting import Unit
+from analysis.stats.comparison.extremes import Extreme, find_extreme, paired_groups, pairs_of
 from analysis.stats.descriptive.spread import Histogram, spread
 from analysis.stats.results import Estimate
 from benchmarks.access import START
@@ -53,14 +53,13 @@ class OutcomeData:
 class OutcomeResult:
     """Every agent's rewards, reliability, endings, length and cost, the highest reward first.
 
-    ``ahead`` is the lead of the first agent on the tasks that it shares with the second.
+    ``extreme`` says whether the first agent leads, by differences on common tasks.
     """
 
     rows: tuple[AgentRewards, ...]
     scale: RewardScale
     spreads: Histogram
-    pairs: int
-    ahead: Estimate | None
+    extreme: Extreme
 
     @property
     def unit(self) -> Unit:
@@ -76,30 +75,9 @@ class OutcomeResult:
         return next(iter(self.known), None)
 
     @property
-    def second(self) -> AgentRewards | None:
-        return self.known[1] if len(self.known) > 1 else None
-
-    @property
-    def leaders(self) -> list[str]:
-        """The agents with the highest mean reward."""
-        top = self.first.reward.value if self.first is not None else None
-        return [row.label for row in self.known if row.reward.value == top]
-
-    @property
-    def lead(self) -> float:
-        """The lead in points: of a share in percentage points, else in rewards."""
-        return self._factor * (self.ahead.value or 0.0) if self.ahead is not None else 0.0
-
-    @property
-    def lead_ends(self) -> tuple[float, float] | None:
-        interval = self.ahead.interval if self.ahead is not None else None
-        if interval is None:
-            return None
-        return self._factor * interval.low, self._factor * interval.high
-
-    @property
-    def over_pairs(self) -> str:
-        return over_pairs(self.pairs)
+    def leaders(self) -> Sequence[str]:
+        """The agents with the highest mean reward; whether they lead, ``extreme`` says."""
+        return self.extreme.names
 
     @property
     def reliability(self) -> Estimate | None:
@@ -160,10 +138,6 @@ class OutcomeResult:
     def most_trials(self) -> int:
         return MOST_TRIALS
 
-    @property
-    def _factor(self) -> float:
-        return 100 if self.scale.binary else 1
-
 
 def load(selection: Selection) -> OutcomeData | NothingToShow:
     """Load what files state of trajectories made elsewhere."""
@@ -192,13 +166,16 @@ def compute(data: OutcomeData) -> OutcomeResult:
     rows = rows_of(data.runs, data.frame, scale)
     spreads = spread(data.frame["label"].tolist(), data.frame[REWARD].to_numpy())
     ordered = {row.label: spreads.counts[row.label] for row in rows if row.label in spreads.counts}
-    pairs = max(1, data.among * (data.among - 1) // 2)
-    known = [row for row in rows if row.reward.value is not None]
-    ahead = None
-    if len(known) > 1 and known[0].reward.value != known[1].reward.value:
-        ahead = paired_difference(data.frame, known[0].run, known[1].run, REWARD, comparisons=pairs)
+    difference = paired_groups(
+        data.frame["label"].tolist(),
+        data.frame["task"].tolist(),
+        data.frame[REWARD].to_numpy(),
+        comparisons=pairs_of(data.among),
+        most=1.0 if scale.bounded else None,
+    )
+    extreme = find_extreme({row.label: row.reward.value for row in rows}, difference)
     histogram = Histogram(spreads.cells, ordered, spreads.missing)
-    return OutcomeResult(tuple(rows), scale, histogram, pairs, ahead)
+    return OutcomeResult(tuple(rows), scale, histogram, extreme)
 
 
 def draw_rewards(result: OutcomeResult, url: UrlOf) -> Figure | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
-from analysis.stats.descriptive.means import OPEN_SCALE, mean_by_cluster, mean_t
+from analysis.stats.descriptive.means import OPEN_SCALE
 from analysis.stats.descriptive.spread import Quartiles, quartiles
-from analysis.stats.descriptive.trials import TrialCounts, count_trials, pass_power, success_rate
+from analysis.stats.descriptive.trials import TrialCounts, count_trials, measure_mean, pass_power
 from analysis.stats.results import Estimate
 
 if TYPE_CHECKING:
@@ -117,14 +117,13 @@ def reward_of(mine: "DataFrame", excluded: Mapping[str, int], scale: RewardScale
     if known.empty:
         reason = next(iter(counts), "no trajectory has ended")
         return Estimate.without_value(reason, excluded=counts)
-    values, tasks = known[REWARD].to_numpy(), known["task"].tolist()
-    if scale.binary:
-        return success_rate(values, tasks, excluded=counts)
-    if known["task"].duplicated().any():
-        return mean_by_cluster(
-            values, tasks, excluded=counts, scale=(0, 1) if scale.bounded else OPEN_SCALE
-        )
-    return mean_t(values, excluded=counts, scale=(0, 1) if scale.bounded else OPEN_SCALE)
+    return measure_mean(
+        known[REWARD].to_numpy(),
+        known["task"].tolist(),
+        rate=scale.binary,
+        scale=(0, 1) if scale.bounded else OPEN_SCALE,
+        excluded=counts,
+    )
 
 
 def _mean(mine: "DataFrame", name: str) -> Estimate:
@@ -132,6 +131,6 @@ def _mean(mine: "DataFrame", name: str) -> Estimate:
     known = mine[mine[name].notna()]
     if known.empty:
         return Estimate.without_value(next(iter(left), "no trajectory has ended"), excluded=left)
-    return mean_by_cluster(
-        known[name].to_numpy(), known["task"].tolist(), excluded=left, scale=(0, None)
+    return measure_mean(
+        known[name].to_numpy(), known["task"].tolist(), rate=False, scale=(0, None), excluded=left
     )

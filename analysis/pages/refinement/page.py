@@ -1,7 +1,7 @@
 """The refinement page shows how many plans extra turns with rubric feedback recover or lose."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models.fields.json import KeyTransform
@@ -34,7 +34,8 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.reports.formatting import plural
+from analysis.reports.formatting import difference, number, plural, stated_change
+from analysis.stats.comparison.extremes import is_clear
 from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
@@ -101,13 +102,17 @@ def refinement_chains(runs: Sequence[ChosenRun], most: int) -> Chains:
 
 @dataclass(frozen=True)
 class RefinementData:
-    """The states of plans after each extra turn; ``most`` extra turns were granted."""
+    """The states of plans after each extra turn; ``most`` extra turns were granted.
+
+    ``agents`` counts those that the chosen data compare.
+    """
 
     runs: tuple[ChosenRun, ...]
     most: int
     among: Among
     chains: Chains
     with_published: bool
+    agents: int
 
 
 @dataclass(frozen=True)
@@ -136,31 +141,6 @@ class RefinementRow:
 
     of: CurveRow
     point: RefinementPoint
-
-
-@dataclass(frozen=True)
-class LargestChange:
-    """The change of a measure that goes farthest up, or down, and whose it is.
-
-    The interval of the change is given where one agent has it.
-    """
-
-    names: list[str]
-    change: Estimate
-    direction: int
-    alone: bool
-    everybody: bool
-    gained: bool
-
-    @property
-    def one(self) -> bool:
-        return len(self.names) == 1
-
-    @property
-    def is_clear(self) -> bool:
-        """Return whether the interval excludes 0."""
-        interval = self.change.interval
-        return interval is not None and not interval.low <= 0 <= interval.high
 
 
 @dataclass(frozen=True)
@@ -197,16 +177,19 @@ class RefinementResult:
         return any(row.curve.refined for row in self.known)
 
     @property
-    def accuracy(self) -> LargestChange | None:
-        """The largest gain of accuracy, where it is defined for anybody."""
-        changes = [(row.curve.model, row.last.accuracy_change) for row in self.known]
-        known = [(name, change) for name, change in changes if change.value is not None]
-        return farthest(known, max) if known else None
+    def accuracy(self) -> str:
+        """How accuracy changes; empty where it is defined for nobody."""
+        return clear_changes([(row.curve.model, row.last.accuracy_change) for row in self.known])
 
     @property
-    def valid(self) -> LargestChange:
-        """The largest loss of valid plans."""
-        return farthest([(row.curve.model, row.last.valid_change) for row in self.known], min)
+    def valid(self) -> str:
+        """How the valid plan rate changes."""
+        return clear_changes([(row.curve.model, row.last.valid_change) for row in self.known])
+
+    @property
+    def family_size(self) -> int:
+        """How many changes the intervals hold for together."""
+        return 2 * self.data.agents
 
     @property
     def recovered(self) -> int:
@@ -256,22 +239,33 @@ class RefinementResult:
         return sum(sum(row.last.accuracy.excluded.values()) for row in self.rows)
 
 
-def farthest(
-    changes: Sequence[tuple[str, Estimate]], which: Callable[[Iterable[float]], float]
-) -> LargestChange:
-    """Return the change that goes farthest, with all agents who share it."""
-    value = which(change.value or 0.0 for _, change in changes)
-    those = [(name, change) for name, change in changes if (change.value or 0.0) == value]
-    change = those[0][1]
-    return LargestChange(
-        [name for name, _ in those],
-        change,
-        (value > 0) - (value < 0),
-        len(changes) == 1,
-        len(those) == len(changes),
-        # Where it is 0 the others all moved the other way.
-        value > 0 or (not value and any((one.value or 0.0) > 0 for _, one in changes)),
+def clear_changes(changes: Sequence[tuple[str, Estimate]]) -> str:
+    """Return which agents' changes are clear, the largest first; else what the data allow."""
+    known = [(name, one) for name, one in changes if one.value is not None]
+    if not known:
+        return ""
+    clear = sorted(
+        (pair for pair in known if is_clear(pair[1])), key=lambda pair: -abs(pair[1].value or 0.0)
     )
+    if clear:
+        shown = [f"{name}, by {stated_change(one, 'share')}" for name, one in clear[:2]]
+        more = f" and {len(clear) - 2} more" if len(clear) > 2 else ""
+        return f"clearly changes for {'; for '.join(shown)}{more}"
+    if len(known) == 1:
+        name, one = known[0]
+        return f"does not clearly change for {name}: {stated_change(one, 'share')}"
+    values = [one.value or 0.0 for _, one in known]
+    low, high = (difference(end, "share", signed=True) for end in (min(values), max(values)))
+    found = low if low == high else f"{low.removesuffix(' points')} to {high}"
+    ends_of = [
+        end for _, one in known if one.interval for end in (one.interval.low, one.interval.high)
+    ]
+    if not ends_of:
+        return f"clearly changes for no agent ({found})"
+    widest = [
+        number(end, "share", signed=True).removesuffix(" %") for end in (min(ends_of), max(ends_of))
+    ]
+    return f"clearly changes for no agent ({found}; intervals from {widest[0]} to {widest[1]})"
 
 
 def load(selection: Selection) -> RefinementData | NothingToShow:
@@ -300,14 +294,19 @@ def load(selection: Selection) -> RefinementData | NothingToShow:
         )
     among: Among = "refined" if selection.filters.among == "refined" else "all"
     chains = refinement_chains(selection.runs, most)
-    return RefinementData(selection.runs, most, among, chains, published)
+    return RefinementData(selection.runs, most, among, chains, published, selection.agents_here)
 
 
 def compute(data: RefinementData) -> RefinementResult:
     """Compute accuracy and the valid plan rate after each extra turn."""
     chains, runs = data.chains, {run.label: run for run in data.runs}
     curves = refinement_curves(
-        chains.labels, chains.tasks, chains.chains, most=data.most, among=data.among
+        chains.labels,
+        chains.tasks,
+        chains.chains,
+        most=data.most,
+        among=data.among,
+        comparisons=2 * data.agents,
     )
     return RefinementResult(data, tuple(CurveRow(runs[one.model], one) for one in curves))
 

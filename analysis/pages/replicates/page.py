@@ -8,10 +8,11 @@ from analysis.frames.outcomes import ReplicateColumns, played
 from analysis.pages.declaration import ColumnOf, ReportOf, TableOf
 from analysis.reports import addresses, run_marks
 from analysis.reports.content import Cell, Column, Report, how_interval, rounded, text_column
+from analysis.reports.extremes import standing
 from analysis.reports.formatting import Unit, counted, ends, number
-from analysis.stats.descriptive.means import ReplicatedMean, replicated_mean
+from analysis.stats.comparison.extremes import find_extreme, paired_groups
+from analysis.stats.descriptive.trials import ReplicatedMean, replicated_mean
 from benchmarks.core.conditions import STANDARD
-from benchmarks.core.means import ReplicateSummary as RunSpread
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import Published
 from benchmarks.core.registry import find_system, get_system
@@ -53,7 +54,19 @@ class ReplicateRow:
 
     group: SeedGroup
     figures: Mapping[str, ReplicatedMean]
-    open: Mapping[str, int]
+    columns: ReplicateColumns
+
+    @property
+    def open(self) -> Mapping[str, int]:
+        """Trajectories that have not ended, by reason."""
+        return self.columns.open
+
+    @property
+    def setting(self) -> str:
+        """The level and the condition of the cell, as far as these are not as usual."""
+        group = self.group
+        condition = run_condition(group.runs[0]) if group.condition != STANDARD else ""
+        return ", ".join(filter(None, [group.level, condition]))
 
     @property
     def runs(self) -> list[int]:
@@ -101,21 +114,41 @@ class ReplicatesResult:
         return _unit(self.first_measure)
 
     @property
-    def best(self) -> ReplicateRow | None:
-        """The cell with the highest mean of the first measure."""
-        name = next(iter(self.measures))
-        known = (line for line in self.lines if line.figures[name].across.mean is not None)
-        return max(known, key=lambda line: line.figures[name].across.mean or 0, default=None)
+    def standings(self) -> list[str]:
+        """What the first measure says of the agents, for each level and condition apart.
+
+        Agents are compared on the tasks of their runs; the family is all pairs of agents in all of
+        these settings.
+        """
+        settings: dict[str, list[ReplicateRow]] = {}
+        for line in self.lines:
+            settings.setdefault(line.setting, []).append(line)
+        pairs = sum(len(lines) * (len(lines) - 1) // 2 for lines in settings.values())
+        found = ((name, self._standing(lines, max(1, pairs))) for name, lines in settings.items())
+        return [f"at {name}, {words}" if name else words for name, words in found if words]
+
+    def _standing(self, lines: Sequence[ReplicateRow], comparisons: int) -> str:
+        metric = next(iter(self.measures))
+        known = [line for line in lines if line.figures[metric].across.mean is not None]
+        if not known:
+            return ""
+        names = [line.group.title for line in known for _ in line.columns.tasks]
+        difference = paired_groups(
+            names,
+            [task for line in known for task in line.columns.tasks],
+            [value for line in known for value in line.columns.values[metric]],
+            comparisons=comparisons,
+            most=self.first_measure.most,
+        )
+        means = {line.group.title: line.figures[metric].across.mean for line in known}
+        words = standing(find_extreme(means, difference), self.unit)
+        alone = {len(line.group.runs) for line in known} == {1}
+        return f"{words} (one run each)" if alone and len(known) > 1 else words
 
     @property
-    def best_across(self) -> RunSpread:
-        """The mean and the spread of that cell across its runs."""
-        assert self.best is not None
-        return self.best.figures[next(iter(self.measures))].across
-
-    @property
-    def best_deviation(self) -> str:
-        return _deviation(self.best_across.sd or 0.0, self.unit)
+    def sentence(self) -> str:
+        """The standings as one sentence."""
+        return "; ".join(self.standings)
 
     @property
     def intervals(self) -> str:
@@ -167,14 +200,19 @@ def _lines(groups: Sequence[SeedGroup], measures: Mapping[str, Measure]) -> list
     places = {run.pk: place for place, group in enumerate(groups) for run in group.runs}
     rows = played(places, list(measures), len(groups))
     return [
-        ReplicateRow(group, {name: _figure(one, name) for name in measures}, one.open)
+        ReplicateRow(group, {name: _figure(one, name, measures[name]) for name in measures}, one)
         for group, one in zip(groups, rows, strict=True)
     ]
 
 
-def _figure(one: ReplicateColumns, name: str) -> ReplicatedMean:
+def _figure(one: ReplicateColumns, name: str, measure: Measure) -> ReplicatedMean:
     return replicated_mean(
-        one.values[name], one.runs, one.tasks, excluded={**one.open, **one.why[name]}
+        one.values[name],
+        one.runs,
+        one.tasks,
+        rate=measure.kind == "rate",
+        scale=(0, measure.most),
+        excluded={**one.open, **one.why[name]},
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from analysis.figures.layout.theme import Figure
@@ -30,7 +31,15 @@ from analysis.reports.content import (
     how_interval,
     number_column,
 )
+from analysis.reports.extremes import beyond
+from analysis.reports.formatting import listed, stated_change
 from analysis.reports.published import published_estimate
+from analysis.stats.comparison.extremes import (
+    clear_differences,
+    find_extreme,
+    paired_groups,
+    pairs_of,
+)
 from analysis.stats.descriptive.means import MeanTable, mean_by_cluster, mean_t
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import get_system
@@ -39,13 +48,15 @@ from benchmarks.core.system import Dimension
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+# The largest difference of two scores from 1 to 5.
+WIDEST = system_facts.RUBRIC_SCALE[1] - system_facts.RUBRIC_SCALE[0]
 MISSING = "not every judge scored it"
 AVERAGE, AVERAGE_HELP = "Average", "mean over these agents, each with the same weight"
 
 
 @dataclass(frozen=True)
 class RubricData:
-    """Scores of final turns, or of all, and the published means."""
+    """Scores of final turns, or of all, the published means, and how many agents are compared."""
 
     runs: tuple[ChosenRun, ...]
     dimensions: tuple[Dimension, ...]
@@ -53,6 +64,7 @@ class RubricData:
     frame: "DataFrame"
     lacking: Mapping[str, Unscored]
     published: "tuple[MeansRow, ...]"
+    among: int
 
 
 @dataclass(frozen=True)
@@ -142,18 +154,61 @@ class RubricResult:
         average = [average_row(self)] if len(self.rows) > 1 else []
         return [*self.rows, *average, *self.published]
 
-    @property
-    def best(self) -> DimensionMean:
-        return max(self.overall, key=lambda one: one.value)
+    @cached_property
+    def dimensions_in_words(self) -> str:
+        """What may be said of the dimensions with the highest and the lowest mean."""
+        frame = self.data.frame
+        titles = {one.dimension.key: one.dimension.title.lower() for one in self.overall}
+        known = frame[frame["dimension"].isin(list(titles))]
+        difference = paired_groups(
+            known["dimension"].map(titles).tolist(),
+            known["task"].tolist(),
+            known["score"].to_numpy(),
+            comparisons=pairs_of(len(titles)),
+            most=WIDEST,
+        )
+        values = {one.dimension.title.lower(): one.value for one in self.overall}
+        best = find_extreme(values, difference)
+        worst = find_extreme(values, difference, lowest=True)
+        if best.verdict in ("alone", "equal"):
+            return f"score {best.value:.2f} on {listed(best.names)}"
+        if not (best.is_clear or worst.is_clear):
+            low, high = min(values.values()), max(values.values())
+            return (
+                f"score {low:.2f} to {high:.2f} by dimension; none is clearly best or clearly worst"
+            )
+        parts = [
+            f"{word} on {listed(one.names)} ({one.value:.2f}, {beyond(one, 'points')})"
+            for word, one in (("best", best), ("worst", worst))
+            if one.is_clear
+        ]
+        return f"score {' and '.join(parts)}"
 
-    @property
-    def worst(self) -> DimensionMean:
-        return min(self.overall, key=lambda one: one.value)
+    @cached_property
+    def clear_gaps(self) -> list[str]:
+        """The dimensions on which two agents clearly differ, in words, the largest gap first.
 
-    @property
-    def one_dimension(self) -> bool:
-        """Return whether every judge scored a single dimension."""
-        return self.best.dimension == self.worst.dimension
+        The family is all pairs of agents on all dimensions.
+        """
+        frame, found = self.data.frame, []
+        comparisons = pairs_of(self.data.among) * len(self.data.dimensions)
+        for dimension in self.data.dimensions:
+            known = frame[frame["dimension"] == dimension.key]
+            difference = paired_groups(
+                known["label"].tolist(),
+                known["task"].tolist(),
+                known["score"].to_numpy(),
+                comparisons=comparisons,
+                most=WIDEST,
+            )
+            clear = clear_differences([row.label for row in self.rows], difference)
+            if clear:
+                high, low, gap = clear[0]
+                words = (
+                    f"{dimension.title.lower()}, {high} {stated_change(gap, 'points')} above {low}"
+                )
+                found.append((gap.value or 0.0, words))
+        return [words for _, words in sorted(found, key=lambda one: -one[0])]
 
     @property
     def lacking(self) -> list[UnscoredDimension]:
@@ -211,6 +266,7 @@ def load(selection: Selection) -> RubricData | NothingToShow:
         frame,
         unscored(selection.runs, keys, final=final),
         published_rows(selection.system, dimensions) if published else (),
+        selection.agents_here,
     )
 
 

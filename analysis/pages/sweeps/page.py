@@ -114,7 +114,7 @@ def order_columns(sweep: ThresholdSweep) -> Sequence[ColumnOf[RankOrder]]:
         ),
         ColumnOf(
             number_column(
-                "Turned round", "reversed pairs", f"Pairs ordered oppositely to τ = {reference:g}"
+                "Swapped", "reversed pairs", f"Pairs ordered oppositely to τ = {reference:g}"
             ),
             lambda order: (
                 Cell(data=(None,), reason=itself)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import unfinished
@@ -10,16 +11,19 @@ from analysis.frames.scores import LastPlans, last_plans
 from analysis.reports import system_facts
 from analysis.reports.content import how_interval
 from analysis.reports.published import published_estimate
+from analysis.stats.comparison.extremes import is_clear
 from analysis.stats.comparison.ranks import reversed_pairs
 from analysis.stats.comparison.thresholds import (
     REFERENCE,
     THRESHOLDS,
     RankOrder,
+    Reversal,
     StabilityPoint,
     ThresholdCurve,
     ThresholdPoint,
     ThresholdStability,
     ThresholdSweep,
+    clear_reversals,
     sweep_of_estimates,
     threshold_stability,
     threshold_sweep,
@@ -43,6 +47,7 @@ class SweepsData:
     reference: float
     system: str
     with_published: bool
+    agents: int
 
 
 @dataclass(frozen=True)
@@ -99,31 +104,38 @@ class SweepsResult:
         return [order for order in self._others if order.kendall is not None]
 
     @property
+    def others(self) -> int:
+        """The number of thresholds besides the reference."""
+        return len(self._others)
+
+    @property
     def without_order(self) -> int:
         """The number of thresholds at which no two agents differ."""
         return len(self._others) - len(self.ordered)
 
     @property
-    def most_changed(self) -> RankOrder | None:
-        """The order that agrees least with that at the reference, where any pair is reversed."""
-        reversed_ones = (order for order in self.ordered if order.reversed_pairs)
-        return min(reversed_ones, key=lambda order: order.kendall or 0, default=None)
+    def swapped(self) -> list[RankOrder]:
+        """The thresholds at which any pair of agents is ordered oppositely to the reference."""
+        return [order for order in self.ordered if order.reversed_pairs]
 
     @property
     def only_ties(self) -> bool:
         """Return whether agents are tied at one threshold and not at another."""
         return any((order.kendall or 0) < 1 - NEARLY for order in self.ordered)
 
-    @property
-    def leader(self) -> ThresholdCurve:
-        """The first agent at the reference."""
-        at = self.here.thresholds.index(self.here.reference)
-        return next(curve for curve in self.here.curves if curve.points[at].rank == 1)
-
-    @property
-    def leads(self) -> int:
-        """The number of thresholds at which that agent is first."""
-        return sum(point.rank == 1 for point in self.leader.points)
+    @cached_property
+    def reversals(self) -> tuple[Reversal, ...]:
+        """The pairs of agents that clearly swap order compared with the reference."""
+        data = self.data
+        counted = data.plans.counted(data.sets[data.chosen])
+        return clear_reversals(
+            data.plans.labels,
+            data.plans.tasks,
+            data.plans.valid,
+            counted,
+            self.here,
+            among=data.agents,
+        )
 
     @property
     def counted_otherwise(self) -> list[str]:
@@ -200,6 +212,7 @@ def read_plans(selection: Selection) -> SweepsData:
         _reference(selection.runs),
         selection.system,
         selection.filters.published != "hide",
+        selection.agents_here,
     )
 
 
@@ -258,14 +271,18 @@ class StabilityResult:
         return [rank.model for rank in points[0].ranks] if points else []
 
     @property
-    def least(self) -> StabilityPoint | None:
-        """The threshold whose order agrees least with that at the reference."""
-        known = (
+    def others(self) -> list[StabilityPoint]:
+        """The thresholds whose order could be compared with that at the reference."""
+        return [
             point
             for point in self.found.points
             if point.kendall.value is not None and point.threshold != self.found.reference
-        )
-        return min(known, key=lambda point: point.kendall.value or 0, default=None)
+        ]
+
+    @property
+    def unsure(self) -> int:
+        """At how many of them the interval of tau-b does not exclude 0: the order may be luck."""
+        return sum(not is_clear(point.kendall) for point in self.others)
 
     @property
     def intervals(self) -> str:

@@ -13,9 +13,8 @@ from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.links import Link
 from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
-from analysis.stats.descriptive.means import mean_by_cluster
 from analysis.stats.descriptive.rates import ratio_of_totals
-from analysis.stats.descriptive.trials import success_rate
+from analysis.stats.descriptive.trials import measure_mean, success_rate
 from analysis.stats.results import Estimate
 from analysis.stats.trends.decline import Curve, TurnPoint, score_by_turn
 from benchmarks.core.ports.comparisons import ToolUse
@@ -234,8 +233,8 @@ def _row(run: ChosenRun, mine: "DataFrame", data: ToolsData) -> ToolRow:
 def _mean(rows: "DataFrame", name: str, excluded: Mapping[str, int]) -> Estimate:
     if rows.empty and excluded:
         return Estimate.without_value(next(iter(excluded)), excluded=excluded)
-    return mean_by_cluster(
-        rows[name].to_numpy(), rows["task"].tolist(), excluded=excluded, scale=(0, None)
+    return measure_mean(
+        rows[name].to_numpy(), rows["task"].tolist(), rate=False, scale=(0, None), excluded=excluded
     )
 
 

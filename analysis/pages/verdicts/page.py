@@ -23,7 +23,7 @@ from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import system_facts
 from analysis.reports.content import exclusions, how_interval
-from analysis.stats.descriptive.means import mean_by_cluster
+from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.plans import normal_words
 from benchmarks.core.ports.labels import plain
@@ -221,9 +221,10 @@ def _mean(rows: "DataFrame", column: str, reason: str) -> Estimate:
     excluded = {reason: gone} if gone else {}
     if known.empty:
         return Estimate.without_value(reason, excluded=excluded)
-    return mean_by_cluster(
+    return measure_mean(
         known[column].to_numpy(),
         known["task"].tolist(),
+        rate=column == "valid",
         excluded=excluded,
         scale=(0, 1) if column == "valid" else system_facts.RUBRIC_SCALE,
     )

@@ -66,6 +66,7 @@ def refinement_curves(
     most: int = 6,
     among: Among = "all",
     level: float = 0.95,
+    comparisons: int = 1,
 ) -> tuple[RefinementCurve, ...]:
     """Compute accuracy and valid plan rate after 0, 1, … extra turns, for every model.
 
@@ -82,8 +83,8 @@ def refinement_curves(
     among
         ``"all"``: every trajectory; those without refinement keep their state. ``"refined"``: only
         those that used an extra turn.
-    level
-        Of the intervals.
+    level, comparisons
+        Of the intervals; those of changes are of so many that hold together (Bonferroni).
 
     Raises
     ------
@@ -114,7 +115,7 @@ def refinement_curves(
         used = mine if among == "all" else refined
         rows = [chains[i] for i in used]
         places = [tasks[i] for i in used]
-        points = tuple(_point(k, rows, places, level) for k in range(most + 1))
+        points = tuple(_point(k, rows, places, level, comparisons) for k in range(most + 1))
         warnings = (BY_CONSTRUCTION,) if among == "refined" and refined else ()
         curves.append(RefinementCurve(name, among, len(used), len(refined), points, warnings))
     return tuple(curves)
@@ -125,6 +126,7 @@ def _point(
     chains: Sequence[Sequence[State]],
     tasks: Sequence[Hashable],
     level: float,
+    comparisons: int,
 ) -> RefinementPoint:
     then = [_outcome(chain[0]) for chain in chains]
     now = [_outcome(chain[min(k, len(chain) - 1)]) for chain in chains]
@@ -141,7 +143,9 @@ def _point(
             shares.append(
                 Estimate.without_value(NO_PASS if gone else NO_TRAJECTORY, excluded=excluded)
             )
-        change = paired_difference(pair_by_task(tasks, after, tasks, before), level=level)
+        change = paired_difference(
+            pair_by_task(tasks, after, tasks, before), level=level, comparisons=comparisons
+        )
         if k == 0 and change.value is not None:
             change = replace(change, interval=None, no_interval=THE_START, warnings=())
         changes.append(change)

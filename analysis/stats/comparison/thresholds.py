@@ -19,6 +19,13 @@ from analysis.stats.columns import (
     check_level,
     encode,
 )
+from analysis.stats.comparison.extremes import (
+    Difference,
+    clear_differences,
+    is_clear,
+    paired_groups,
+    pairs_of,
+)
 from analysis.stats.comparison.model_comparisons import compare_models
 from analysis.stats.comparison.ranks import (
     RESAMPLES,
@@ -228,6 +235,59 @@ def _ranked(
         )  # fmt: skip
     curves = tuple(ThresholdCurve(name, tuple(points[name])) for name in names)
     return ThresholdSweep(levels, reference, curves, tuple(orders))
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """Two models that are clearly ordered one way at the reference, the other way at ``tau``."""
+
+    first: str
+    second: str
+    threshold: float
+
+
+def clear_reversals(
+    models: Sequence[str],
+    tasks: Sequence[Hashable],
+    valid: Any,
+    scores: Any,
+    sweep: ThresholdSweep,
+    *,
+    among: int,
+) -> tuple[Reversal, ...]:
+    """Return the pairs whose order clearly differs between a threshold and the reference.
+
+    Parameters
+    ----------
+    models, tasks, valid, scores
+        As in `threshold_stability`; ``sweep`` is computed from them.
+    among
+        How many models the chosen data have.
+
+    Notes
+    -----
+    A pair swaps clearly where both of its paired differences are clear and have opposite signs:
+    ``first`` is ahead at the reference. Intervals hold together over all pairs of models at all
+    thresholds (Bonferroni). Of few models τ_b takes few values, and −1 is one swapped pair: no
+    finding by itself.
+    """
+    rows = read_verdicts(models, valid, scores)
+    comparisons = pairs_of(among) * len(sweep.thresholds)
+
+    def difference_at(tau: float) -> Difference:
+        right = np.where(rows.kept, (rows.lowest >= tau) & (rows.verdict == 1), np.nan)
+        return paired_groups(models, tasks, right, comparisons=comparisons, most=1.0)
+
+    ahead = clear_differences(rows.names, difference_at(sweep.reference))
+    found = []
+    for order in sweep.orders:
+        if ahead and order.reversed_pairs:
+            here = difference_at(order.threshold)
+            for first, second, _ in ahead:
+                gap = here(first, second)
+                if is_clear(gap) and (gap.value or 0.0) < 0:
+                    found.append(Reversal(first, second, order.threshold))
+    return tuple(found)
 
 
 NO_ORDER = "no two models differ in accuracy here or at the reference"

@@ -18,7 +18,6 @@ from analysis.stats.columns import (
     present,
 )
 from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval, few_clusters
-from benchmarks.core.means import ReplicateSummary, across_replicates
 
 NO_VALUES = "no values"
 ONE_CLUSTER = "all values belong to one {unit}: no interval"
@@ -312,57 +311,3 @@ def t_quantile(df: float, level: float) -> float:
     from scipy.special import stdtrit  # slow to import, and not every page needs it
 
     return float(stdtrit(df, (1 + level) / 2))
-
-
-@dataclass(frozen=True)
-class ReplicatedMean:
-    """A figure of several runs: ``across`` them, each run counting once, and ``pooled``."""
-
-    across: ReplicateSummary
-    pooled: Estimate
-
-
-def replicated_mean(
-    values: Any,
-    runs: Sequence[Hashable],
-    tasks: Sequence[Hashable],
-    *,
-    excluded: Mapping[str, int] | None = None,
-) -> ReplicatedMean:
-    """Compute mean and spread of run means, and the pooled mean with an interval over tasks.
-
-    Parameters
-    ----------
-    values
-        One column of numbers, one for each trajectory; None and NaN are excluded and counted.
-    runs
-        The run of each value. Runs without any value count as undefined.
-    tasks
-        The task of each value: all runs play the same ones, so tasks are taken as independent.
-    excluded
-        Why values are not there, each counted once, those that are None or NaN among ``values``
-        as well. Left out, these are counted as missing.
-
-    Notes
-    -----
-    With run means m_1 … m_R: their mean, the sample standard deviation s (R − 1), and the range, as
-    papers give three runs. s says how far one run may lie from another on these tasks; the pooled
-    interval says how far the mean may lie from that on other tasks. Neither holds the other. s
-    needs two runs, the interval two tasks. With unequal numbers of values per run the mean of means
-    and the pooled mean differ.
-    """
-    column = as_column(values)
-    check_length_of(runs, column.size, "runs")
-    names, codes = encode(runs)
-    there = ~np.isnan(column)
-    ns = np.bincount(codes[there], minlength=len(names))
-    sums = np.bincount(codes[there], weights=column[there], minlength=len(names))
-    means = [float(total / n) if n else None for total, n in zip(sums, ns, strict=True)]
-    # With reasons given, a value that is not there was counted under its own.
-    gone = {MISSING: int((~there).sum())} if excluded is None and not there.all() else excluded
-    pooled = mean_by_cluster(
-        column[there],
-        [task for task, known in zip(tasks, there, strict=True) if known],
-        excluded=gone,
-    )
-    return ReplicatedMean(across_replicates(means), pooled)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import MISSING, as_column, check_length_of, check_level, encode
-from analysis.stats.descriptive.means import mean_by_cluster
+from analysis.stats.descriptive.means import OPEN_SCALE, Scale, mean_by_cluster, mean_t
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate
+from benchmarks.core.means import ReplicateSummary, across_replicates
 
 TOO_FEW = "fewer than {k} trials"
 NO_TASK = "no task has {k} trials"
@@ -96,6 +97,106 @@ def success_rate(
     there = ~np.isnan(column)
     kept = [task for task, keep in zip(tasks, there, strict=True) if keep]
     return mean_by_cluster(column[there], kept, level=level, excluded=left)
+
+
+def measure_mean(
+    values: Any,
+    tasks: Sequence[Hashable],
+    *,
+    rate: bool,
+    scale: Scale = OPEN_SCALE,
+    level: float = 0.95,
+    excluded: Mapping[str, int] | None = None,
+) -> Estimate:
+    """Compute the mean of a measure over trajectories, with the interval that it has everywhere.
+
+    Parameters
+    ----------
+    values, tasks
+        One of each per trajectory; None and NaN are excluded and counted.
+    rate
+        The values are 0 or 1, and the mean is a share of trajectories.
+    scale
+        The least and the largest value that there can be: the interval ends there. A count's scale
+        begins at 0.
+    excluded
+        Trajectories left out before, by reason; carried through. Without any value the estimate is
+        undefined for the first of these reasons.
+
+    Notes
+    -----
+    The one place where a measure gets its interval, so that a number reads the same on every page.
+    Rates as in `success_rate`; other means Student's t (`means.mean_t`) where each task was tried
+    once, else by task (`means.mean_by_cluster`).
+    """
+    if rate:
+        return success_rate(values, tasks, level=level, excluded=excluded)
+    column = as_column(values)
+    check_length_of(tasks, column.size, "tasks")
+    there = ~np.isnan(column)
+    kept = [task for task, keep in zip(tasks, there, strict=True) if keep]
+    left = dict(excluded or {})
+    if not kept and left:
+        check_level(level)
+        return Estimate.without_value(next(iter(left)), excluded=left)
+    if len(set(kept)) == len(kept):
+        return mean_t(column, level=level, excluded=left, scale=scale)
+    return mean_by_cluster(column, tasks, level=level, excluded=left, scale=scale)
+
+
+@dataclass(frozen=True)
+class ReplicatedMean:
+    """A figure of several runs: ``across`` them, each run counting once, and ``pooled``."""
+
+    across: ReplicateSummary
+    pooled: Estimate
+
+
+def replicated_mean(
+    values: Any,
+    runs: Sequence[Hashable],
+    tasks: Sequence[Hashable],
+    *,
+    rate: bool = False,
+    scale: Scale = OPEN_SCALE,
+    excluded: Mapping[str, int] | None = None,
+) -> ReplicatedMean:
+    """Compute mean and spread of run means, and the pooled mean with an interval over tasks.
+
+    Parameters
+    ----------
+    values
+        One column of numbers, one for each trajectory; None and NaN are excluded and counted.
+    runs
+        The run of each value. Runs without any value count as undefined.
+    tasks
+        The task of each value: all runs play the same ones, so tasks are taken as independent.
+    rate, scale
+        As in `measure_mean`: one run alone has the interval that it has on every page.
+    excluded
+        Why values are not there, each counted once, those that are None or NaN among ``values``
+        as well. Left out, these are counted as missing.
+
+    Notes
+    -----
+    With run means m_1 … m_R: their mean, the sample standard deviation s (R − 1), and the range, as
+    papers give three runs. s says how far one run may lie from another on these tasks; the pooled
+    interval says how far the mean may lie from that on other tasks. Neither holds the other. s
+    needs two runs, the interval two tasks. With unequal numbers of values per run the mean of means
+    and the pooled mean differ.
+    """
+    column = as_column(values)
+    check_length_of(runs, column.size, "runs")
+    names, codes = encode(runs)
+    there = ~np.isnan(column)
+    ns = np.bincount(codes[there], minlength=len(names))
+    sums = np.bincount(codes[there], weights=column[there], minlength=len(names))
+    means = [float(total / n) if n else None for total, n in zip(sums, ns, strict=True)]
+    # With reasons given, a value that is not there was counted under its own.
+    gone = {MISSING: int((~there).sum())} if excluded is None and not there.all() else excluded
+    kept = [task for task, known in zip(tasks, there, strict=True) if known]
+    pooled = measure_mean(column[there], kept, rate=rate, scale=scale, excluded=gone)
+    return ReplicatedMean(across_replicates(means), pooled)
 
 
 def pass_power(

@@ -62,9 +62,31 @@ def test_the_leader_and_how_far_ahead() -> None:
     make_agent(dataset, "bob", [1, 1, 1, 1, 1, 0, 0, 0])
     said = report().sentence
     # 7/8 and 5/8; on the eight common tasks the difference is 2/8 = 25 points.
-    assert said.startswith("Ada leads: accurate on 87.5 % of 8 trajectories (95 % Wilson interval ")
-    assert ", 25.0 points ahead of Bob (95 % interval −15.6 to " in said
-    assert said.endswith("paired by task, n = 8 tasks): not a clear difference.")
+    assert said.startswith(
+        "No agent clearly leads. Ada is accurate on 87.5 % of 8 trajectories (95 % Wilson interval "
+    )
+    assert ", 25.0 points above Bob (95 % interval −15.6 to " in said
+    assert said.endswith("n = 8 tasks): not a clear difference.")
+
+
+def test_who_leads_is_named_only_where_it_is_clear_of_every_other() -> None:
+    dataset = make_dataset(tasks=20)
+    make_agent(dataset, "ada", [1] * 20)
+    make_agent(dataset, "bob", [0] * 20)
+    assert report().sentence.startswith("Ada leads: accurate on 100.0 % of 20 trajectories")
+    # Cleo ties with Ada, so both lead; with Dan nearly as good, nobody does.
+    make_agent(dataset, "cleo", [1] * 20)
+    assert report().sentence.startswith("Ada and Cleo lead together: they are each accurate on")
+    make_agent(dataset, "dan", [1] * 19 + [0])
+    assert report().sentence.startswith("No agent clearly leads. Ada and Cleo are each accurate on")
+
+
+def test_nobody_leads_at_nothing() -> None:
+    dataset = make_dataset(tasks=20)
+    for name in ("ada", "bob"):
+        make_agent(dataset, name, [0] * 20)
+    said = report().sentence
+    assert said.startswith("No agent leads: Ada and Bob are each accurate on 0.0 % of 20")
 
 
 def test_a_tie_is_said_to_be_one() -> None:
@@ -72,7 +94,7 @@ def test_a_tie_is_said_to_be_one() -> None:
     for name in ("ada", "bob"):
         make_agent(dataset, name, [1, 1, 0, 0])
     made = report()
-    assert made.sentence.startswith("Ada and Bob lead together: each is accurate on 50.0 % of 4")
+    assert made.sentence.startswith("No agent leads: Ada and Bob are each accurate on 50.0 % of 4")
     assert [cells(board(made), name)["rank"] for name in ("Ada", "Bob")] == [1, 1]
 
 
@@ -268,8 +290,8 @@ def test_agents_are_ranked_by_what_their_system_names() -> None:
     # Means 75 and 50; t of 3 degrees of freedom is 3.182446, and s of 100, 80, 60, 60 is 19.1485:
     # 75 ± 3.182446 · 19.1485 / 2 = 75 ± 30.47, cut off at 100.
     assert made.sentence.startswith(
-        "Ada leads: preference satisfaction 75.0 % over 4 trajectories "
-        "(95 % t interval 44.5 to 100 %), 25.0 points ahead of Bob (95 % interval "
+        "No agent clearly leads. Ada has preference satisfaction 75.0 % over 4 trajectories "
+        "(95 % t interval 44.5 to 100 %), 25.0 points above Bob (95 % interval "
     )
     row = cells(board(made), "Ada")
     assert (row["satisfied %"], row["satisfied % n"], row["rank"]) == (75, 4, 1)
@@ -290,7 +312,7 @@ def test_a_fraction_of_each_trajectory_is_no_share_of_trajectories() -> None:
             make_trajectory(run, task, accurate=float(value == 1), goal_conditions=value)
     made = report()
     assert made.sentence.startswith(
-        "Ada leads: successful on 50.0 % of 4 trajectories (95 % Wilson"
+        "No agent clearly leads. Ada is successful on 50.0 % of 4 trajectories (95 % Wilson"
     )
     row = cells(board(made), "Ada")
     # 0.75 ± 3.182446 · 0.288675 / 2 = 0.75 ± 0.459347, cut off at 1: t, not Wilson.

@@ -100,10 +100,12 @@ def test_the_lead_is_on_common_tasks() -> None:
         metrics={"reward": 0.0}
     )
     found = report()
-    assert found.sentence.startswith("ada gets a reward of 1 in 100.0 % of 6 trajectories")
+    assert found.sentence.startswith(
+        "No agent clearly leads. ada gets a reward of 1 in 100.0 % of 6 trajectories"
+    )
     # Differences on the six tasks: 1, 1, 1, 0, 0, 0; half a point of share.
-    assert "50.0 points ahead of bob (95 % interval" in found.sentence
-    assert "paired by task, n = 6 tasks)" in found.sentence
+    assert "50.0 points above bob (95 % interval" in found.sentence
+    assert "n = 6 tasks): not a clear difference" in found.sentence
     table = found.table("outcomes")
     assert table is not None
     reward = table.rows[1][4]
@@ -112,7 +114,7 @@ def test_the_lead_is_on_common_tasks() -> None:
 
 def test_equal_leaders_lead_together() -> None:
     make_imported(("ada", "bob"))
-    assert report().sentence.startswith("ada and bob lead together")
+    assert report().sentence.startswith("No agent leads: ada and bob each get a")
 
 
 def test_other_numbers_of_tasks_and_trials_are_said() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.stats.columns import MISSING
-from analysis.stats.descriptive.means import replicated_mean
+from analysis.stats.descriptive.trials import replicated_mean
 from benchmarks.core.means import across_replicates
 
 
