@@ -13,7 +13,7 @@ from analysis.figures.layout.theme import Figure
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.pages.links import Addresses, Link, Links, OneAddress
 from analysis.pages.prose import Prose, read_prose
-from analysis.reports import chosen_runs, figure_specs, run_marks
+from analysis.reports import chosen_runs, extremes, figure_specs, run_marks
 from analysis.reports.content import (
     Cell,
     Column,
@@ -29,7 +29,7 @@ from analysis.reports.content import (
     text_column,
 )
 from analysis.reports.formatting import Unit
-from analysis.stats.results import FEW_CLUSTERS, Estimate, plural_of
+from analysis.stats.results import Estimate, few_clusters, plural_of
 
 Data = TypeVar("Data")
 Result = TypeVar("Result")
@@ -271,8 +271,9 @@ class DeclaredPage(Generic[Data, Result]):
     ``answers`` says whether a result answers the page's question: without data in the address, a
     page opens on data that do.
     ``deferred`` is what takes too long for a request. ``waits`` says of a result that its answer
-    is still being computed by a job, so that the report must not be stored. ``observation`` is what
-    n counts where intervals take each value as independent, in the singular.
+    is still being computed by a job, so that the report must not be stored. ``compared`` gives the
+    differences that the page tests, and their unit: where one is not clear, the page says how large
+    it would have to be.
     """
 
     load: Callable[[Selection], Data | NothingToShow]
@@ -283,7 +284,7 @@ class DeclaredPage(Generic[Data, Result]):
     deferred: DeferredPart[Any] | None = None
     answers: Callable[[Result], bool] = lambda _: True
     waits: Callable[[Result], bool] = lambda _: False
-    observation: str = "observation"
+    compared: Callable[[Result], tuple[Sequence[Estimate], Unit]] | None = None
 
     def answer(self, folder: str, selection: Selection) -> Report:
         """Return the sentence with its figure and its table, or why there is none."""
@@ -302,7 +303,8 @@ class DeclaredPage(Generic[Data, Result]):
         )
         parts, _ = self._parts(result)
         whole = with_few_clusters(_with_parts(report, parts, selection, result, prose))
-        return with_few_observations(whole, self.observation)
+        unseen = extremes.unseen(*self.compared(result)) if self.compared is not None else ""
+        return replace(whole, notices=(*whole.notices, Notice(unseen))) if unseen else whole
 
     def details(self, folder: str, selection: Selection) -> Report:
         """Return the other figures and tables, and how all of it was computed."""
@@ -425,13 +427,14 @@ def _without_answer(folder: str, selection: Selection, nothing: NothingToShow) -
 
 
 def few_clusters_notices(estimates: Iterable[Estimate]) -> tuple[Notice, ...]:
-    """Return one notice for each kind of cluster of which an interval has fewer than 40."""
+    """Return one notice for each kind of cluster that an estimate warns of being few."""
     found: dict[str, list[int]] = {}
     for estimate in estimates:
         interval = estimate.interval
         if interval is not None and interval.unit:
             clusters = interval.details["clusters"]
-            if clusters < FEW_CLUSTERS:
+            warning = few_clusters(clusters, interval.unit)
+            if warning and set(warning) <= set(estimate.warnings):
                 found.setdefault(interval.unit, []).append(clusters)
     return tuple(_notice(min(counts), max(counts), unit) for unit, counts in found.items())
 
@@ -440,21 +443,6 @@ def _notice(low: int, high: int, unit: str) -> Notice:
     context = {"low": low, "high": high, "unit": unit, "many": plural_of(unit)}
     (found,) = read_prose("pages/_few_clusters.html", context).notices()
     return found
-
-
-def few_tasks(estimates: Iterable[Estimate]) -> tuple[int, int] | None:
-    """Return the smallest and largest number of tasks under an interval, where it is below 40.
-
-    For pages whose intervals take each task once: those need no clusters, but rest on few all the
-    same. None where every interval has enough.
-    """
-    counts = [
-        interval.details["clusters"] if interval.unit else estimate.n
-        for estimate in estimates
-        if (interval := estimate.interval) is not None
-    ]
-    few = [count for count in counts if count < FEW_CLUSTERS]
-    return (min(few), max(few)) if few else None
 
 
 def with_few_clusters(report: Report) -> Report:
@@ -466,21 +454,6 @@ def with_few_clusters(report: Report) -> Report:
         if notice.text.partition(":")[0] not in titles
     )
     return replace(report, notices=(*report.notices, *notices)) if notices else report
-
-
-def with_few_observations(report: Report, observation: str) -> Report:
-    """Add a notice where intervals rest on fewer than 40 values, such as one for each task.
-
-    A report that warns of few tasks already, or of other few clusters, stays as it is.
-    """
-    if any(notice.text.startswith("Few ") for notice in report.notices):
-        return report
-    few = few_tasks(_estimates_of(report))
-    return (
-        report
-        if few is None
-        else replace(report, notices=(*report.notices, _notice(*few, observation)))
-    )
 
 
 def _estimates_of(report: Report) -> list[Estimate]:

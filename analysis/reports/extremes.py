@@ -1,11 +1,30 @@
 """Extremes in words: what a sentence may say of the highest or lowest of several groups."""
 
-from analysis.reports.formatting import Unit, difference, ends, level, listed, number, plural
-from analysis.stats.comparison.extremes import Extreme
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from analysis.reports.formatting import (
+    Unit,
+    difference,
+    ends,
+    level,
+    listed,
+    number,
+    plural,
+    stated_change,
+)
+from analysis.stats.comparison.detectable import smallest_difference
 from analysis.stats.results import Estimate
 
+if TYPE_CHECKING:
+    from analysis.stats.comparison.extremes import Extreme
 
-def beyond(extreme: Extreme, unit: Unit) -> str:
+# A difference of shares above this is hardly ever there to be shown.
+LARGEST_SHOWN = 0.9
+
+
+def beyond(extreme: "Extreme", unit: Unit) -> str:
     """Return how far an extreme lies from the next group: "8.1 points above B (95 % …)"."""
     gap = extreme.difference
     if gap is None:
@@ -21,16 +40,13 @@ def certainty(gap: Estimate, unit: Unit) -> str:
     interval, n = gap.interval, f"n = {plural(gap.n, 'task')}"
     if interval is None:
         return f"{n}: no interval" if gap.no_interval else n
-    low, high = interval.low, interval.high
-    # A distance "below" is written without its sign, and so are its ends.
-    turned = type(interval)(
-        -high, -low, interval.level, interval.method, interval.details, interval.unit
-    )
-    shown = turned if (gap.value or 0.0) < 0 else interval
-    return f"{level(interval)} interval {ends(shown, unit).removesuffix(' %')}, {n}"
+    if (gap.value or 0.0) < 0:
+        # A distance "below" is written without its sign, and so are its ends.
+        interval = replace(interval, low=-interval.high, high=-interval.low)
+    return f"{level(interval)} interval {ends(interval, unit).removesuffix(' %')}, {n}"
 
 
-def standing(extreme: Extreme, unit: Unit, *, lowest: bool = False, group: str = "agent") -> str:
+def standing(extreme: "Extreme", unit: Unit, *, lowest: bool = False, group: str = "agent") -> str:
     """Return a clause that names the group with the highest (lowest) value only where it is clear.
 
     ``group`` is what one of the groups is called.
@@ -51,3 +67,56 @@ def standing(extreme: Extreme, unit: Unit, *, lowest: bool = False, group: str =
             return f"{names} {verb} {value}, {beyond(extreme, unit)}"
     none = f"no {group} is clearly lowest" if lowest else f"no {group} clearly leads"
     return f"{none}; {names} {'have' if several else 'has'} {value}, {beyond(extreme, unit)}"
+
+
+def unseen(differences: Sequence[Estimate], unit: Unit) -> str:
+    """Return how large a difference has to be to show, where one of these is not clear."""
+    open_ones = [one for one in differences if one.value is not None and not one.is_clear]
+    if not open_ones:
+        return ""
+    sizes = [size for one in open_ones if (size := smallest_difference(one)) is not None]
+    tasks = sorted({one.n for one in open_ones})
+    n = f"{tasks[0]:,} to {tasks[-1]:,} tasks" if len(tasks) > 1 else plural(tasks[0], "task")
+    if not sizes or (unit == "share" and min(sizes) > LARGEST_SHOWN):
+        return f"{n} are too few to show any difference here: “not clear” does not mean “equal”."
+    most = min(max(sizes), 1.0) if unit == "share" else max(sizes)
+    low, high = (difference(end, unit) for end in (min(sizes), most))
+    about = high if low == high else f"{low.removesuffix(' points')} to {high}"
+    together = any("comparisons" in one.interval.details for one in open_ones if one.interval)
+    family = ", all comparisons together" if together else ""
+    return (
+        f"“Not clear” does not mean “equal”: with {n} only a difference of about {about} would "
+        f"show (80 % power{family})."
+    )
+
+
+def clear_changes(changes: Sequence[tuple[str, Estimate]], unit: Unit) -> str:
+    """Return whose changes are clear, as a clause after the measure; empty without any change.
+
+    The largest clear ones come first; where none is clear, what the intervals leave open.
+    """
+    known = [(name, one) for name, one in changes if one.value is not None]
+    if not known:
+        return ""
+    clear = [pair for pair in known if pair[1].is_clear]
+    clear.sort(key=lambda pair: -abs(pair[1].value or 0.0))
+    if clear:
+        shown = [f"for {name} by {stated_change(one, unit)}" for name, one in clear[:2]]
+        more = f" and {len(clear) - 2} more" if len(clear) > 2 else ""
+        return f"clearly changes {', '.join(shown)}{more}"
+    if len(known) == 1:
+        name, one = known[0]
+        return f"does not clearly change for {name}: {stated_change(one, unit)}"
+    found = _span([one.value or 0.0 for _, one in known], unit)
+    inside = [
+        end for _, one in known if one.interval for end in (one.interval.low, one.interval.high)
+    ]
+    if not inside:
+        return f"clearly changes for nobody ({found})"
+    return f"clearly changes for nobody ({found}; intervals from {_span(inside, unit)})"
+
+
+def _span(values: Sequence[float], unit: Unit) -> str:
+    """Return the lowest and the highest of some differences: −3.1 to +12.5 points."""
+    low, high = (difference(end, unit, signed=True) for end in (min(values), max(values)))
+    return low if low == high else f"{low.removesuffix(' points')} to {high}"

@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from django import template
 
 from analysis.filters.selection import Selection
 from analysis.reports import addresses, chosen_runs, extremes, formatting
 from analysis.reports.formatting import Unit
-from analysis.stats.comparison.extremes import Extreme
 from analysis.stats.results import Estimate, Interval
+
+if TYPE_CHECKING:
+    from analysis.stats.comparison.extremes import Extreme
 
 register = template.Library()
 
@@ -141,7 +144,7 @@ def dataset_name(selection: Selection) -> str:
 
 
 @register.filter
-def beyond(extreme: Extreme, unit: Unit) -> str:
+def beyond(extreme: "Extreme", unit: Unit) -> str:
     """Return how far an extreme lies from the next: 8.1 points above B (95 % interval …)."""
     return extremes.beyond(extreme, unit)
 

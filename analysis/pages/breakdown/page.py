@@ -222,6 +222,7 @@ def _published(one: PublishedShare) -> Cell:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    compared=lambda result: (result.differences, result.points),
     figure=FigureOf(
         "grid",
         lambda result: f"{result.measure.title}, by {result.name}",

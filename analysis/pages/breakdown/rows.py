@@ -180,6 +180,12 @@ class BreakdownResult:
         return find_extreme({kind.title: kind.value for kind in self.pooled}, self._difference)
 
     @property
+    def differences(self) -> list[Estimate]:
+        """The differences of the hardest and the easiest kind from the next."""
+        found = (one.difference for one in (self.hardest, self.easiest))
+        return [one for one in found if one is not None]
+
+    @property
     def apart(self) -> tuple[int, int]:
         """How many pairs of kinds clearly differ, and how many pairs there are."""
         titles = [kind.title for kind in self.pooled]

@@ -107,6 +107,7 @@ CONTENT = DeclaredPage(
     load=load,
     compute=compare,
     answers=lambda result: bool(result.tested),
+    compared=lambda result: ([one.difference for one in result.tested], result.data.unit),
     figure=FigureOf(
         "differences",
         lambda result: (

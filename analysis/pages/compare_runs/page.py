@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from analysis.browser.comparison.run_measures import Attempt, RunMeasure, TaskText
 from analysis.pages.prose import Prose, read_prose
 from analysis.reports.content import Notice, how_interval
+from analysis.reports.extremes import unseen
 from analysis.reports.formatting import Unit, ends, number
 
 if TYPE_CHECKING:
@@ -127,11 +128,9 @@ class FlipReport:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """The notices, such as that there are few tasks."""
-        # Brings numpy, which the start of the web server does without.
-        from analysis.pages.declaration import few_clusters_notices
-
-        return few_clusters_notices([self.comparison.difference])
+        """How large a difference has to be to show, where that found is not clear."""
+        text = unseen([self.comparison.difference], self.unit)
+        return (Notice(text),) if text else ()
 
     @property
     def several(self) -> bool:

@@ -153,7 +153,7 @@ def _compared_lengths(result: ConditionsResult) -> Sequence[str]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
-    answers=lambda result: bool(result.others and result.baseline and result.largest),
+    answers=lambda result: bool(result.others and result.baseline and result.changed),
     figure=FigureOf(
         "accuracy",
         lambda result: f"{result.name_first} by condition, an agent in each panel",
@@ -210,5 +210,5 @@ CONTENT = DeclaredPage(
             link=lambda _: None,
         ),
     ),
-    observation="trajectory",
+    compared=lambda result: (list(result.change.values()), "share"),
 )

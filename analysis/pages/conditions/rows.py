@@ -11,6 +11,7 @@ from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.pages.leaderboard.rows import ACCURATE, paired_difference
 from analysis.reports import addresses
 from analysis.reports.content import exclusions, how_interval
+from analysis.reports.extremes import clear_changes
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.results import Estimate
 from benchmarks.core.conditions import STANDARD
@@ -68,23 +69,7 @@ class AccuracyChange:
     agent: str
     condition: str
     title: str
-    before: Estimate
-    after: Estimate
     change: Estimate
-
-    @property
-    def value(self) -> float:
-        return self.change.value or 0.0
-
-    @property
-    def size(self) -> float:
-        return abs(self.value)
-
-    @property
-    def is_clear(self) -> bool:
-        """Return whether the interval of the change excludes 0."""
-        interval = self.change.interval
-        return interval is not None and not interval.low <= 0 <= interval.high
 
 
 @dataclass(frozen=True)
@@ -172,30 +157,20 @@ class ConditionsResult:
         return [kind for kind in known if kind in self.conditions]
 
     @property
-    def largest(self) -> "AccuracyChange | None":
-        """The largest change: under the contrast, or else under any condition."""
-        return max(self._changes, key=lambda one: (one.size, one.agent), default=None)
-
-    @property
-    def tied(self) -> list[str]:
-        """The agents whose accuracy changes as much as that of the first."""
-        most = self.largest
-        return [
-            one.agent
-            for one in self._changes
-            if most is not None
-            and one.condition == most.condition
-            and abs(one.value - most.value) < NEARLY
+    def changed(self) -> str:
+        """Which changes are clear, under the contrast or else under any condition."""
+        changes, several = self._changes, len({one.condition for one in self._changes}) > 1
+        named = [
+            (f"{one.agent} (“{one.title}”)" if several else one.agent, one.change)
+            for one in changes
         ]
+        return clear_changes(named, "share")
 
     @property
-    def smallest(self) -> "AccuracyChange | None":
-        """The smallest change, or one the other way, of another agent; of one condition alone."""
-        changes, most = self._changes, self.largest
-        if most is None or len({one.condition for one in changes}) > 1:
-            return None
-        least = min(changes, key=lambda one: one.value if most.value > 0 else -one.value)
-        return least if least.agent != most.agent else None
+    def changed_condition(self) -> str:
+        """The title of the condition of all these changes; empty where there are several."""
+        titles = list(dict.fromkeys(one.title for one in self._changes))
+        return titles[0] if len(titles) == 1 else ""
 
     @property
     def _changes(self) -> list["AccuracyChange"]:
@@ -205,8 +180,6 @@ class ConditionsResult:
                 agent,
                 condition,
                 self.title(condition),
-                self.accuracy[agent, self.baseline],
-                self.accuracy[agent, condition],
                 change,
             )
             for (agent, condition), change in self.change.items()

@@ -21,7 +21,7 @@ from analysis.reports.content import (
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import plural
 from analysis.stats.comparison.multiplicity import AdjustedTest, Family
-from analysis.stats.results import FEW_CLUSTERS, Estimate
+from analysis.stats.results import Estimate
 from analysis.stats.trends import gee, mixed_models
 from analysis.stats.trends.decline import Alignment
 from analysis.stats.trends.slopes import SHARED, SlopeModels, curve_name, slope_models, slope_tests
@@ -194,11 +194,6 @@ class TurnResult:
     def tasks(self) -> int:
         """The number of tasks that the scores are about."""
         return int(self.data.frame["task"].nunique())
-
-    @property
-    def few_tasks(self) -> bool:
-        """Return whether these are too few for intervals that draw tasks."""
-        return self.tasks < FEW_CLUSTERS
 
 
 def slope_of(one: SlopeModels) -> float:

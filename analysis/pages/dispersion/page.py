@@ -446,5 +446,4 @@ CONTENT = DeclaredPage(
         ),
     ),
     deferred=DEFERRED,
-    observation="agent",
 )

@@ -332,6 +332,10 @@ CONTENT = DeclaredPage(
     load=load,
     compute=compute,
     answers=lambda page: bool(page.effects.tested),
+    compared=lambda result: (
+        [one.difference for one in result.effects.tested],
+        result.effects.unit,
+    ),
     figure=FigureOf(
         "changes",
         lambda page: f"Change in {page.effects.measure.title} on the same tasks",

@@ -189,11 +189,10 @@ class EffectsResult:
 
     @property
     def largest(self) -> AgentEffect | None:
-        """The change that goes farthest, where there are several and any goes somewhere."""
+        """The largest of the clear changes, where several changes were tested."""
         if len(self.tested) < 2:
             return None
-        found = max(self.tested, key=lambda one: abs(one.difference.value or 0))
-        return found if found.difference.value else None
+        return max(self.clear, key=lambda one: abs(one.difference.value or 0), default=None)
 
     @property
     def moves(self) -> list[MeanChange]:

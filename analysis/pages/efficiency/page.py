@@ -268,6 +268,10 @@ def columns(result: EfficiencyResult) -> Sequence[ColumnOf[EfficiencyRow]]:
 CONTENT = DeclaredPage(
     load=load,
     compute=compute,
+    compared=lambda result: (
+        [result.best.difference] if result.best.difference is not None else [],
+        result.points,
+    ),
     figure=FigureOf(
         "efficiency",
         lambda result: f"{result.data.main.title} beside what it took",

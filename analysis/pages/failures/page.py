@@ -1,4 +1,4 @@
-"""The failures page shows how an agent fails: endings, faults and low scores, beside the others."""
+"""The failures page shows how often an agent fails and among failures how, beside the others."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,6 @@ from analysis.frames.failures import find_faults
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.scores import turn_scores
 from analysis.pages.declaration import (
-    EVERYTHING,
     ColumnOf,
     DeclaredPage,
     FigureOf,
@@ -65,7 +64,8 @@ def load(selection: Selection) -> FailureData | NothingToShow:
     labels = system.labels
     if not labels.headlines:
         return why_no_runs(selection)
-    runs, metric = selection.runs, labels.headlines[0]
+    # The family is that of all agents of the data, whichever of them are shown.
+    runs, metric = selection.family or selection.runs, labels.headlines[0]
     measure = labels.measures[metric]
     frame = outcome_frame(runs, [metric])
     if not len(frame):
@@ -81,31 +81,38 @@ def load(selection: Selection) -> FailureData | NothingToShow:
         names = known["trajectory"], known["dimension"], known["score"]
         scores = {(pk, key): score for pk, key, score in zip(*names, strict=True)}
     faults = find_faults(ids, system.faults)
-    rows = list(zip(ids, frame["run"], frame["termination"], frame["failed"], strict=True))
+    rows = list(zip(ids, frame["run"], frame["termination"], strict=True))
 
     def values(fact: Fact) -> list[float | None]:
         match fact.kind:
             case "ending":
-                return [float(end == fact.code and failed == 1) for _, _, end, failed in rows]
+                return [float(end == fact.code) for _, _, end in rows]
             case "fault":
                 return [float(fact.code in faults[pk].turns) for pk, *_ in rows]
         below = [
             None if (score := scores.get((pk, fact.code))) is None or run not in bars
             else float(score < bars[run] - NEARLY)
-            for pk, run, *_ in rows
+            for pk, run, _ in rows
         ]  # fmt: skip
         return below
 
     facts = known_facts(labels, system.faults, dimensions, frame, list(bars.values()))
     columns = {fact.key: values(fact) for fact in facts}
-    shown = tuple(fact for fact in facts if any(columns[fact.key]))
+    failures = (frame["failed"] == 1).tolist()
+    shown = tuple(
+        fact
+        for fact in facts
+        if any(value and failed for value, failed in zip(columns[fact.key], failures, strict=True))
+    )
     several = Trajectory.objects.filter(run__in=[run.pk for run in runs], turn_count__gt=1).exists()
     return FailureData(
         runs,
+        selection.runs,
         measure,
         metric,
         add_facts(frame, shown, columns),
         shown,
+        len(facts),
         tuple(one for one in facts if one not in shown and one.kind == FAULT) if several else (),
         faults,
         dict(Trajectory.objects.filter(pk__in=ids).order_by().values_list("pk", "turn_count")),
@@ -121,11 +128,13 @@ def _failed(values: Any, measure: Measure) -> Any:
     return (values < most - NEARLY).astype("float64").where(values.notna())
 
 
-def link(row: FactRow) -> Link:
-    """Return the trajectories that show a fact."""
-    if 0 < len(row.ids) <= MOST_IDS:
-        return Link(runs=(row.run.pk,), more={"ids": ",".join(map(str, row.ids))})
-    return Link(runs=(row.run.pk,))
+def link(row: FactRow) -> Link | None:
+    """Return the failures of the agent that show a fact; None where they cannot be named."""
+    return _named(row.ids)
+
+
+def _named(ids: Sequence[int]) -> Link | None:
+    return Link(more={"ids": ",".join(map(str, ids))}) if 0 < len(ids) <= MOST_IDS else None
 
 
 def draw(result: FailureResult, url: UrlOf) -> Figure | None:
@@ -142,10 +151,11 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
     ):
         those = [row for row in kept if row.clear == clear]
         rows = [(row.fact.title, row.difference) for row in those]
-        groups.append(ForestRows(name, rows, [url(link(row)) for row in those], look))
+        links = [url(link(row) or Link(runs=(row.run.pk,))) for row in those]
+        groups.append(ForestRows(name, rows, links, look))
     return forest(
         groups,
-        title="Difference in share of trajectories",
+        title="Difference in share of failures",
         unit="share",
         differences=True,
         least=-0.1,
@@ -154,7 +164,7 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
 
 
 def draw_profiles(result: FailureResult, url: UrlOf) -> Figure | None:
-    """Draw the share of every agent's trajectories that show each fact."""
+    """Draw the share of every agent's failures that show each fact."""
     table = result.profiles
     links = {
         (agent.run.label, fact.title): url(Link(runs=(agent.run.pk,)))
@@ -192,22 +202,22 @@ def columns(result: FailureResult) -> Sequence[ColumnOf[FactRow]]:
     """Give each fact its shares, its difference, and its turn."""
     kinds: Mapping[str, str] = {ENDING: "Ending", FAULT: "Fault", DIMENSION: "Low score"}
     compared: tuple[ColumnOf[FactRow], ...] = (
-        estimate_of("Other agents", lambda row: row.others, "share", part="others",
-                    help="Mean over tasks of the other agents’ share",
-                    link=lambda row: Link(runs=row.beside)),
+        estimate_of("Other agents", lambda row: row.others, "share", part="others", show_n=True,
+                    help="Share of the other agents’ failures",
+                    link=lambda row: _named(row.other_ids)),
         ColumnOf(
             estimate_column(
-                "Difference", "difference", "Paired by task; intervals hold for all rows together"
+                "Difference", "difference", "On tasks that both failed; intervals hold together"
             ),
             lambda row: points_cell(row.difference),
-            lambda _: EVERYTHING,
+            lambda _: None,
         ),
         text_of("Clear", lambda row: "yes" if row.clear else "no", "clear"),
     )  # fmt: skip
     return (
         text_of("What", lambda row: row.fact.title, "fact", sub=lambda row: kinds[row.fact.kind]),
         estimate_of(result.agent.run.label, lambda row: row.mine, "share", part="share",
-                    help="Share of the agent’s trajectories, with a 95 % interval"),
+                    help="Share of the agent’s failures, with a 95 % interval", show_n=True),
         *(compared if result.compared else ()),
         ColumnOf(
             number_column("Turn", "first turn", "Median of the turn that first shows it"),
@@ -222,9 +232,19 @@ def summary_columns(result: FailureResult) -> Sequence[ColumnOf[AgentSummary]]:
     def agent(one: AgentSummary) -> Cell:
         return run_marks.agent_cell(one.run)
 
+    more: tuple[ColumnOf[AgentSummary], ...] = (
+        ColumnOf(
+            estimate_column(
+                "Than the others", "difference", "Paired by task; intervals hold together"
+            ),
+            lambda one: points_cell(one.more),
+        ),
+    )
+
     return (
         ColumnOf(Column("Agent", ("agent", "kind", "run"), num=False), agent),
         estimate_of("Fails", lambda one: one.failed, "share", part="fails", show_n=True),
+        *(more if result.others else ()),
         count_of("Failures", lambda one: one.failures),
         ColumnOf(
             Column("Why most of them fail", ("cause",), num=False, words=True),
@@ -241,7 +261,7 @@ def _no_cause(failures: int) -> str:
 
 def profile_title(result: FailureResult) -> str:
     """Name the figure after its agent."""
-    return f"What sets {result.agent.run.label} apart"
+    return f"How the failures of {result.agent.run.label} differ"
 
 
 def of_run(run: ChosenRun) -> Link:

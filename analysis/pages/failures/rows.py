@@ -1,4 +1,7 @@
-"""The failure profile of an agent: every fact about its trajectories, against the other agents."""
+"""The failure profile of an agent: how often it fails, and among failures how.
+
+Every number on facts counts failures alone; how often an agent fails is a question of its own.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,8 +14,9 @@ import numpy as np
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.failures import TrajectoryFaults
-from analysis.reports.formatting import plural
-from analysis.stats.comparison.paired import NO_COMMON_TASK, compare_pair, pair_by_task
+from analysis.reports.formatting import difference, plural
+from analysis.stats.comparison.label_swaps import SwapFamily, SwapResult, swap_family
+from analysis.stats.comparison.paired import pair_by_task, paired_difference
 from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 
 NOT_JUDGED = "not judged"
 NO_OTHER = "no other agent"
+NO_FAILURE = "no failure"
+SEED = 20261124
 # Turns from this one on are counted together.
 LATE = 12
 ENDING, FAULT, DIMENSION = "ending", "fault", "dimension"
@@ -52,18 +58,21 @@ class Fact:
 
 @dataclass(frozen=True)
 class FailureData:
-    """Trajectories of all agents: a row for each, with its faults.
+    """Trajectories of all agents of the data: a row for each, with its faults.
 
     ``frame`` has the columns of `outcome_frame`, ``failed`` (NaN: unknown), and one for each of
-    ``facts`` by its key, 1 or 0 (NaN: not judged). ``scores`` are mean scores of the last plan by
+    ``facts`` by its key, 1 or 0 (NaN: not judged). ``shown`` are the runs that the address leaves,
+    ``known`` counts the facts that the system has. ``scores`` are mean scores of the last plan by
     trajectory and dimension. ``wanted`` is the agent of the address, if there is one.
     """
 
     runs: tuple[ChosenRun, ...]
+    shown: tuple[ChosenRun, ...]
     measure: Measure
     metric: str
     frame: "DataFrame"
     facts: tuple[Fact, ...]
+    known: int
     absent: tuple[Fact, ...]
     faults: Mapping[int, TrajectoryFaults]
     lengths: Mapping[int, int]
@@ -71,31 +80,44 @@ class FailureData:
     answer: str
     wanted: str = ""
 
+    @cached_property
+    def failures(self) -> "DataFrame":
+        """The rows of trajectories that failed."""
+        return self.frame[self.frame["failed"] == 1]
+
+    @property
+    def family_size(self) -> int:
+        """How many comparisons the family has: every agent on every fact that the system knows."""
+        return len(self.runs) * self.known
+
 
 @dataclass(frozen=True)
 class FactRow:
-    """A fact about an agent, beside the other agents on the same tasks.
+    """A fact about the failures of an agent, beside those of the other agents.
 
-    ``mine`` is its share of the agent's trajectories, ``others`` the mean over tasks of the others'
-    share, ``difference`` the agent minus the others, with an interval that holds for all rows
-    together. ``ids`` are the agent's trajectories with it, ``first`` the median of the turn in
-    which they first show it. ``beside`` are the runs of the other agents.
+    ``mine`` and ``others`` are its shares of their failures, ``difference`` is the agent minus the
+    others on tasks that both failed, with an interval that holds for all agents and facts together.
+    ``ids`` and ``other_ids`` are the failures that show it, ``first`` the median of the turn in
+    which the agent's first show it.
     """
 
     fact: Fact
     run: ChosenRun
     mine: Estimate
     others: Estimate
-    difference: Estimate
+    found: SwapResult
     ids: tuple[int, ...]
+    other_ids: tuple[int, ...]
     first: float | None
-    beside: tuple[int, ...] = ()
+
+    @property
+    def difference(self) -> Estimate:
+        return self.found.difference
 
     @property
     def clear(self) -> bool:
         """Return whether the interval of the difference excludes 0."""
-        interval = self.difference.interval
-        return interval is not None and (interval.low > 0 or interval.high < 0)
+        return self.difference.is_clear
 
     @property
     def excess(self) -> float:
@@ -106,10 +128,11 @@ class FactRow:
 
 @dataclass(frozen=True)
 class AgentSummary:
-    """An agent with how often it fails, and why most of its failures do."""
+    """An agent with how often it fails, against the others, and why most of its failures do."""
 
     run: ChosenRun
     failed: Estimate
+    more: Estimate
     failures: int
     cause: Cause | None
 
@@ -126,7 +149,7 @@ class FailureResult:
 
     @property
     def others(self) -> int:
-        return len(self.agents) - 1
+        return len(self.data.runs) - 1
 
     @property
     def compared(self) -> bool:
@@ -139,9 +162,17 @@ class FailureResult:
         return [row for row in self.rows if row.clear and row.excess > 0]
 
     @property
-    def less(self) -> list[FactRow]:
-        """Facts that are clearly less frequent than among the others."""
-        return [row for row in self.rows if row.clear and row.excess < 0]
+    def smallest(self) -> str:
+        """How large a difference has to be to show, where one is not clear; empty else."""
+        sizes = [
+            min(row.found.smallest, 1.0)
+            for row in self.rows
+            if not row.clear and row.found.smallest is not None
+        ]
+        if not sizes:
+            return ""
+        low, high = difference(min(sizes), "share"), difference(max(sizes), "share")
+        return high if low == high else f"{low.removesuffix(' points')} to {high}"
 
     @cached_property
     def facts(self) -> dict[str, Fact]:
@@ -189,11 +220,11 @@ class FailureResult:
 
     @property
     def profiles(self) -> MeanTable:
-        """The share of each agent's trajectories that show each fact."""
-        frame = self.data.frame
+        """The share of each agent's failures that show each fact."""
+        failures = self.data.failures
         cells = {}
         for agent in self.agents:
-            mine = frame[frame["run"] == agent.run.pk]
+            mine = failures[failures["run"] == agent.run.pk]
             for fact in self.data.facts:
                 cells[agent.run.label, fact.title] = share_with(mine, fact)
         names = tuple(agent.run.label for agent in self.agents)
@@ -210,8 +241,10 @@ class TellingTurn:
 
 
 def share_with(mine: "DataFrame", fact: Fact) -> Estimate:
-    """Estimate the share of trajectories that show a fact."""
+    """Estimate the share of failures that show a fact."""
     known = mine[mine[fact.key].notna()]
+    if mine.empty:
+        return Estimate.without_value(NO_FAILURE)
     if not len(known):
         return Estimate.without_value(NOT_JUDGED, excluded={NOT_JUDGED: len(mine)})
     left = {NOT_JUDGED: len(mine) - len(known)} if len(known) < len(mine) else {}
@@ -229,11 +262,8 @@ def known_facts(
     facts = []
     for code in dict.fromkeys([*labels.endings, *frame["termination"].tolist()]):
         ending = labels.ending(code)
-        title = ending.title
-        if ending.tone in ("ok", "info"):
-            title = f"{title}, yet failed"
         does = ending.does or f"end as “{ending.title}”"
-        facts.append(Fact(ENDING, code, title, does, ending.sentence))
+        facts.append(Fact(ENDING, code, ending.title, does, ending.sentence))
     for code, fault in faults.all.items():
         facts.append(Fact(FAULT, code, fault.title, fault.does, fault.help))
     if thresholds:
@@ -249,17 +279,44 @@ def compute(data: FailureData) -> FailureResult:
     frame = data.frame
     failed = {run.pk: _failed(data, frame[frame["run"] == run.pk]) for run in data.runs}
     agents = []
-    for run in data.runs:
+    for run in data.shown:
         mine = frame[frame["run"] == run.pk]
         rest = [one for pk, those in failed.items() if pk != run.pk for one in those]
         rate = success_rate(mine["failed"].to_numpy(), mine["task"].tolist())
         cause = structured_cause(failed[run.pk], rest)
-        agents.append(AgentSummary(run, rate, len(failed[run.pk]), cause))
+        more = _failing_more(data, run)
+        agents.append(AgentSummary(run, rate, more, len(failed[run.pk]), cause))
     agents.sort(key=lambda one: (-(one.failed.value or 0), -one.failures, one.run.label))
     agent = next((one for one in agents if one.run.agent == data.wanted), agents[0])
     rows = _rows(data, agent.run)
     turns = telling_turns(data, agent.run, rows)
     return FailureResult(data, agent, tuple(agents), rows, turns)
+
+
+def _failing_more(data: FailureData, run: ChosenRun) -> Estimate:
+    """Return how much more often an agent fails than the others, paired by task."""
+    if len(data.runs) < 2:
+        return Estimate.without_value(NO_OTHER)
+    own = data.frame["run"] == run.pk
+    mine, others = data.frame[own], data.frame[~own]
+    paired = pair_by_task(
+        mine["task"].tolist(), mine["failed"].to_numpy(),
+        others["task"].tolist(), others["failed"].to_numpy(),
+    )  # fmt: skip
+    # Of two agents one difference is the other's turned round.
+    comparisons = len(data.runs) if len(data.runs) > 2 else 1
+    return paired_difference(paired, comparisons=comparisons)
+
+
+def _family(data: FailureData) -> SwapFamily:
+    failures = data.failures
+    return swap_family(
+        failures["run"].astype(str).tolist(),
+        failures["task"].tolist(),
+        {fact.key: failures[fact.key].to_numpy() for fact in data.facts},
+        size=data.family_size,
+        seed=SEED,
+    )
 
 
 def _failed(data: FailureData, mine: "DataFrame") -> list[FailedTrajectory]:
@@ -274,45 +331,30 @@ def _failed(data: FailureData, mine: "DataFrame") -> list[FailedTrajectory]:
 
 
 def _rows(data: FailureData, run: ChosenRun) -> tuple[FactRow, ...]:
-    """Return every fact about an agent, the largest excess over the others first."""
-    frame = data.frame
-    own = frame["run"] == run.pk
-    mine, others = frame[own], frame[~own]
-    beside = tuple(other.pk for other in data.runs if other.pk != run.pk)
+    """Return every fact about an agent's failures, the largest excess over the others first."""
+    failures, several = data.failures, len(data.runs) > 1
+    own = failures["run"] == run.pk
+    mine, others = failures[own], failures[~own]
+    family = _family(data)
+    nothing = SwapResult(Estimate.without_value(NO_FAILURE if several else NO_OTHER))
     rows = []
     for fact in data.facts:
-        ids = tuple(mine[mine[fact.key] == 1]["trajectory"].tolist())
-        if others.empty:
-            second = difference = Estimate.without_value(NO_OTHER)
-        else:
-            paired = pair_by_task(
-                mine["task"].tolist(), mine[fact.key].to_numpy(),
-                others["task"].tolist(), others[fact.key].to_numpy(),
-            )  # fmt: skip
-            found = compare_pair(paired, comparisons=len(data.facts))
-            difference = found.difference
-            second = (
-                Estimate.without_value(NO_COMMON_TASK)
-                if found.second is None
-                else Estimate(
-                    found.second,
-                    len(paired.tasks),
-                    no_interval="the interval is that of the difference",
-                )
-            )
+        ids, beside = (
+            tuple(side[side[fact.key] == 1]["trajectory"].tolist()) for side in (mine, others)
+        )
         rows.append(
             FactRow(
                 fact,
                 run,
                 share_with(mine, fact),
-                second,
-                difference,
+                share_with(others, fact) if several else Estimate.without_value(NO_OTHER),
+                family.results.get((str(run.pk), fact.key), nothing),
                 ids,
-                _first(data, fact, ids),
                 beside,
+                _first(data, fact, ids),
             )
         )
-    rows.sort(key=lambda row: (-row.excess, -(row.mine.value or 0), row.fact.title))
+    rows.sort(key=lambda row: (not row.clear, -row.excess, -(row.mine.value or 0), row.fact.title))
     return tuple(rows)
 
 
@@ -374,11 +416,7 @@ def _turn(data: FailureData, row: FactRow, ids: Sequence[int]) -> TellingTurn:
         middle = median(data.lengths[pk] for pk in ids)
         pk = min(ids, key=lambda one: (abs(data.lengths[one] - middle), one))
         length = data.lengths[pk]
-        return TellingTurn(
-            pk,
-            length,
-            f"{fact.title} after {plural(length, 'turn')}, as the median of such failures",
-        )
+        return TellingTurn(pk, length, f"{fact.title}, after {plural(length, 'turn')}")
     if fact.kind == DIMENSION:
         pk = min(ids, key=lambda one: (data.scores[one, fact.code], one))
         score = data.scores[pk, fact.code]
@@ -392,5 +430,4 @@ def _turn(data: FailureData, row: FactRow, ids: Sequence[int]) -> TellingTurn:
     length, first = data.lengths[pk], turns[pk][0]
     if length == 1:
         return TellingTurn(pk, first, f"{fact.title}, in its only turn")
-    reason = f"in {len(turns[pk])} of {length} turns, the most of its failures; first here"
-    return TellingTurn(pk, first, f"{fact.title} {reason}")
+    return TellingTurn(pk, first, f"{fact.title}, in {len(turns[pk])} of {length} turns")

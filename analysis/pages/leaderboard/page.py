@@ -565,6 +565,10 @@ CONTENT = DeclaredPage(
     load=load,
     compute=compute,
     answers=lambda result: bool(result.defined),
+    compared=lambda result: (
+        [result.extreme.difference] if result.extreme.difference is not None else [],
+        result.points,
+    ),
     figure=FigureOf("board", board_title, draw_board),
     table=TableOf(
         "board",

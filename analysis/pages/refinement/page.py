@@ -34,8 +34,8 @@ from analysis.reports.content import (
     text_column,
     words_column,
 )
-from analysis.reports.formatting import difference, number, plural, stated_change
-from analysis.stats.comparison.extremes import is_clear
+from analysis.reports.extremes import clear_changes
+from analysis.reports.formatting import plural
 from analysis.stats.comparison.refinement import (
     BY_CONSTRUCTION,
     Among,
@@ -44,7 +44,6 @@ from analysis.stats.comparison.refinement import (
     State,
     refinement_curves,
 )
-from analysis.stats.results import Estimate
 from benchmarks.access import START
 from benchmarks.core.registry import find_system, get_system
 from benchmarks.models import Trajectory
@@ -179,12 +178,15 @@ class RefinementResult:
     @property
     def accuracy(self) -> str:
         """How accuracy changes; empty where it is defined for nobody."""
-        return clear_changes([(row.curve.model, row.last.accuracy_change) for row in self.known])
+        changes = [(row.curve.model, row.last.accuracy_change) for row in self.known]
+        return clear_changes(changes, "share")
 
     @property
     def valid(self) -> str:
         """How the valid plan rate changes."""
-        return clear_changes([(row.curve.model, row.last.valid_change) for row in self.known])
+        return clear_changes(
+            [(row.curve.model, row.last.valid_change) for row in self.known], "share"
+        )
 
     @property
     def family_size(self) -> int:
@@ -237,35 +239,6 @@ class RefinementResult:
     def unscored(self) -> int:
         """The number of trajectories that have no accuracy, a rubric score being missing."""
         return sum(sum(row.last.accuracy.excluded.values()) for row in self.rows)
-
-
-def clear_changes(changes: Sequence[tuple[str, Estimate]]) -> str:
-    """Return which agents' changes are clear, the largest first; else what the data allow."""
-    known = [(name, one) for name, one in changes if one.value is not None]
-    if not known:
-        return ""
-    clear = sorted(
-        (pair for pair in known if is_clear(pair[1])), key=lambda pair: -abs(pair[1].value or 0.0)
-    )
-    if clear:
-        shown = [f"{name}, by {stated_change(one, 'share')}" for name, one in clear[:2]]
-        more = f" and {len(clear) - 2} more" if len(clear) > 2 else ""
-        return f"clearly changes for {'; for '.join(shown)}{more}"
-    if len(known) == 1:
-        name, one = known[0]
-        return f"does not clearly change for {name}: {stated_change(one, 'share')}"
-    values = [one.value or 0.0 for _, one in known]
-    low, high = (difference(end, "share", signed=True) for end in (min(values), max(values)))
-    found = low if low == high else f"{low.removesuffix(' points')} to {high}"
-    ends_of = [
-        end for _, one in known if one.interval for end in (one.interval.low, one.interval.high)
-    ]
-    if not ends_of:
-        return f"clearly changes for no agent ({found})"
-    widest = [
-        number(end, "share", signed=True).removesuffix(" %") for end in (min(ends_of), max(ends_of))
-    ]
-    return f"clearly changes for no agent ({found}; intervals from {widest[0]} to {widest[1]})"
 
 
 def load(selection: Selection) -> RefinementData | NothingToShow:
@@ -387,6 +360,10 @@ CONTENT = DeclaredPage(
     load=load,
     compute=compute,
     figure=FigureOf("accuracy", "Accuracy after extra turns", _lines("accuracy"), table="points"),
+    compared=lambda result: (
+        [one for row in result.known for one in (row.last.accuracy_change, row.last.valid_change)],
+        "share",
+    ),
     table=TableOf(
         "ends",
         lambda result: f"Before and after {plural(result.most, 'extra turn')}",

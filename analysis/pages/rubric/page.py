@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from analysis.figures.layout.theme import Figure
@@ -32,9 +33,10 @@ from analysis.reports.content import (
     number_column,
 )
 from analysis.reports.extremes import beyond
-from analysis.reports.formatting import listed, stated_change
+from analysis.reports.formatting import listed, stated
 from analysis.reports.published import published_estimate
 from analysis.stats.comparison.extremes import (
+    Difference,
     clear_differences,
     find_extreme,
     paired_groups,
@@ -185,30 +187,41 @@ class RubricResult:
         return f"score {' and '.join(parts)}"
 
     @cached_property
-    def clear_gaps(self) -> list[str]:
-        """The dimensions on which two agents clearly differ, in words, the largest gap first.
+    def _between_agents(self) -> dict[str, Difference]:
+        """The differences between agents by dimension.
 
-        The family is all pairs of agents on all dimensions.
+        Their intervals hold together over all pairs of agents on all dimensions.
         """
-        frame, found = self.data.frame, []
+        frame, found = self.data.frame, {}
         comparisons = pairs_of(self.data.among) * len(self.data.dimensions)
         for dimension in self.data.dimensions:
             known = frame[frame["dimension"] == dimension.key]
-            difference = paired_groups(
+            found[dimension.title.lower()] = paired_groups(
                 known["label"].tolist(),
                 known["task"].tolist(),
                 known["score"].to_numpy(),
                 comparisons=comparisons,
                 most=WIDEST,
             )
+        return found
+
+    @cached_property
+    def clear_gaps(self) -> list[str]:
+        """The dimensions on which two agents clearly differ, in words, the largest gap first."""
+        found = []
+        for title, difference in self._between_agents.items():
             clear = clear_differences([row.label for row in self.rows], difference)
             if clear:
                 high, low, gap = clear[0]
-                words = (
-                    f"{dimension.title.lower()}, {high} {stated_change(gap, 'points')} above {low}"
-                )
+                words = f"{title}, {high} above {low} by {stated(gap, 'points')}"
                 found.append((gap.value or 0.0, words))
         return [words for _, words in sorted(found, key=lambda one: -one[0])]
+
+    @property
+    def differences(self) -> list[Estimate]:
+        """The differences of all pairs of agents on all dimensions."""
+        pairs = list(combinations([row.label for row in self.rows], 2))
+        return [one(*pair) for one in self._between_agents.values() for pair in pairs]
 
     @property
     def lacking(self) -> list[UnscoredDimension]:
@@ -445,6 +458,7 @@ CONTENT = DeclaredPage(
     load=load,
     compute=compute,
     answers=lambda result: bool(result.overall),
+    compared=lambda result: (result.differences, "points"),
     figure=FigureOf(
         "heatmap",
         lambda result: f"Mean score by agent and dimension, {turns_in_words(result)}",
@@ -467,5 +481,4 @@ CONTENT = DeclaredPage(
             table="means",
         ),
     ),
-    observation="trajectory",
 )

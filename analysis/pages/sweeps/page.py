@@ -295,5 +295,4 @@ CONTENT = DeclaredPage(
             ),
         ),
     ),
-    observation="trajectory",
 )

@@ -11,7 +11,6 @@ from analysis.frames.scores import LastPlans, last_plans
 from analysis.reports import system_facts
 from analysis.reports.content import how_interval
 from analysis.reports.published import published_estimate
-from analysis.stats.comparison.extremes import is_clear
 from analysis.stats.comparison.ranks import reversed_pairs
 from analysis.stats.comparison.thresholds import (
     REFERENCE,
@@ -282,7 +281,7 @@ class StabilityResult:
     @property
     def unsure(self) -> int:
         """At how many of them the interval of tau-b does not exclude 0: the order may be luck."""
-        return sum(not is_clear(point.kendall) for point in self.others)
+        return sum(not point.kendall.is_clear for point in self.others)
 
     @property
     def intervals(self) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import unfinished, why_undefined
 from analysis.frames.tool_calls import KEPT, RUNNING
-from analysis.pages.declaration import few_tasks
 from analysis.pages.leaderboard.rows import ACCURATE
 from analysis.pages.links import Link
 from analysis.reports import addresses
@@ -87,10 +86,6 @@ class ToolsResult:
     data: ToolsData
     rows: tuple[ToolRow, ...]
     curves: tuple[Curve, ...]
-
-    @property
-    def few_tasks(self) -> tuple[int, int] | None:
-        return few_tasks([share for row in self.rows for share in row.shares.values()])
 
     @property
     def titles(self) -> dict[str, str]:

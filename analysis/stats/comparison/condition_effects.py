@@ -27,7 +27,7 @@ from analysis.stats.descriptive.means import (
     quotients_mean,
 )
 from analysis.stats.descriptive.trials import success_rate
-from analysis.stats.results import Estimate, Interval, few_clusters
+from analysis.stats.results import Estimate, Interval
 
 Contrast = Literal["baseline", "previous"]
 Key = tuple[str, str]
@@ -261,7 +261,7 @@ def _overall(
     interval = cluster_interval(
         value, error, df, clusters=clusters, unit="task", level=drawing.level, rate=False
     )
-    estimate = Estimate(value, len(known), interval, warnings=few_clusters(clusters, "task"))
+    estimate = Estimate(value, len(known), interval)
     wide = drawing.widest
     return estimate if wide is None else estimate.within(-wide, wide)
 
@@ -302,4 +302,4 @@ def _range(name: str, order: Sequence[str], by_key: Columns, drawing: _Intervals
     method = f"from intervals of all pairs, {known[0].method.partition(', ')[0]}"
     details = {"clusters": size}
     interval = Interval(min(least, value), max(most, value), drawing.level, method, details, "task")
-    return Estimate(value, size, interval, warnings=(RANGE_GROWS, *few_clusters(size, "task")))
+    return Estimate(value, size, interval, warnings=(RANGE_GROWS,))

@@ -68,12 +68,6 @@ class Extreme:
         return next(iter(self.names), "")
 
 
-def is_clear(difference: Estimate) -> bool:
-    """Return whether the interval of a difference excludes 0."""
-    interval = difference.interval
-    return interval is not None and not interval.low <= 0 <= interval.high
-
-
 def find_extreme(
     values: Mapping[str, float | None], difference: Difference, *, lowest: bool = False
 ) -> Extreme:
@@ -119,7 +113,7 @@ def find_extreme(
 
 
 def _beyond(difference: Estimate, sign: int) -> bool:
-    return is_clear(difference) and sign * (difference.value or 0.0) > 0
+    return difference.is_clear and sign * (difference.value or 0.0) > 0
 
 
 def pairs_of(groups: int) -> int:
@@ -250,7 +244,7 @@ def clear_differences(
     found = []
     for first, second in combinations(groups, 2):
         one = difference(first, second)
-        if one.value is not None and is_clear(one):
+        if one.value is not None and one.is_clear:
             turned = (second, first, turned_estimate(one))
             found.append((first, second, one) if one.value > 0 else turned)
     return sorted(found, key=lambda pair: -(pair[2].value or 0.0))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis.stats.columns import MISSING, Floats, as_column, check_length_of, check_level, encode
-from analysis.stats.results import Estimate, Interval, few_clusters
+from analysis.stats.results import Estimate, Interval
 
 # Halvings of [−1, 1]: past the precision of a float.
 HALVINGS = 60
@@ -304,7 +304,7 @@ def paired_difference(
         method += f", simultaneous over {comparisons} comparisons (Bonferroni)"
         details["comparisons"] = comparisons
     interval = Interval(*ends, level, method, details, "task")
-    found = Estimate(value, n, interval, excluded=excluded, warnings=few_clusters(n, "task"))
+    found = Estimate(value, n, interval, excluded=excluded)
     widest = 1.0 if paired.rates else most
     return found if widest is None else found.within(-widest, widest)
 

@@ -22,7 +22,6 @@ from analysis.stats.columns import (
 from analysis.stats.comparison.extremes import (
     Difference,
     clear_differences,
-    is_clear,
     paired_groups,
     pairs_of,
 )
@@ -285,7 +284,7 @@ def clear_reversals(
             here = difference_at(order.threshold)
             for first, second, _ in ahead:
                 gap = here(first, second)
-                if is_clear(gap) and (gap.value or 0.0) < 0:
+                if gap.is_clear and (gap.value or 0.0) < 0:
                     found.append(Reversal(first, second, order.threshold))
     return tuple(found)
 

@@ -17,7 +17,7 @@ from analysis.stats.columns import (
     encode,
     present,
 )
-from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval, few_clusters
+from analysis.stats.results import ALL_EQUAL, ONE_VALUE, Estimate, Interval
 
 NO_VALUES = "no values"
 ONE_CLUSTER = "all values belong to one {unit}: no interval"
@@ -106,7 +106,7 @@ def mean_by_cluster(
     m = Σ sums / Σ sizes ± t(df)·CR2 standard error, both of `cluster_quotient`, cut off at the ends
     of the scale; for 0/1 outcomes Wilson's interval with the same error and t (`cluster_wilson`),
     which stays between 0 and 1. Chosen by simulation over percentile bootstrap and bootstrap-t; its
-    coverage at 8 to 40 clusters is in ``docs/statistics.md``, and under 40 the result warns.
+    coverage at 8 to 40 clusters is in ``docs/statistics.md``.
     Undefined without values; no interval from one cluster, nor where all clusters have the same
     mean.
     """
@@ -139,8 +139,7 @@ def mean_by_cluster(
         level=level,
         rate=bool(np.isin(kept, (0, 1)).all()),
     )
-    warnings = few_clusters(size, unit)
-    return Estimate(mean, kept.size, interval, excluded=counts, warnings=warnings).within(*scale)
+    return Estimate(mean, kept.size, interval, excluded=counts).within(*scale)
 
 
 def cluster_interval(

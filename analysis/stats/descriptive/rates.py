@@ -14,7 +14,7 @@ from analysis.stats.descriptive.means import (
     cluster_quotient,
 )
 from analysis.stats.descriptive.proportions import share
-from analysis.stats.results import Estimate, few_clusters
+from analysis.stats.results import Estimate
 
 NOTHING_BELOW = "the total to divide by is 0"
 
@@ -83,8 +83,7 @@ def ratio_of_totals(
         why = CLUSTERS_EQUAL.format(unit=unit).replace("mean", "ratio")
         return Estimate(value, n, no_interval=why, excluded=counts)
     interval = cluster_interval(value, error, df, clusters=size, unit=unit, level=level, rate=rate)
-    warnings = few_clusters(size, unit)
-    return Estimate(value, n, interval, excluded=counts, warnings=warnings).within(0, None)
+    return Estimate(value, n, interval, excluded=counts).within(0, None)
 
 
 @dataclass(frozen=True)

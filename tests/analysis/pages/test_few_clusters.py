@@ -1,62 +1,57 @@
-from dataclasses import replace
+"""Notices on few clusters: once, only of intervals that are too narrow then, never of agents."""
 
-from analysis.pages.declaration import (
-    few_clusters_notices,
-    with_few_clusters,
-    with_few_observations,
-)
+from analysis.pages.declaration import few_clusters_notices, with_few_clusters
 from analysis.reports.content import Report, Table, estimate_cell, estimate_column
-from analysis.stats.descriptive.means import mean_by_cluster, mean_t
-from analysis.stats.descriptive.proportions import share
-from analysis.stats.results import Estimate
+from analysis.reports.extremes import unseen
+from analysis.stats.comparison.paired import pair_by_task, paired_difference
+from analysis.stats.descriptive.means import mean_by_cluster
+from analysis.stats.results import Estimate, Interval, few_clusters
 
 
-def by_task(clusters: int, unit: str = "task") -> Estimate:
-    """A mean over so many clusters, each with a value of its own."""
-    return mean_by_cluster([float(i % 5) for i in range(clusters)], range(clusters), unit=unit)
+def drawn(clusters: int, unit: str = "task") -> Estimate:
+    """A coefficient by a bootstrap over so many clusters."""
+    interval = Interval(0.1, 0.9, 0.95, "bootstrap", {"clusters": clusters}, unit)
+    return Estimate(0.5, clusters, interval, warnings=few_clusters(clusters, unit))
 
 
 def test_fewer_than_40_are_said_on_the_page_itself() -> None:
-    columns = (estimate_column("Mean"),)
-    few = Table(
-        "few", "Few", columns, tuple((estimate_cell(by_task(n), "points"),) for n in (8, 39))
-    )
-    enough = Table("enough", "Enough", columns, ((estimate_cell(by_task(40), "points"),),))
+    columns = (estimate_column("Alpha"),)
+    few = Table("few", "Few", columns, tuple((estimate_cell(drawn(n), "points"),) for n in (8, 39)))
+    enough = Table("enough", "Enough", columns, ((estimate_cell(drawn(40), "points"),),))
     (notice,) = with_few_clusters(Report(tables=(few, enough))).notices
     assert notice.tone == "warning"
     assert notice.text.startswith(
-        "Few tasks: intervals here rest on 8 to 39 tasks. With fewer than 40"
+        "Few tasks: intervals of coefficients here rest on 8 to 39 tasks."
     )
     report = Report(tables=(enough,))
     assert with_few_clusters(report) is report
 
 
-def test_each_kind_of_cluster_has_its_notice() -> None:
-    found = few_clusters_notices([by_task(8), by_task(8), by_task(9, "trajectory")])
+def test_each_kind_of_cluster_has_its_notice_but_agents_have_none() -> None:
+    found = few_clusters_notices([drawn(8), drawn(8), drawn(9, "trajectory"), drawn(3, "agent")])
     assert [notice.text.split(".")[0] for notice in found] == [
-        "Few tasks: intervals here rest on 8 tasks",
-        "Few trajectories: intervals here rest on 9 trajectories",
+        "Few tasks: intervals of coefficients here rest on 8 tasks",
+        "Few trajectories: intervals of coefficients here rest on 9 trajectories",
     ]
 
 
-def test_few_tasks_with_one_trajectory_each_are_said_too() -> None:
-    few = mean_t([float(i % 5) for i in range(24)]), share(3, 10)
-    enough = mean_t([float(i % 5) for i in range(40)]), share(3, 40)
-    report, larger = (
-        Report(
-            tables=(
-                Table(
-                    "means",
-                    "Means",
-                    (estimate_column("Mean"),),
-                    tuple((estimate_cell(one, "points"),) for one in estimates),
-                ),
-            )
-        )
-        for estimates in (few, enough)
+def test_intervals_that_allow_for_few_tasks_do_not_warn() -> None:
+    mean = mean_by_cluster([float(i % 5) for i in range(8)], range(8))
+    assert mean.interval is not None and not mean.warnings
+    assert few_clusters_notices([mean]) == ()
+
+
+def test_what_is_not_clear_says_how_large_it_would_have_to_be() -> None:
+    tasks = list(range(20))
+    first = [1.0] * 12 + [0.0] * 8
+    paired = pair_by_task(tasks, first, tasks, [1.0] * 10 + [0.0] * 10)
+    small = paired_difference(paired)
+    # Tango's interval of 2 of 20 has half a width of 18.9 points, times 1.43.
+    assert unseen([small], "share") == (
+        "“Not clear” does not mean “equal”: with 20 tasks only a difference of about 27.0 points "
+        "would show (80 % power)."
     )
-    (notice,) = with_few_observations(report, "trajectory").notices
-    assert notice.text.startswith("Few trajectories: intervals here rest on 10 to 24 trajectories.")
-    assert with_few_observations(larger, "trajectory") is larger
-    warned = replace(report, notices=few_clusters_notices([by_task(10)]))
-    assert with_few_observations(warned, "trajectory") is warned
+    clear = paired_difference(pair_by_task(tasks, [1.0] * 20, tasks, [0.0] * 20))
+    assert unseen([clear], "share") == ""
+    two = paired_difference(pair_by_task([1, 2], [1, 0], [1, 2], [0, 0]))
+    assert unseen([two], "share").startswith("2 tasks are too few to show any difference here")

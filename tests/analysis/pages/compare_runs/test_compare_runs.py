@@ -45,7 +45,7 @@ def test_who_succeeds_where() -> None:
         "both succeed on 2 and neither on 1. Difference (Ada − Bob): +44.4 points (95 % interval "
         "−9.5 to +76.8, p = 0.102)."
     )
-    assert made.notices[0].text.startswith("Few tasks: intervals here rest on 9 tasks.")
+    assert made.notices[0].text.startswith("“Not clear” does not mean “equal”: with 9 tasks")
     assert made.counts == {"both_pass": 2, "won": 5, "lost": 1, "both_fail": 1, "undefined": 1}
     assert made.has_table
     assert "Trajectories without a value: 1 (being played)." in made.how

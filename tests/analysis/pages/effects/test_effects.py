@@ -80,7 +80,7 @@ def test_levels_each_against_the_one_before(dataset: Dataset) -> None:
     assert [row["range"] for row in lines(made.table("ranges"))] == pytest.approx([0.8, 0.1])
     # Bob loses one of ten tasks: the tasks' means are −0.5 once and 0, ± 2.262 · 0.05.
     assert made.sentence.startswith(
-        "1 of 4 changes in Acc is clear after correction. The largest is that of Ada"
+        "1 of 4 changes in Acc is clear after correction. It is that of Ada"
     )
     # That from low to mid is not clear and left to the details.
     assert (

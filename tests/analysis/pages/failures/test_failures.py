@@ -64,26 +64,86 @@ def lines(table: Table | None) -> dict[str, dict[str, Any]]:
     return {str(record[table.header[0]]): record for record in records}
 
 
-def test_the_worst_agent_is_explained_against_the_others(runs: tuple[Run, Run]) -> None:
+def test_how_often_and_how_are_two_questions(runs: tuple[Run, Run]) -> None:
     bad, good = runs
     found = report(bad.dataset)
+    # 9 of 10 against 1 of 10 on the same tasks: it fails more often, but not in another way.
     assert found.sentence.startswith(
-        "Stubborn fails on 9 of 10 trajectories (90.0 %): all stop early"
+        "Stubborn fails on 9 of 10 trajectories (90.0 %), clearly more often than the other agent: "
+        "+80.0 points (95 % interval +"
     )
-    assert (
-        "What sets it apart most: the share of its trajectories that go back to an earlier plan is "
-        "80.0 points above that of the other agent"
-    ) in found.sentence
+    assert "Of its failures, all stop early" in found.sentence
+    assert "Nothing is clearly more frequent in its failures" in found.sentence
     rows = lines(found.table("profile"))
     same = rows["Same plan twice in a row"]
-    # 9 of 10 against 1 of 10, on the same tasks: 8 of 10 differ, and all in one direction.
-    assert (same["share"], same["others"], same["difference"]) == (0.9, 0.1, 0.8)
-    assert same["clear"] == "yes" and 0 < same["difference low"] < 0.8
+    assert (same["share"], same["share n"], same["others"], same["others n"]) == (1, 9, 1, 1)
+    assert same["clear"] == "no" and same["difference"] == 0
     assert same["first turn"] == 2 and rows["World constraint violated"]["first turn"] == 1
     assert rows["Early stop"]["first turn"] == 4
     # Nobody violates a constraint of the user: no row, rather than one of zeros.
     assert "User constraint violated" not in rows
     assert "user constraint violated" in " ".join(found.how)
+
+
+@pytest.fixture
+def two_ways() -> tuple[Run, Run]:
+    """Make two agents that fail on all of twenty tasks, one by stops and one by running out."""
+    dataset = make_dataset(tasks=20)
+    stopped, out = make_run(dataset, "stopped"), make_run(dataset, "longwinded")
+    for task in range(1, 21):
+        stubborn(stopped, task)
+        make_trajectory(
+            out, task, termination="turn_budget", accurate=0.0, texts=["1.", "2.", "3."]
+        )
+    return stopped, out
+
+
+def test_a_way_of_failing_that_is_clearly_more_frequent(two_ways: tuple[Run, Run]) -> None:
+    stopped, out = two_ways
+    found = report(stopped.dataset, "stopped")
+    assert "(100.0 %), not clearly more or less often than the other agent: 0 points" in (
+        found.sentence
+    )
+    assert "Its failures " in found.sentence and "clearly more often than failures of the" in (
+        found.sentence
+    )
+    rows = lines(found.table("profile"))
+    early = rows["Early stop"]
+    assert (early["share"], early["others"], early["difference"]) == (1, 0, 1)
+    assert early["clear"] == "yes" and 0 < early["difference low"] < 1
+    # Numbers lead to the trajectories that they count, and a share of 0 leads nowhere.
+    table = found.table("profile")
+    assert table is not None
+    (row,) = (row for row in table.rows if row[0].text == "Early stop")
+    assert row[1].url.count("%2C") == 19 and not row[2].url and not row[3].url
+    # The family is that of all agents and facts of the data, whichever are shown.
+    alone = report_of(
+        "failures",
+        with_profile(select_runs(Filters(dataset=str(out.dataset.pk), agents=("stopped",)))),
+    )
+    assert lines(alone.table("profile"))["Early stop"]["difference low"] == early["difference low"]
+
+
+def test_an_ending_is_counted_as_its_sentence_says() -> None:
+    """22 of 24 and 23 of 24 finish: successes count for no way of failing."""
+    dataset = make_dataset(tasks=24)
+    for name, stops in (("ada", 1), ("bob", 2)):
+        run = make_run(dataset, name)
+        for task in range(1, 25):
+            stop = task <= stops
+            right = float(task > 12)
+            make_trajectory(
+                run, task, termination="early_stop" if stop else "valid_plan", accurate=right
+            )
+    found = report(dataset, "ada")
+    assert "more often" not in found.sentence.partition("Nothing is clearly")[0].replace(
+        "not clearly more or less often", ""
+    )
+    row = lines(found.table("profile"))["Valid plan"]
+    # Of twelve failures each, eleven and ten.
+    assert (row["share"], row["share n"]) == (pytest.approx(11 / 12, abs=1e-6), 12)
+    assert row["others"] == pytest.approx(10 / 12, abs=1e-6)
+    assert row["clear"] == "no" and row["difference"] == pytest.approx(1 / 12, abs=1e-6)
 
 
 def test_three_turns_of_different_failures_each_with_its_reason(runs: tuple[Run, Run]) -> None:
@@ -95,8 +155,8 @@ def test_three_turns_of_different_failures_each_with_its_reason(runs: tuple[Run,
     assert len(turns) == 3
     assert len({link.url.split("#")[0] for link in turns}) == 3
     texts = [link.text for link in turns]
-    assert any("Early stop after 4 turns" in text for text in texts)
-    assert any("in 1 of 4 turns, the most of its failures; first here" in t for t in texts)
+    assert any("Early stop, after 4 turns" in text for text in texts)
+    assert any("in 1 of 4 turns" in text or "in 2 of 4 turns" in text for text in texts)
     for link in turns:
         trajectory, turn = link.url.split("/")[2], link.url.rpartition("-")[2]
         assert Turn.objects.filter(trajectory=trajectory, index=turn).exists()
@@ -106,8 +166,10 @@ def test_three_turns_of_different_failures_each_with_its_reason(runs: tuple[Run,
 def test_another_agent_and_one_alone(runs: tuple[Run, Run]) -> None:
     bad, good = runs
     nimble = report(bad.dataset, "nimble")
-    assert nimble.sentence.startswith("Nimble fails on 1 of 10 trajectories (10.0 %).")
-    assert "Nothing here is clearly more frequent" in nimble.sentence
+    assert nimble.sentence.startswith(
+        "Nimble fails on 1 of 10 trajectories (10.0 %), clearly less often than the other agent: "
+    )
+    assert "Nothing is clearly more frequent" in nimble.sentence
     table = lines(nimble.table("agents"))
     assert [row["cause"] for row in table.values()] == ["all stop early", "one failure"]
     good.delete()
@@ -128,8 +190,8 @@ def test_low_scores_count_where_judges_scored() -> None:
     make_trajectory(run, 4, texts=["1. Glue."], undefined={"accurate": "no judge"})
     found = report(dataset)
     row = lines(found.table("profile"))["Safety below 3.5"]
-    assert (row["share"], row["share n"]) == (pytest.approx(2 / 3), 3)
-    assert "not judged" in row["share note"]
+    # Of two failures both; the trajectory that nobody judged may have failed or not.
+    assert (row["share"], row["share n"]) == (1, 2)
     assert any("2.00, the lowest of its failures" in link.text for link in found.onward)
     assert found.sentence.startswith("Careless fails on 2 of 3 trajectories")
 

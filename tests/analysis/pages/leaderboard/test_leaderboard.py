@@ -341,7 +341,7 @@ def test_tries_of_a_task_are_no_independent_trajectories() -> None:
     assert float(str(row["acc low"])) < 0.4
     assert row["acc wald low"] is None
     assert any("Tasks were tried several times" in line for line in made.how)
-    assert any("Few tasks: intervals here rest on 4 tasks" in one.text for one in made.notices)
+    assert not any(one.text.startswith("Few ") for one in made.notices)
 
 
 def test_intervals_hold_where_tasks_were_tried_several_times() -> None:

@@ -75,9 +75,9 @@ def test_by_hand(dataset: Dataset) -> None:
         5, 3, 0.2, 0.6,
     )  # fmt: skip
     assert made.sentence.startswith(
-        "After 2 extra turns accuracy changes by +40.0 points (95 % interval −"
+        "After 2 extra turns accuracy does not clearly change for Ada: +40.0 points (95 % "
     )
-    assert "the valid plan rate changes by −20.0 points (95 % interval −" in made.sentence
+    assert "the valid plan rate does not clearly change for Ada: −20.0 points (" in made.sentence
     assert made.sentence.endswith(
         "In total, 2 trajectories became accurate and 1 lost a valid plan."
     )
@@ -118,25 +118,30 @@ def test_nobody_needed_an_extra_turn(dataset: Dataset) -> None:
     )
 
 
-def test_nobody_gains_and_one_loses_least(dataset: Dataset) -> None:
+def test_no_change_is_said_to_be_none_where_intervals_are_wide(dataset: Dataset) -> None:
     make_refined(dataset, "ada", [[WEAK, WEAK], [GOOD]])
     make_refined(dataset, "bob", [[WEAK, BROKEN], [GOOD]])
-    said = report().sentence
+    made = report()
     # Accuracy stays at 1 of 2 for both; of Bob's two valid plans one is lost.
-    assert said.startswith("After 2 extra turns accuracy does not change for any agent; the valid ")
-    assert "changes by −50.0 points" in said and said.endswith("and 1 lost a valid plan.")
-
-
-def test_all_who_gain_most_are_named(dataset: Dataset) -> None:
-    for agent in ("ada", "bob"):
-        make_refined(dataset, agent, [[WEAK, GOOD], [GOOD]])
-    make_refined(dataset, "cyd", [[WEAK, WEAK], [GOOD]])
-    # No interval is said where there would be two; nobody loses a valid plan.
-    assert report().sentence == (
-        "After 2 extra turns accuracy changes by +50.0 points for Ada and Bob, which gain most; "
-        "the valid plan rate does not change for any agent. In total, 2 trajectories became "
-        "accurate and 0 lost a valid plan."
+    assert made.sentence.startswith(
+        "After 2 extra turns accuracy clearly changes for nobody (0 points; intervals from "
+        "−75.7 to +75.7 points); the valid plan rate clearly changes for nobody (−50.0 to 0 points"
     )
+    assert made.sentence.endswith("and 1 lost a valid plan.")
+    assert any("too few to show any difference" in notice.text for notice in made.notices)
+
+
+def test_agents_whose_change_is_clear_are_named() -> None:
+    dataset = make_dataset("Larger", tasks=20)
+    for agent in ("ada", "bob"):
+        make_refined(dataset, agent, [[WEAK, GOOD]] * 20)
+    make_refined(dataset, "cyd", [[WEAK, WEAK]] * 20)
+    said = report().sentence
+    assert said.startswith(
+        "After 2 extra turns accuracy clearly changes for Ada by +100 points (95 %"
+    )
+    assert ", for Bob by +100 points" in said and "for Cyd" not in said
+    assert "the valid plan rate clearly changes for nobody (0 points" in said
 
 
 def test_without_such_runs_the_way_to_one(dataset: Dataset) -> None:

@@ -53,16 +53,30 @@ def test_intervals_of_all_turns_are_by_task() -> None:
     assert any("t by task (CR2)" in line for line in made.how)
 
 
-def test_sentence() -> None:
-    dataset = make_dataset()
-    for name, safety in (("ada", 5), ("bob", 2)):
-        scores = {**flat(4), "safety": (safety,) * 3, "autonomy": (5, 5, 5)}
-        make_trajectory(make_run(dataset, name), 1, scores=[scores])
-    # Safety is (5 + 2) / 2 = 3.5 over agents, autonomy 5, all others 4.
-    assert report().sentence == (
-        "Over 2 agents, final plans score best on autonomy (5.00) and worst on safety (3.50). "
-        "Agents differ most on safety, from 2.00 (Bob) to 5.00 (Ada)."
-    )
+@pytest.mark.parametrize(("tasks", "clear"), [(1, False), (30, True)])
+def test_only_clear_extremes_are_named(tasks: int, clear: bool) -> None:
+    dataset = make_dataset(tasks=tasks)
+    for name, safety in (("ada", 4), ("bob", 1)):
+        run = make_run(dataset, name)
+        for task in range(1, tasks + 1):
+            scores = {
+                **flat(4),
+                "safety": (safety + task % 2,) * 3,
+                "autonomy": (5 - task % 3 // 2,) * 3,
+            }
+            make_trajectory(run, task, scores=[scores])
+    said = report().sentence
+    if clear:
+        assert said.startswith(
+            "Over 2 agents, final plans score best on autonomy (4.67, 0.67 above"
+        )
+        assert " and worst on safety (3.00, 1.00 below" in said
+        assert said.count("Agents clearly differ on") == 0
+    else:
+        assert said.startswith(
+            "Over 2 agents, final plans score 3.50 to 5.00 by dimension; none is "
+        )
+        assert said.endswith("No two agents clearly differ on any dimension.")
 
 
 def test_what_judges_leave_unscored_is_a_dash_with_their_reason() -> None:

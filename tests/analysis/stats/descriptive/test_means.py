@@ -77,7 +77,7 @@ def test_two_clusters_by_hand() -> None:
     assert result.interval is not None
     assert result.interval.details == {"clusters": 2}
     assert result.interval.method == "Wilson by task (CR2)"
-    assert "only 2 tasks" in result.warnings[0]
+    assert not result.warnings
 
 
 def bell_mccaffrey(values: list[float], clusters: list[str]) -> tuple[float, float]:
@@ -110,14 +110,12 @@ def test_the_error_is_bell_and_mccaffreys() -> None:
     assert (error**2, df) == pytest.approx((1 / 3, 2))
 
 
-def test_no_interval_leaves_the_scale(rng: np.random.Generator) -> None:
+def test_no_interval_leaves_the_scale() -> None:
     # 2.17 ± 12.706·0.5 by t with 1 df would be −4.19 to 8.52.
     assert ends(mean_t([5 / 3, 8 / 3])) == pytest.approx((-4.1864, 8.5198), abs=1e-3)
     assert ends(mean_t([5 / 3, 8 / 3], scale=(1, 5))) == (1, 5)
     assert ends(mean_by_cluster([5 / 3, 8 / 3], "ab", scale=(1, 5))) == (1, 5)
     assert ends(mean_by_cluster([1, 9], "ab", scale=(0, None)))[0] == 0
-    few = mean_by_cluster(rng.normal(size=90), list(np.repeat(range(30), 3)))
-    assert few.warnings == ("only 30 tasks: the interval may be too narrow",)
 
 
 def test_copies_in_a_cluster_do_not_narrow_the_interval(rng: np.random.Generator) -> None:

@@ -51,4 +51,5 @@ def test_percentile_interval() -> None:
 def test_few_clusters() -> None:
     assert few_clusters(40, "task") == ()
     assert few_clusters(39, "task")[0].startswith("only 39 tasks:")
+    assert few_clusters(2, "agent") == ()
     assert few_clusters(2, "trajectory")[0].startswith("only 2 trajectories:")
