@@ -28,7 +28,7 @@ def dispersion_bars(
     """Draw a bar per dimension (mean over models) with its interval, and every model's own value on
     it.
 
-    ``reference`` draws a line, such as the 0.30 under which all published bars stay. ``links`` are
+    A dark line in a bar is what noise alone would show, where that is known. ``reference`` draws a line, such as the 0.30 under which all published bars stay. ``links`` are
     the addresses of models' marks by (model, dimension), ``wholes`` those of bars by dimension.
     """
     names = [label(spread.dimension) for spread in result.dimensions]
@@ -65,6 +65,23 @@ def dispersion_bars(
         ),
         interval_lines(names, means, "x", line={"color": ACCENT, "width": 2.5}),
     ]
+    if any(spread.floor.value is not None for spread in result.dimensions):
+        traces.append(
+            points(
+                names,
+                [spread.floor for spread in result.dimensions],
+                "x",
+                unit="points",
+                about=[f"noise alone, {spread.dimension}" for spread in result.dimensions],
+                name="noise alone",
+                marker={
+                    "color": NEUTRAL,
+                    "symbol": "line-ns-open",
+                    "size": 18,
+                    "line": {"width": 3},
+                },
+            )
+        )
     layout: dict[str, Any] = {
         "xaxis": {
             "rangemode": "tozero",

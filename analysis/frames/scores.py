@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 COLUMNS = ("label", "trajectory", "task", "turn", "dimension", "score")
-CELL_COLUMNS = ("label", "dimension", "judge", "mean", "n")
+CELL_COLUMNS = ("label", "dimension", "judge", "mean", "n", "by_task")
 SINGLE_COLUMNS = (
     "label",
     "trajectory",
@@ -98,23 +98,28 @@ def judge_cells(
     runs: Sequence[ChosenRun], dimensions: Sequence[str], *, final: bool
 ) -> "DataFrame":
     """Return the mean and number of scores of every judge, by agent and dimension:
-    `CELL_COLUMNS`.
+    `CELL_COLUMNS`; ``by_task`` has the sum and number of the scores of each task.
     """
     import pandas as pd
 
     by_judging = {run.judging: run.label for run in runs if run.judging is not None}
-    groups = ("judging", "dimension", "judge", "seat")
+    groups = ("judging", "dimension", "judge", "seat", "trajectory__task")
     rows = list(
         _scores(runs, dimensions, final=final)
         .values(*groups)
         .annotate(total=Sum("value"), n=Count("value"))
         .values_list(*groups, "total", "n")
     )
-    names = _names({(judge, seat) for _, _, judge, seat, _, _ in rows})
-    records = [
-        (by_judging[judging], dimension, names[judge, seat], total / n if n else None, n)
-        for judging, dimension, judge, seat, total, n in rows
-    ]
+    names = _names({(judge, seat) for _, _, judge, seat, *_ in rows})
+    cells: dict[tuple[str, str, str], dict[int, tuple[float, int]]] = {}
+    for judging, dimension, judge, seat, task, total, n in rows:
+        key = (by_judging[judging], dimension, names[judge, seat])
+        cells.setdefault(key, {})[task] = (total or 0.0, n)
+    records = []
+    for key, by_task in cells.items():
+        n = sum(count for _, count in by_task.values())
+        total = sum(part for part, _ in by_task.values())
+        records.append((*key, total / n if n else None, n, by_task))
     frame = pd.DataFrame.from_records(records, columns=list(CELL_COLUMNS))
     order = {key: place for place, key in enumerate(dimensions)}
     placed = {label: place for place, label in enumerate(by_judging.values())}

@@ -78,6 +78,19 @@ def spread_columns(result: Dispersion, runs: Mapping[str, int]) -> list[ColumnOf
     return [
         text_of("Dimension", lambda row: row.title),
         estimate_of("Mean SD", lambda row: row.spread.mean_sd, "points", show_n=True),
+        estimate_of(
+            "By noise alone",
+            lambda row: row.spread.floor,
+            "points",
+            part="noise",
+            help="Mean SD that judges without any difference would show on so few tasks",
+        ),
+        estimate_of(
+            "Beyond noise",
+            lambda row: row.spread.beyond_noise,
+            "points",
+            help="SD without noise; 0 where noise explains it",
+        ),
         *(_agent_column(place, model, runs[model]) for place, model in enumerate(result.models)),
     ]
 
@@ -243,12 +256,21 @@ class DispersionResult:
         return max(self.known, key=lambda row: row.mean_sd.value or 0)
 
     @property
+    def comparable(self) -> list[DimensionSpread]:
+        """The dimensions whose spread beyond noise is known: only that is held against a paper."""
+        return [row for row in self.known if row.beyond_noise.value is not None]
+
+    @property
     def above(self) -> list[str]:
-        """The dimensions that reach the bound of the paper, in lower case."""
+        """The dimensions that reach the bound of the paper beyond noise, in lower case."""
         bound = self.reference.dispersion
         if bound is None:
             return []
-        return [row.dimension.lower() for row in self.known if (row.mean_sd.value or 0) >= bound]
+        return [
+            row.dimension.lower()
+            for row in self.comparable
+            if (row.beyond_noise.value or 0) >= bound
+        ]
 
     @property
     def lacking(self) -> list[str]:
@@ -339,6 +361,7 @@ def compute(data: DispersionData) -> DispersionResult:
                 row["judge"],
                 _number(row["mean"]),
                 int(row["n"]),
+                row["by_task"],
             )
             for row in data.frame.to_dict("records")
         ]
@@ -367,7 +390,7 @@ def spread_of(means: Sequence[JudgeMean]) -> Dispersion:
     for name in names:
         if name not in scored:
             spreads = tuple(ModelSpread(m, name, Estimate.without_value(NOBODY)) for m in models)
-            found[name] = DimensionSpread(name, empty, spreads)
+            found[name] = DimensionSpread(name, empty, spreads, empty, empty)
     ordered = tuple(found[name] for name in names)
     return replace(result, models=tuple(models), dimensions=ordered, means=tuple(means))
 

@@ -3,8 +3,9 @@
 AdaPlanBench, Appendix F.2, "Consistency Among LLM Judges", and Figure 19.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, lgamma, sqrt
 from typing import Any
 
 import numpy as np
@@ -17,35 +18,59 @@ from analysis.stats.results import Estimate
 ONE_JUDGE = "one judge only: judges cannot differ"
 JUDGE_MISSING = "a judge scored nothing here"
 NO_ORDER = "no two models differ: there is no order"
+NO_NOISE = "noise needs two tasks that every judge scored"
+DESCRIPTIVE = "descriptive: the judges are no sample"
 
 
 @dataclass(frozen=True)
 class JudgeMean:
-    """μ of model m, dimension d, judge j: mean of that judge's n scores (None where n = 0)."""
+    """μ of model m, dimension d, judge j: mean of that judge's n scores (None where n = 0).
+
+    ``by_task`` has the sum and the number of the scores of each task, from which noise is
+    estimated.
+    """
 
     model: str
     dimension: str
     judge: str
     mean: float | None
     n: int
+    by_task: Mapping[Hashable, tuple[float, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ModelSpread:
-    """σ of one model and dimension: population SD over judges of their means (n = judges)."""
+    """σ of one model and dimension: population SD over judges of their means (n = judges).
+
+    ``noise`` is the variance that judges with equal expectations would show (None if unknown);
+    ``tasks`` is how many it rests on.
+    """
 
     model: str
     dimension: str
     sd: Estimate
+    noise: float | None = None
+    tasks: int = 0
 
 
 @dataclass(frozen=True)
 class DimensionSpread:
-    """The bar of one dimension: mean over models of their σ (n = models), in points."""
+    """The bar of one dimension: mean over models of their σ (n = models), in points.
+
+    ``floor`` is the mean σ that judges without any difference would show; ``beyond_noise`` is the
+    root of the mean over models of σ² without noise, 0 where noise explains all of it.
+    """
 
     dimension: str
     mean_sd: Estimate
     models: tuple[ModelSpread, ...]
+    floor: Estimate
+    beyond_noise: Estimate
+
+    @property
+    def tasks(self) -> int:
+        """The fewest tasks behind the noise of a model."""
+        return min((model.tasks for model in self.models if model.noise is not None), default=0)
 
 
 @dataclass(frozen=True)
@@ -144,6 +169,12 @@ def judge_dispersion(
     from the mean and counted. A judge whose n differs from the others' in a cell scored different
     turns: a warning says where. Give the judges of one judging at a time. σ of means hides
     disagreement that cancels out across items.
+
+    Means of few scores differ by noise alone. With u_gj what task g adds to μ_j (Σ of its scores
+    minus their number times μ_j, divided by n_j) less its mean over judges, the noise in σ² is the
+    mean over judges of G/(G − 1) Σ_g u_gj²: the same task is scored by all, so what is common
+    cancels out. Judges without any difference then show a σ of √noise · √(2/(J − 1)) Γ(J/2)/Γ((J −
+    1)/2) on average, the mean of a χ distribution with J − 1 degrees of freedom.
     """
     judges, _ = encode(cell.judge for cell in means)
     cells = {(cell.model, cell.dimension, cell.judge): cell for cell in means}
@@ -152,7 +183,15 @@ def judge_dispersion(
     grid, models, names = _grid(means, judges)
     wide = None if scale is None else scale[1] - scale[0]
     spreads = tuple(
-        _dimension_spread(name, models, grid[:, b], wide, level) for b, name in enumerate(names)
+        _dimension_spread(
+            name,
+            models,
+            grid[:, b],
+            [_noise([cells.get((model, name, judge)) for judge in judges]) for model in models],
+            wide,
+            level,
+        )
+        for b, name in enumerate(names)
     )
     return Dispersion(
         judges=judges,
@@ -219,11 +258,57 @@ def _grid(
     return grid, models, names
 
 
+def _noise(cells: Sequence[JudgeMean | None]) -> tuple[float | None, int]:
+    """Return the variance between equal judges' means, and the tasks that it is estimated from."""
+    if len(cells) < 2 or any(cell is None or not cell.n for cell in cells):
+        return None, 0
+    tasks = list(dict.fromkeys(task for cell in cells if cell for task in cell.by_task))
+    if len(tasks) < 2:
+        return None, len(tasks)
+    moved = np.zeros((len(tasks), len(cells)))
+    for j, cell in enumerate(cells):
+        assert cell is not None and cell.mean is not None
+        parts = np.array([cell.by_task.get(task, (0.0, 0)) for task in tasks])
+        moved[:, j] = (parts[:, 0] - parts[:, 1] * cell.mean) / cell.n
+    moved -= moved.mean(axis=1, keepdims=True)
+    return float((moved**2).sum() / len(cells) * len(tasks) / (len(tasks) - 1)), len(tasks)
+
+
+def floor_of(noise: float, judges: int) -> float:
+    """Compute the mean population SD that judges without differences show, from their noise."""
+    shape = exp(lgamma(judges / 2) - lgamma((judges - 1) / 2))
+    return sqrt(noise) * sqrt(2 / (judges - 1)) * shape
+
+
+def _beyond_noise(spreads: Sequence[ModelSpread]) -> tuple[Estimate, Estimate]:
+    """Return the floor of a dimension's bar, and its spread without noise."""
+    known = [
+        (spread.sd.value, spread.noise, spread.sd.n)
+        for spread in spreads
+        if spread.sd.value is not None and spread.noise is not None
+    ]
+    if not known:
+        nothing = Estimate.without_value(NO_NOISE)
+        return nothing, nothing
+    n = len(known)
+    floor = sum(floor_of(noise, judges) for _, noise, judges in known) / n
+    beyond = sum(sd**2 - noise for sd, noise, _ in known) / n
+    return (
+        Estimate(floor, n, no_interval=DESCRIPTIVE),
+        Estimate(sqrt(max(0.0, beyond)), n, no_interval=DESCRIPTIVE),
+    )
+
+
 def _dimension_spread(
-    name: str, models: tuple[str, ...], grid: Any, wide: float | None, level: float
+    name: str,
+    models: tuple[str, ...],
+    grid: Any,
+    noises: Sequence[tuple[float | None, int]],
+    wide: float | None,
+    level: float,
 ) -> DimensionSpread:
     spreads = []
-    for model, row in zip(models, grid, strict=True):
+    for model, row, noise in zip(models, grid, noises, strict=True):
         n = int((~np.isnan(row)).sum())
         if n < row.size:
             sd = Estimate.without_value(JUDGE_MISSING, n=n)
@@ -232,8 +317,8 @@ def _dimension_spread(
         else:
             # Equal means must give exactly 0, not a rounding error.
             value = 0.0 if row.min() == row.max() else float(np.std(row))
-            sd = Estimate(value, n, no_interval="descriptive: the judges are no sample")
-        spreads.append(ModelSpread(model, name, sd))
+            sd = Estimate(value, n, no_interval=DESCRIPTIVE)
+        spreads.append(ModelSpread(model, name, sd, *noise))
     values = [spread.sd.value for spread in spreads if spread.sd.value is not None]
     excluded: dict[str, int] = {}
     for spread in spreads:
@@ -245,7 +330,7 @@ def _dimension_spread(
     else:
         reason = next(iter(excluded), "no models")
         mean = Estimate.without_value(reason, excluded=excluded)
-    return DimensionSpread(name, mean, tuple(spreads))
+    return DimensionSpread(name, mean, tuple(spreads), *_beyond_noise(spreads))
 
 
 def _severity(

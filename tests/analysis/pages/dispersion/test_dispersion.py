@@ -42,19 +42,25 @@ def test_nothing_yet() -> None:
 
 def test_mean_over_agents_of_the_population_sd() -> None:
     dataset = make_dataset()
-    # Judges' means on safety: ada 3, 4, 5 (SD sqrt(2/3) = 0.816497), bob 4, 4, 4 (SD 0).
+    # Judges' means on safety: ada 3, 4, 5 (SD sqrt(2/3) = 0.816497), bob 4, 4, 4 (SD 0), the
+    # same on both tasks: no noise.
     for name, safety in (("ada", (3, 4, 5)), ("bob", (4, 4, 4))):
-        make_trajectory(make_run(dataset, name), 1, scores=[{**flat(4), "safety": safety}])
+        run = make_run(dataset, name)
+        for task in (1, 2):
+            make_trajectory(run, task, scores=[{**flat(4), "safety": safety}])
     made = report()
     found = spread(made, "Safety")
     assert found["mean sd"] == pytest.approx(0.816497 / 2, abs=1e-6)
     assert (found["ada"], found["bob"]) == (0.816497, 0)
     assert made.sentence.startswith(
-        "The 3 judges differ most on safety: the standard deviation (SD) between their mean "
-        "scores is 0.41"
+        "The standard deviation (SD) between the mean scores of the 3 judges is at most 0.41"
     )
+    assert "on 2 tasks noise alone would show 0.00, and 0.58 are left beyond it." in made.sentence
+    # √((2/3 + 0)/2) = 0.577350
+    assert (found["noise"], found["beyond noise"]) == (0, 0.57735)
     assert (
-        "It is 0.30 or more on 1 of 8 dimensions (safety); in the paper on none." in made.sentence
+        "Beyond noise, it is 0.30 or more on 1 of 8 dimensions (safety); the paper's SDs, noise "
+        "included, are all below 0.30." in made.sentence
     )
     # Over both agents and eight dimensions: even is 1 lower once in 16 cells, −0.0625.
     assert made.sentence.endswith(
@@ -63,8 +69,26 @@ def test_mean_over_agents_of_the_population_sd() -> None:
 
 
 def test_below_the_published_bound() -> None:
-    make_trajectory(make_run(make_dataset(), "ada"), 1, scores=[flat(4)])
-    assert "It is below 0.30 on all 8 dimensions, as in the paper." in report().sentence
+    run = make_run(make_dataset(), "ada")
+    make_trajectory(run, 1, scores=[flat(4)])
+    # One task says nothing about noise, so nothing is held against the paper.
+    assert "0.30" not in report().sentence and "how much of it is noise" in report().sentence
+    make_trajectory(run, 2, scores=[flat(4)])
+    assert "Beyond noise, it is below 0.30 on all 8 dimensions" in report().sentence
+
+
+def test_judges_that_differ_by_noise_alone_are_not_said_to_differ() -> None:
+    run = make_run(make_dataset(), "ada")
+    # Each judge is one above the others on one of three tasks: means 4/3 apart in no direction…
+    for task, safety in ((1, (5, 1, 1)), (2, (1, 5, 1)), (3, (1, 1, 4))):
+        make_trajectory(run, task, scores=[{**flat(4), "safety": safety}])
+    made = report()
+    found, figure = spread(made, "Safety"), made.figure("spread")
+    assert figure is not None and '"noise alone"' in figure.json
+    # … whose small SD is far below what such noise shows on three tasks.
+    assert 0 < float(str(found["mean sd"])) < float(str(found["noise"]))
+    assert found["beyond noise"] == 0
+    assert "Beyond noise, it is below 0.30 on all 8 dimensions" in report().sentence
 
 
 def test_a_missing_judge_is_a_warning_and_no_zero() -> None:

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 
 from analysis.stats.judges.dispersion import (
     JUDGE_MISSING,
+    NO_NOISE,
     NO_ORDER,
     ONE_JUDGE,
     Dispersion,
     JudgeMean,
     JudgeSeverity,
+    floor_of,
     judge_dispersion,
     judge_means,
     leave_one_judge_out,
@@ -127,3 +129,48 @@ def test_without_each_judge_by_hand() -> None:
     assert alone.dimensions == () and alone.kendall["d"].undefined == ONE_JUDGE
     tied = leave_one_judge_out(cells({("a", "d"): [4, 4], ("b", "d"): [4, 4]}))
     assert tied[0].kendall["d"].undefined == NO_ORDER
+
+
+def noisy(rng: np.random.Generator, tasks: int, offsets: tuple[float, ...]) -> Dispersion:
+    """Judges that score each task with an SD of 0.59 around the same value, and their offset."""
+    task = rng.normal(3, 1, tasks)
+    means = []
+    for j, offset in enumerate(offsets):
+        scores = task + offset + rng.normal(0, 0.59, tasks)
+        by_task = {k: (float(score), 1) for k, score in enumerate(scores)}
+        means.append(JudgeMean("a", "d", f"j{j}", float(scores.mean()), tasks, by_task))
+    return judge_dispersion(means)
+
+
+def test_identical_judges_show_the_floor_and_nothing_beyond_it() -> None:
+    rng = np.random.default_rng(1)
+    found = [noisy(rng, 10, (0, 0, 0)).dimensions[0] for _ in range(400)]
+    spreads = np.mean([one.mean_sd.value for one in found])
+    floors = np.mean([one.floor.value for one in found])
+    # 0.59/√10 · √(2/3) · √(2/2)·Γ(1.5)/Γ(1) = 0.135; 400 sets, each ± 0.07.
+    assert spreads == pytest.approx(0.135, abs=0.01) and floors == pytest.approx(0.135, abs=0.01)
+    excess = [one.models[0].sd.value ** 2 - one.models[0].noise for one in found]  # type: ignore[operator]
+    assert np.mean(excess) == pytest.approx(0, abs=0.002)
+    # Judges half a point apart: σ² without noise is that of the offsets, 1/6.
+    apart = [noisy(rng, 10, (-0.5, 0, 0.5)).dimensions[0] for _ in range(400)]
+    squares = [one.models[0].sd.value ** 2 - one.models[0].noise for one in apart]  # type: ignore[operator]
+    assert np.mean(squares) == pytest.approx(1 / 6, abs=0.015)
+
+
+def test_noise_by_hand() -> None:
+    # Judge 0 has 1 and 3, judge 1 has 3 and 3: means 2 and 3. What a task moves, less the mean of
+    # both judges: (1 − 2)/2 and 0 → ∓1/4 for either task; noise 2/1 · 4/16/2 = 1/4.
+    means = [
+        JudgeMean("a", "d", "j0", 2.0, 2, {1: (1.0, 1), 2: (3.0, 1)}),
+        JudgeMean("a", "d", "j1", 3.0, 2, {1: (3.0, 1), 2: (3.0, 1)}),
+    ]
+    (dimension,) = judge_dispersion(means).dimensions
+    assert dimension.models[0].noise == pytest.approx(0.25) and dimension.tasks == 2
+    # Two judges: the mean of |normal|, √(2/π).
+    assert floor_of(0.25, 2) == pytest.approx(0.5 * np.sqrt(2 / np.pi))
+    # σ² is 1/4 too: nothing is left.
+    assert dimension.beyond_noise.value == 0
+    one_task = judge_dispersion(
+        [JudgeMean("a", "d", f"j{j}", 2.0, 1, {1: (2.0, 1)}) for j in (0, 1)]
+    )
+    assert one_task.dimensions[0].floor.undefined == NO_NOISE
