@@ -66,8 +66,11 @@ def agreement_bars(
 
 
 def agreement_shares(results: Sequence[Agreement]) -> Figure:
-    """Draw for each dimension the share equal and the share within one point, with intervals."""
-    looks = (("exact", EXACT, "circle", ACCENT), ("within_one", NEAR, "diamond-open", NEUTRAL))
+    """Draw for each dimension the share equal when rounded and that within one point.
+
+    A single judge's whole scores are the same rounded.
+    """
+    looks = (("rounded", EXACT, "circle", ACCENT), ("within_one", NEAR, "diamond-open", NEUTRAL))
     return share_dots(
         [result.dimension for result in results],
         [

@@ -10,6 +10,7 @@ from analysis.figures.rubric import people_and_judges
 from analysis.filters.selection import Selection
 from analysis.filters.study_kinds import asks_dimensions, whole_scores
 from analysis.frames.ratings import final_scores, rating_frame
+from analysis.pages.agreement.beyond_chance import BeyondChance, beyond_chance, stated_range
 from analysis.pages.agreement.judges import DEFERRED
 from analysis.pages.declaration import (
     ColumnOf,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 # A dimension on which at least this share of answers is equal agrees often.
 OFTEN = 0.6
+MIXED = Estimate.without_value("scores of several dimensions are not mixed in one coefficient")
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,25 @@ class AgreementRows:
 
 @dataclass(frozen=True)
 class AgreementResult(AgreementRows, PeopleResult):
-    """The agreement of judges with people in a study."""
+    """The agreement of judges with people in a study; ``chance`` is by key of the dimension."""
 
     data: AgreementData
+    chance: Mapping[str, BeyondChance]
+
+    @property
+    def alphas(self) -> str:
+        """The ordinal alphas of people with the panel over dimensions, in words."""
+        return stated_range(self.chance, "alpha")
+
+    @property
+    def kappas(self) -> str:
+        """The linear kappas of people with the panel over dimensions, in words."""
+        return stated_range(self.chance, "kappa")
+
+    @property
+    def people_alphas(self) -> str:
+        """The ordinal alphas of people among themselves over dimensions, in words."""
+        return stated_range(self.chance, "people")
 
     @property
     def reference(self) -> PaperStatements:
@@ -121,8 +139,8 @@ class AgreementResult(AgreementRows, PeopleResult):
 
     @property
     def often_equal(self) -> int:
-        """The number of dimensions on which the judges' mean often equals the person's score."""
-        shares = (row.agreement.exact.value for row in self.rows)
+        """The number of dimensions on which the judges' mean, rounded, often equals the score."""
+        shares = (row.agreement.rounded.value for row in self.rows)
         return sum(share is not None and share >= OFTEN for share in shares)
 
     @property
@@ -145,7 +163,7 @@ class AgreementResult(AgreementRows, PeopleResult):
     def intervals(self) -> str:
         """The methods of all intervals."""
         found = [row.agreement for row in self.every_row]
-        return how_interval([one for row in found for one in (row.exact, row.bias)])
+        return how_interval([one for row in found for one in (row.rounded, row.bias)])
 
 
 @dataclass(frozen=True)
@@ -198,7 +216,15 @@ def load(selection: Selection) -> AgreementData | NothingToShow:
 def compute(data: AgreementData) -> AgreementResult:
     """Compare people with the mean of the judges, by dimension and over all."""
     rows, overall = compare(data.frame, data.dimensions, data.judged)
-    return AgreementResult(rows, overall, data)
+    sides = _same_answers(data.frame, data.dimensions, data.judged)
+    chance = {}
+    if sides is not None:
+        asked = data.frame.groupby("dimension")
+        chance = {
+            key: beyond_chance(people, sides.judges[key], sides.tasks, asked.get_group(key))
+            for key, people in sides.people.items()
+        }
+    return AgreementResult(rows, overall, data, chance)
 
 
 def compare(
@@ -356,6 +382,30 @@ def agreement_columns(_: Any) -> list[ColumnOf[DimensionAgreement]]:
     ]
 
 
+def chance_columns(result: AgreementResult) -> list[ColumnOf[DimensionAgreement]]:
+    """Put agreement beyond chance before how often both sides are equal or close."""
+
+    def coefficient(label: str, part: str, help: str) -> ColumnOf[DimensionAgreement]:
+        def estimate(row: DimensionAgreement) -> Estimate:
+            found = result.chance.get(row.key)
+            if found is None:
+                return MIXED
+            estimates = {"alpha": found.alpha, "kappa": found.kappa, "people": found.people}
+            return estimates[part]
+
+        return estimate_of(label, estimate, "points", help=help)
+
+    first, second, *others = agreement_columns(result)
+    return [
+        first,
+        second,
+        coefficient("Alpha", "alpha", "Krippendorff’s, ordinal: people with the rounded mean"),
+        coefficient("Kappa", "kappa", "Linear weights: people with the rounded mean"),
+        coefficient("Alpha, people", "people", "Krippendorff’s, ordinal: among people"),
+        *others,
+    ]
+
+
 def _left_out(row: DimensionAgreement) -> Cell:
     left = counted(row.agreement.excluded)
     return Cell(str(sum(row.agreement.excluded.values())) if left else "none", (left,), sub=left)
@@ -404,7 +454,7 @@ CONTENT = DeclaredPage(
         "agreement",
         "Agreement by dimension",
         rows=lambda result: result.every_row,
-        columns=agreement_columns,
+        columns=chance_columns,
         link=lambda row: row.link,
     ),
     folded=(

@@ -6,6 +6,9 @@ from django.contrib.auth.models import User
 from analysis.filters import Filters
 from analysis.filters.studies import select_study
 from analysis.reports.content import Report
+from analysis.stats.rater_agreement.alpha import krippendorff_alpha
+from analysis.stats.rater_agreement.answers import answers_of_scores
+from analysis.stats.rater_agreement.kappas import cohen_kappa
 from annotation.models import Study
 from tests.analysis.page_reports import report_of
 from tests.analysis.rows import (
@@ -78,13 +81,44 @@ def test_shares_and_bias(root: User, study: Study) -> None:
 
 def test_sentence_beside_the_papers_statements(root: User, study: Study) -> None:
     said = report(root).sentence
+    # Rounded: equal on 2 of 4 answers on safety, and on all of autonomy, where 11/3 becomes 4.
     assert said.startswith(
-        "The judges' mean is within one point of 1 person on 87.5 % of 8 answers and equal on "
-        "25.0 %"
+        "The judges' mean, rounded, equals the score of 1 person on 75.0 % of 8 answers"
     )
+    assert "unrounded, it is within one point on 87.5 %." in said
     assert said.endswith(
-        "On 0 of 2 dimensions at least 60 % of answers are equal; in the paper on six of eight."
+        "On 1 of 2 dimensions at least 60 % of answers are equal; in the paper on six of eight, by "
+        "the same rule."
     )
+
+
+def test_alpha_and_kappa_stand_beside_the_shares(root: User) -> None:
+    run = make_run(make_dataset(), "ada")
+    study, ann, bob = make_study(), make_person("ann"), make_person("bob")
+    for task, (first, second, judges) in enumerate(
+        [(4, 4, (4, 4, 4)), (5, 4, (5, 5, 4)), (2, 3, (2, 3, 2)), (1, 1, (2, 2, 1))], 1
+    ):
+        item = make_trajectory(run, task, scores=[{**flat(4), "safety": judges}])
+        for person, score in ((ann, first), (bob, second)):
+            make_ratings(study, person, item, {"safety": score})
+    made = report(root)
+    found = row(made, "Safety")
+    # The panel, rounded: 4, 5, 2, 2; beside ann's and bob's scores.
+    pairs = [[4, 4], [4, 4], [5, 5], [4, 5], [2, 2], [3, 2], [1, 2], [1, 2]]
+    alpha = krippendorff_alpha(answers_of_scores(pairs, scale=(1, 5)), seed=1).value
+    people, panel = zip(*pairs, strict=True)
+    kappa = cohen_kappa(people, panel, weights="linear").value
+    assert alpha is not None and kappa is not None
+    assert found["alpha"] == pytest.approx(alpha, abs=1e-6)
+    assert found["kappa"] == pytest.approx(kappa, abs=1e-6)
+    among = krippendorff_alpha(
+        answers_of_scores([[4, 4], [5, 4], [2, 3], [1, 1]], scale=(1, 5)), seed=1
+    ).value
+    assert among is not None and found["alpha, people"] == pytest.approx(among, abs=1e-6)
+    assert f"ordinal alpha is {alpha:.2f} and linear kappa {kappa:.2f}" in made.sentence
+    assert f"among people, alpha is {among:.2f}" in made.sentence
+    # Several dimensions are not mixed in one coefficient.
+    assert row(made, "All")["alpha"] is None
 
 
 def test_questions_on_the_feedback(root: User, study: Study) -> None:
