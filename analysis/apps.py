@@ -19,13 +19,24 @@ class AnalysisConfig(AppConfig):
     verbose_name = "Analysis"
 
     def ready(self) -> None:
-        """Register the trajectory list for re-judging, and fit slopes when a run ends."""
+        """Register the trajectory list for re-judging, fit slopes when a run ends, and keep the
+        search up to date.
+        """
         from analysis.pages.decline.services import fit_after_run
+        from benchmarks.deletion.services import trajectories_deleted
         from benchmarks.judging.selectors import lists_trajectories
         from benchmarks.runs.signals import run_ended
 
         lists_trajectories(listed_trajectories)
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")
+        trajectories_deleted.connect(forget_words, dispatch_uid="search-index")
+
+
+def forget_words(sender: object, ids: Sequence[int], **about: object) -> None:
+    """Remove deleted trajectories from the search."""
+    from analysis.browser.search.index import remove_turns
+
+    remove_turns(ids)
 
 
 def listed_trajectories(params: QueryDict, seen: "Visibility") -> Sequence[int]:

@@ -114,7 +114,7 @@ def fetch_study(request: HttpRequest, pk: int) -> StudyAccess:
         return StudyAccess(study, user, frozenset(each.role for each in memberships))
     if not user.is_superuser:
         raise Http404
-    return StudyAccess(get_object_or_404(Study, pk=pk), user)
+    return StudyAccess(get_object_or_404(Study, pk=pk, removed_at=None), user)
 
 
 def fetch_overseen_study(request: HttpRequest, pk: int) -> StudyAccess:

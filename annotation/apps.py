@@ -12,6 +12,9 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
-        """Close runs to those who are annotating them blind; give exports their ratings."""
+        """Close runs to those who annotate them blind, give exports their ratings, and keep what
+        studies need from being deleted.
+        """
         from annotation import blinding  # noqa: F401
         from annotation.exports import run_ratings  # noqa: F401
+        from annotation.studies import deletion  # noqa: F401

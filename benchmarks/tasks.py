@@ -11,6 +11,7 @@ from django.db import close_old_connections
 
 # Importing these modules registers their kinds of jobs.
 from benchmarks.datasets import uploads as dataset_uploads  # noqa: F401
+from benchmarks.deletion import services as deletion  # noqa: F401
 from benchmarks.endpoints import trials  # noqa: F401
 from benchmarks.imports import uploads  # noqa: F401
 from benchmarks.jobs import services as jobs  # noqa: F401

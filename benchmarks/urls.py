@@ -5,6 +5,7 @@ from django.urls import include, path
 app_name = "benchmarks"
 urlpatterns = [
     path("", include("benchmarks.datasets.urls")),
+    path("", include("benchmarks.deletion.urls")),
     path("", include("benchmarks.construction.urls")),
     path("", include("benchmarks.roles.urls")),
     path("", include("benchmarks.endpoints.urls")),

@@ -1,4 +1,5 @@
-"""The rows that a person may see: blinded annotators see no runs, nor anything that reveals them.
+"""The rows that a person may see: blinded annotators see no runs, nor anything that reveals them,
+and nobody sees what is being deleted.
 
 This app knows nothing of studies. Apps above it register rules that name the runs hidden from a
 person, and the work the person has to finish first. What else a hidden run hides (its agent,
@@ -104,28 +105,37 @@ class Visibility:
     """The rows that one person may see now: everything except ``closed`` runs and what reveals
     them.
 
-    ``tasks`` are hidden by a rule of their own, with everything that shows their constraints.
+    Closed are the ``blinded`` runs, whose agents must stay hidden from this person, and those that
+    are being deleted (``removed``). ``tasks`` are hidden by a rule of their own, with everything
+    that shows their constraints.
 
     It is computed once per request (``benchmarks.access.visibility``), so that one page cannot
     apply two different answers.
     """
 
     def __init__(
-        self, user: User | None = None, closed: Iterable[int] = (), tasks: Iterable[int] = ()
+        self,
+        user: User | None = None,
+        blinded: Iterable[int] = (),
+        tasks: Iterable[int] = (),
+        removed: Iterable[int] = (),
     ) -> None:
         self.user = user
-        self.closed = frozenset(closed)
+        self.blinded = frozenset(blinded)
+        self.closed = self.blinded.union(removed)
         self.tasks = frozenset(tasks)
 
     @classmethod
     def to(cls, user: User) -> "Visibility":
-        """Return what a person may see now, in one query for each rule."""
-        return cls(user, *closed_to(user))
+        """Return what a person may see now, in one query for each rule and one more."""
+        return cls(user, *closed_to(user), removed_runs())
 
     def of(self, rows: QuerySet[M]) -> QuerySet[M]:
         """Return these rows without the hidden ones; a model without a rule is an error."""
         closes = _CLOSED[rows.model]
-        if self.closed:
+        if rows.model in _REMOVED:
+            rows = rows.filter(**{_REMOVED[rows.model]: None})
+        if self.blinded or (self.closed and rows.model in _OF_RUN):
             rows = rows.exclude(closes(self))
         task = _TASK_OF.get(rows.model)
         return rows.exclude(**{f"{task}__in": self.tasks}) if self.tasks and task else rows
@@ -137,20 +147,20 @@ class Visibility:
     @cached_property
     def duties(self) -> list[OpenDuty]:
         """Return the work to finish before everything opens again."""
-        if self.user is None or not (self.closed or self.tasks):
+        if self.user is None or not (self.blinded or self.tasks):
             return []
         return [duty for duties in _duties for duty in duties(self.user)]
 
     @cached_property
     def endpoints(self) -> frozenset[str]:
         """Return the names of endpoints that answer only in hidden runs."""
-        runs = Run.objects.filter(pk__in=self.closed)
+        runs = Run.objects.filter(pk__in=self.blinded)
         closed = _endpoints_in(runs.order_by().values_list("roles", flat=True))
-        closed |= _endpoints_in(role_changes_in(self.closed))
+        closed |= _endpoints_in(role_changes_in(self.blinded))
         if not closed:
             return frozenset()
         # only runs that ask an endpoint have a currency
-        others = Run.objects.exclude(pk__in=self.closed).exclude(currency="")
+        others = Run.objects.exclude(pk__in=self.blinded).exclude(currency="")
         return closed - _endpoints_in(others.order_by().values_list("roles", flat=True))
 
     @cached_property
@@ -160,11 +170,17 @@ class Visibility:
         return [
             pk
             for pk, payload in jobs.order_by().values_list("pk", "payload")
-            if self.closed.intersection((payload.get("result") or {}).get("runs", ()))
+            if self.blinded.intersection((payload.get("result") or {}).get("runs", ()))
         ]
 
 
 EVERYTHING = Visibility()
+
+
+def removed_runs() -> frozenset[int]:
+    """Return the runs that are being deleted; hardly ever any, by an index of these alone."""
+    rows = Run.objects.filter(removed_at__isnull=False).order_by()
+    return frozenset(rows.values_list("pk", flat=True))
 
 
 def role_changes_in(runs: Iterable[int]) -> QuerySet[Trajectory, Any]:
@@ -183,30 +199,30 @@ def _endpoints_in(roles: QuerySet[Any, Any]) -> frozenset[str]:
     )
 
 
-def _only_in_closed(seen: Visibility, key: str) -> Q:
+def _only_in_blinded(seen: Visibility, key: str) -> Q:
     """Match rows that only hidden runs name by ``key``; what an open run names is no secret."""
     runs = Run.objects.filter(**{key: OuterRef("pk")}).order_by()
-    inside = Exists(runs.filter(pk__in=seen.closed))
-    return Q(inside) & ~Q(Exists(runs.exclude(pk__in=seen.closed)))
+    inside = Exists(runs.filter(pk__in=seen.blinded))
+    return Q(inside) & ~Q(Exists(runs.exclude(pk__in=seen.blinded)))
 
 
 def _agents(seen: Visibility) -> Q:
-    return _only_in_closed(seen, "agent") | Q(endpoint__name__in=seen.endpoints)
+    return _only_in_blinded(seen, "agent") | Q(endpoint__name__in=seen.endpoints)
 
 
 def _endpoints(seen: Visibility) -> Q:
-    return Q(name__in=seen.endpoints) | _only_in_closed(seen, "agent__endpoint")
+    return Q(name__in=seen.endpoints) | _only_in_blinded(seen, "agent__endpoint")
 
 
 def _imported_into(seen: Visibility) -> QuerySet[Run, Any]:
     """Match datasets that hidden runs were imported into; their names come from the file."""
-    runs = Run.objects.filter(pk__in=seen.closed, kind=Run.Kind.IMPORTED)
+    runs = Run.objects.filter(pk__in=seen.blinded, kind=Run.Kind.IMPORTED)
     return runs.order_by().values("dataset")
 
 
 def _tasks(seen: Visibility) -> Q:
     """Match tasks whose pages show recorded answers with their authors and verdicts."""
-    played = Trajectory.objects.filter(task=OuterRef("pk"), run__in=seen.closed)
+    played = Trajectory.objects.filter(task=OuterRef("pk"), run__in=seen.blinded)
     return Q(dataset__in=_imported_into(seen)) | Q(Exists(played))
 
 
@@ -218,6 +234,13 @@ _TASK_OF: Mapping[type[Model], str] = {
     OpenAsk: "trajectory__task",
 }
 
+# Rows that go with a run, and how datasets say that they are being deleted.
+_OF_RUN = frozenset({Run, Trajectory, JudgeScore, Exchange, OpenAsk})
+_REMOVED: Mapping[type[Model], str] = {
+    Dataset: "removed_at",
+    Task: "dataset__removed_at",
+}
+
 # For each model, the condition that matches hidden rows.
 _CLOSED: Mapping[type[Model], Callable[[Visibility], Q]] = {
     Run: lambda seen: Q(pk__in=seen.closed),
@@ -225,7 +248,7 @@ _CLOSED: Mapping[type[Model], Callable[[Visibility], Q]] = {
     JudgeScore: lambda seen: Q(run__in=seen.closed),
     Exchange: lambda seen: Q(trajectory__run__in=seen.closed),
     OpenAsk: lambda seen: Q(trajectory__run__in=seen.closed),
-    Experiment: lambda seen: _only_in_closed(seen, "experiment"),
+    Experiment: lambda seen: _only_in_blinded(seen, "experiment"),
     Agent: _agents,
     Endpoint: _endpoints,
     Dataset: lambda seen: Q(pk__in=_imported_into(seen)),

@@ -132,9 +132,11 @@ def counted_studies() -> QuerySet[Study]:
     """
     submitted = Q(assignments__state=Assignment.State.SUBMITTED)
     unblinded = Participant.objects.filter(study=OuterRef("pk"), unblinded_at__isnull=False)
-    return Study.objects.annotate(
-        answered=Count("assignments", filter=submitted), unblinded=Exists(unblinded)
-    ).order_by("-pk")
+    return (
+        Study.objects.filter(removed_at=None)
+        .annotate(answered=Count("assignments", filter=submitted), unblinded=Exists(unblinded))
+        .order_by("-pk")
+    )
 
 
 def newest_study_of(runs: Sequence[Run], fits: Fits | None) -> Study | None:

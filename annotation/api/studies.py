@@ -30,10 +30,12 @@ from annotation.planning.services import (
     launch_study,
 )
 from annotation.planning.views import MOST_ITEMS
+from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from annotation.studies.progress import study_progress
 from annotation.studies.services import set_study_status
 from annotation.studies.views import blind_reader
 from benchmarks.access import allow, visibility
+from benchmarks.api.deletions import ANSWERS, DeletionQuery, answer_deletion
 from benchmarks.api.errors import refusals
 from benchmarks.api.repeats import DESCRIPTION, Answer, once
 from benchmarks.api.requests import Paged, PageOut, Strict, one_page
@@ -282,6 +284,14 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
             for row in found.people
         ],
     }
+
+
+@router.delete("/{int:study_id}", response=ANSWERS)
+def delete_study(request: HttpRequest, study_id: int, query: Query[DeletionQuery]) -> Status[Any]:
+    """Delete a closed study with its ratings and record; its trajectories stay."""
+    access = fetch_managed_study(request, study_id)
+    plan = plan_study_deletion(access.study)
+    return answer_deletion(plan, query, lambda: begin_with_studies(plan, by=access.user).pk)
 
 
 @router.post("/{int:study_id}/status", response={200: StudyOut, **refusals(400, 404, 409, 413)})

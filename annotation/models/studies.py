@@ -29,7 +29,8 @@ class Study(models.Model):
     is free leases the next item for ``lease_minutes``; otherwise items are dealt to places
     (`StudyPlace`), which people claim.
     ``pass_mark`` is the share of expected answers to training items that opens the others;
-    ``consent_version`` is that of the newest consent text, 0 where consent is not asked.
+    ``consent_version`` is that of the newest consent text, 0 where consent is not asked. One with
+    ``removed_at`` is being deleted, and no page shows it.
     """
 
     class Status(models.TextChoices):
@@ -87,6 +88,7 @@ class Study(models.Model):
         django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]

@@ -16,7 +16,9 @@ from django.db import connection, transaction
 from annotation.assignments.dealing import assign_items, last_position
 from annotation.errors import Refused
 from annotation.models import (
+    Adjudication,
     Assignment,
+    Consent,
     Item,
     Membership,
     Participant,
@@ -177,15 +179,23 @@ def mark_removed(study: Study) -> None:
     Study.objects.filter(pk=study.pk).update(settings={**study.settings, STORING: {}})
 
 
-def remove_study(study: Study) -> None:
-    """Remove a study that was marked as removed, in portions. Stopped halfway it stays marked."""
+def remove_study(study: Study, report: Callable[[], None] = lambda: None) -> None:
+    """Remove a study that was marked as removed, in portions. Stopped halfway it stays marked.
+
+    ``report`` is called after each portion.
+    """
+    # By the plain manager: the record of a study goes with it, and only then.
+    Adjudication._base_manager.filter(item__study=study).delete()
     for rows in (Assignment.objects.filter(study=study), Item.objects.filter(study=study)):
         ordered: Any = rows.order_by("pk").values_list("pk", flat=True)
         while ids := list(ordered[:PORTION]):
             with transaction.atomic():
                 rows.filter(pk__in=ids).delete()
+            report()
             _pause()
     with transaction.atomic():
+        # Texts are protected by the consents to them.
+        Consent._base_manager.filter(study=study).delete()
         Participant.objects.filter(study=study).delete()
         study.delete()  # its places go with it
 

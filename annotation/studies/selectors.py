@@ -98,7 +98,7 @@ def studies_of(user: User, *, limit: int | None = None) -> list[StudyRow]:
 
 def visible_studies(user: User) -> QuerySet[Study]:
     """Return the studies that somebody takes part in; all for administrators."""
-    return Study.objects.all() if user.is_superuser else own_studies(user)
+    return Study.objects.filter(removed_at=None) if user.is_superuser else own_studies(user)
 
 
 def own_studies(user: User) -> QuerySet[Study]:

@@ -14,6 +14,7 @@ from django.http import (
     StreamingHttpResponse,
 )
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -36,6 +37,7 @@ from annotation.planning.storage import is_stored, storing_of
 from annotation.questionnaires import load_questionnaire
 from annotation.steps.own_part import load_own_part
 from annotation.steps.withdrawals import explain_withdrawal
+from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from annotation.studies.design import balance_tables, study_certificate, study_design
 from annotation.studies.forms import SettingsForm
 from annotation.studies.progress import study_mark, study_progress
@@ -239,17 +241,25 @@ def _set_status(access: StudyAccess, wanted: str, reason: str) -> str:
     return message
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def delete(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Delete a draft."""
+    """Show what deleting a study takes, and delete it; a draft at once."""
     access = fetch_managed_study(request, pk)
-    name = access.study.name
+    study, name = access.study, access.study.name
+    plan = plan_study_deletion(study)
 
     def do() -> str:
-        delete_draft(study=access.study)
-        return f"The draft “{name}” is deleted."
+        if study.status == Status.DRAFT:
+            delete_draft(study=study)
+            return f"The draft “{name}” is deleted."
+        begin_with_studies(plan, by=access.user)
+        return f"The study “{name}” is being deleted."
 
+    if request.method != "POST":
+        back = reverse("annotation:study_settings", args=[pk])
+        context = {**study_context(access, "settings"), "plan": plan, "back": back}
+        return render(request, "annotation/study_delete.html", context)
     if attempt(request, do):
         return redirect("annotation:study_list")
     return redirect("annotation:study_settings", pk=pk)

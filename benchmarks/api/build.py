@@ -9,6 +9,7 @@ from ninja.operation import Operation
 
 from benchmarks.api import (
     catalogue,
+    deletions,
     endpoints,
     errors,
     exports,
@@ -76,6 +77,7 @@ def make_api(more: Iterable[tuple[str, Router]] = (), handlers: errors.Handlers 
         ("", scores.router),
         ("", imports.router),
         ("", exports.router),
+        ("", deletions.router),
     ]
     for prefix, router in [*own, *more]:
         api.add_router(prefix, router)

@@ -56,6 +56,8 @@ def save_dataset(
     """
     with named_lock("dataset"):
         stored = Dataset.objects.filter(system=system, checksum=checksum).first()
+        if stored is not None and stored.removed_at is not None:
+            raise ImportRefused(f"{stored} has this content and is being deleted; try again later")
         if stored is not None:
             return SavedDataset(stored, False, stored.tasks.count())
         named = Dataset.objects.filter(system=system, name=name)

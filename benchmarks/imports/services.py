@@ -99,6 +99,8 @@ def _stored(checksum: str) -> SavedImport | None:
     runs = tuple(rows.select_related("dataset", "agent").order_by("pk"))
     if not runs:
         return None
+    if any(run.removed_at is not None for run in runs):
+        raise ImportRefused(f"run {runs[0].pk} of this file is being deleted; try again later")
     counts = rows.aggregate(number=Count("trajectories"), turns=Sum("trajectories__turn_count"))
     format = str(runs[0].settings.get("format", ""))
     return SavedImport(False, runs, counts["number"], counts["turns"] or 0, format)

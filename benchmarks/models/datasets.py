@@ -20,7 +20,8 @@ class Dataset(models.Model):
     """Tasks of one system from one source; a checksum makes importing twice harmless.
 
     ``roles`` names the scripted answerers that suit these tasks, by role, where the system's own
-    choice does not. ``made_by`` is the run that constructed it, if it was constructed here.
+    choice does not. ``made_by`` is the run that constructed it, if it was constructed here. One
+    with ``removed_at`` is being deleted, and no page shows it.
     """
 
     system = models.CharField(max_length=40)
@@ -41,6 +42,7 @@ class Dataset(models.Model):
     is_demo = models.BooleanField(default=False)
     notes = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["name", "version"]

@@ -32,7 +32,8 @@ class JudgeScore(models.Model):
     """One judge's score of one turn on one dimension; null means unscored, ``reason`` says why.
 
     Every index slows each reply down, so keys that begin one of the two composite indexes, and keys
-    that no page filters by, have no index of their own.
+    that no page filters by, have no index of their own. ``exchange`` has one, because deleting a
+    reply looks for its scores.
     """
 
     judging = models.ForeignKey(
@@ -45,7 +46,7 @@ class JudgeScore(models.Model):
     replicate = models.PositiveSmallIntegerField(default=1)
     value = models.FloatField(null=True)
     reason = models.TextField(blank=True)
-    exchange = models.ForeignKey(Exchange, null=True, on_delete=models.PROTECT, db_index=False)
+    exchange = models.ForeignKey(Exchange, null=True, on_delete=models.PROTECT)
     trajectory = models.ForeignKey(Trajectory, on_delete=models.CASCADE, related_name="scores")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scores", db_index=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, db_index=False)

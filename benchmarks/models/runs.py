@@ -37,7 +37,8 @@ class Run(models.Model):
     files. ``committed`` is the cost of its calls plus the cost reserved for those under way; a
     call that might lift it above ``cost_cap`` is not sent. ``problem`` says why a run was paused
     automatically. ``created_trajectories`` counts the trajectories that were ever created
-    for the run; trajectories are never deleted, so verifying compares it with those that exist.
+    for the run; they are deleted with the run only, so verifying compares it with those that exist.
+    A run with ``removed_at`` is being deleted, and no page shows it.
     """
 
     class Kind(models.TextChoices):
@@ -87,9 +88,17 @@ class Run(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]
+        indexes = [
+            models.Index(
+                fields=["removed_at"],
+                condition=models.Q(removed_at__isnull=False),
+                name="run_removed",
+            )
+        ]
         constraints = [
             # A file is imported once, even if several people try at the same time.
             models.UniqueConstraint(

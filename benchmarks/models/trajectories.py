@@ -116,7 +116,7 @@ class Violation(models.Model):
     turn = models.ForeignKey(
         Turn, on_delete=models.CASCADE, related_name="violations", db_index=False
     )
-    constraint = models.ForeignKey(Constraint, null=True, on_delete=models.SET_NULL, db_index=False)
+    constraint = models.ForeignKey(Constraint, null=True, on_delete=models.SET_NULL)
     key = models.CharField(max_length=60)
     kind = models.CharField(max_length=30)
     text = models.TextField()

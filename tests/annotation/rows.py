@@ -35,7 +35,9 @@ LABELS = {
 
 def make_runs(*, tasks: int = 3, level: str = "mid") -> list[Run]:
     """Two agents on the same tasks, all trajectories ended after two turns."""
-    dataset = Dataset.objects.create(system="adaplanbench", name="Tests", checksum=level)
+    dataset = Dataset.objects.create(
+        system="adaplanbench", name="Tests" if level == "mid" else f"Tests {level}", checksum=level
+    )
     profiles = [
         Profile.objects.create(
             task=Task.objects.create(

@@ -114,6 +114,7 @@ api:get_analysis                  GET  login    403      403      403      403  
 api:get_analysis_table            GET  login    403      403      403      403      403      403      404      403      404
 api:get_analysis_figure           GET  login    403      403      403      403      403      403      404      403      404
 api:request_analysis              POST login    403      403      403      403      403      403      202      403      202
+api:delete_experiment             GET  405      405      405      405      405      405      405      405      405      405
 api:get_failure_groups            GET  login    403      403      403      403      403      403      ok       403      ok
 api:get_failure_groups            POST login    403      403      403      403      403      403      202      403      202
 api:api-root                      GET  404      404      404      404      404      404      404      404      404      404
@@ -130,6 +131,8 @@ benchmarks:dataset_list           GET  login    403      403      403      403  
 benchmarks:dataset_import         GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:dataset_import         POST login    403      403      403      403      403      403      403      422      422
 benchmarks:dataset                GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:dataset_delete         GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:dataset_delete         POST login    403      403      403      403      403      403      403      403      moved
 benchmarks:task                   GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:problems_import        GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:problems_import        POST login    403      403      403      403      403      403      403      422      422
@@ -167,6 +170,8 @@ benchmarks:experiment_pause       POST login    403      403      403      403  
 benchmarks:experiment_resume      POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:experiment_cancel      POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:experiment_share       POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:experiment_delete      GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:experiment_delete      POST login    403      403      403      403      403      403      403      403      moved
 benchmarks:run_new                GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:run_new                POST login    403      403      403      403      403      403      403      422      422
 benchmarks:run                    GET  login    403      403      403      403      403      403      ok       403      ok
@@ -175,6 +180,8 @@ benchmarks:run_pause              POST login    403      403      403      403  
 benchmarks:run_resume             POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_cancel             POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_cap                POST login    403      403      403      403      403      403      403      moved    moved
+benchmarks:run_delete             GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:run_delete             POST login    403      403      403      403      403      403      403      403      moved
 benchmarks:judging_choose         POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:judge_list             GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:judging_new            GET  login    403      403      403      403      403      403      403      ok       ok
@@ -204,6 +211,8 @@ analysis:failure_label            POST login    403      403      403      403  
 benchmarks:trajectory_import      GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:trajectory_import      POST login    403      403      403      403      403      403      403      422      422
 benchmarks:import_job             GET  login    403      403      403      403      403      403      403      ok       ok
+benchmarks:import_delete          GET  login    403      403      403      403      403      403      403      403      ok
+benchmarks:import_delete          POST login    403      403      403      403      403      403      403      403      moved
 benchmarks:import_progress        GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:dataset_job            GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:dataset_progress       GET  login    403      403      403      403      403      403      403      ok       ok
@@ -286,6 +295,7 @@ annotation:background_submit      POST login    404      404      404      404  
 annotation:study_progress         GET  login    404      403      404      ok       ok       ok       404      404      ok
 annotation:study_settings         GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:study_settings         POST login    404      403      404      403      422      403      404      404      422
+annotation:study_delete           GET  login    404      403      404      403      ok       403      404      404      ok
 annotation:study_delete           POST login    404      403      404      403      moved    403      404      404      moved
 annotation:study_people           GET  login    404      403      404      ok       ok       ok       404      404      ok
 annotation:study_people           POST login    404      403      404      403      422      403      404      404      422

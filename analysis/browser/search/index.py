@@ -224,6 +224,18 @@ def turns_there(low: int, high: int) -> dict[int, int]:
         return {trajectory: turn_of(last)[1] for trajectory, last in cursor.fetchall()}
 
 
+def remove_turns(trajectories: Sequence[int]) -> None:
+    """Delete the rows of these trajectories."""
+    row = "rowid" if _on_sqlite() else "id"
+    with connection.cursor() as cursor:
+        for trajectory in trajectories:
+            # By the range of its rows, which both engines find without reading others.
+            cursor.execute(
+                f"DELETE FROM {TURNS} WHERE {row} >= %s AND {row} < %s",
+                [first_row(trajectory), first_row(trajectory + 1)],
+            )
+
+
 def tasks_there(tasks: Sequence[int]) -> set[int]:
     """Return those of the tasks that have their row."""
     row = "rowid" if _on_sqlite() else "id"

@@ -414,6 +414,7 @@ def test_logs_do_not_name_people(
 # Texts that the product, a file or a design writes, and ids; people write none of them freely.
 NOT_FREE = {
     "Item": {"asked", "subjects", "expected"},
+    "StudyPlace": {"ranks"},
     "Invite": {"digest"},
     "LivePlan": {"system"},
     "LivePlace": {"roles", "stand_in"},

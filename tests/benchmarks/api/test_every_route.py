@@ -33,11 +33,13 @@ WRITES = {
     ("post", "/api/v1/sessions/plan"),
     ("post", "/api/v1/studies"),
     ("post", "/api/v1/studies/plan"),
+    ("delete", "/api/v1/runs/{run_id}"),
+    ("delete", "/api/v1/experiments/{experiment_id}"),
+    ("delete", "/api/v1/datasets/{dataset_id}"),
+    ("delete", "/api/v1/imports/{job_id}"),
 }
 # What is done in a study goes by one's part in it; tests/annotation/api has these.
-OF_STUDIES = {
-    ("post", path) for method, path in ROUTES if method == "post" and "/studies/{" in path
-}
+OF_STUDIES = {(method, path) for method, path in ROUTES if method != "get" and "/studies/{" in path}
 ASSIGNMENT = "/api/v1/studies/{study_id}/assignments/{item_part}/{position}"
 # A body that is complete, so that the right to send it is asked first.
 BODIES = {

@@ -1,0 +1,124 @@
+"""Delete finished studies, and the demo."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.errors import Refused
+from annotation.models import (
+    Assignment,
+    Invite,
+    Item,
+    LiveSession,
+    Membership,
+    Message,
+    Participant,
+    RatingEdit,
+    Recruit,
+    Remark,
+    Study,
+    StudyEvent,
+    TrajectoryLabel,
+)
+from annotation.planning.storage import remove_study
+from annotation.studies.services import OVER
+from benchmarks.deletion.plans import (
+    DeletionPlan,
+    DeletionRefusal,
+    companion,
+    holder,
+    plan_deletion,
+)
+from benchmarks.deletion.services import DeletionError, begin_deletion, companions_first
+from benchmarks.models import Dataset, Job, Run
+
+DELETABLE = (Study.Status.DRAFT, *OVER)
+
+companion("Notes beside trajectories", Remark, "trajectory__run")
+companion("Labels of failures", TrajectoryLabel, "trajectory__run")
+
+
+@holder
+def studies_that_hold(
+    runs: Collection[int], datasets: Collection[int], studies: Collection[int]
+) -> Iterable[DeletionRefusal]:
+    """Say which studies need the trajectories or tasks, and which cannot be deleted yet."""
+    held = Q(pk__in=Item.objects.filter(trajectory__run__in=runs).values("study"))
+    held |= Q(pk__in=Assignment.objects.filter(trajectory__run__in=runs).values("study"))
+    held |= Q(pk__in=LiveSession.objects.filter(trajectory__run__in=runs).values("study"))
+    held |= Q(pk__in=Item.objects.filter(task__dataset__in=datasets).values("study"))
+    for study in Study.objects.filter(held).exclude(pk__in=studies).order_by("pk"):
+        yield DeletionRefusal(
+            f"The study “{study.name}” needs the trajectories or tasks for its ratings. Delete the "
+            "study first, or keep both.",
+            _url(study),
+        )
+    for study in Study.objects.filter(pk__in=studies).order_by("pk"):
+        if study.removed_at is not None:
+            yield DeletionRefusal(f"The study “{study.name}” is being deleted already.")
+        elif study.status not in DELETABLE and not study.is_demo:
+            yield DeletionRefusal(
+                f"The study “{study.name}” is not closed. Close it first.", _url(study)
+            )
+
+
+def _url(study: Study) -> str:
+    return reverse("annotation:study_settings", args=[study.pk])
+
+
+def plan_study_deletion(study: Study) -> DeletionPlan:
+    """Plan the deletion of a study with its ratings and record; its trajectories stay."""
+    return _with_studies(plan_deletion(f"study {study.pk}", companions=[study.pk]))
+
+
+def plan_demo_deletion() -> DeletionPlan:
+    """Plan the deletion of the demo's studies, runs and datasets."""
+    studies = Study.objects.filter(is_demo=True).values_list("pk", flat=True)
+    runs = Run.objects.filter(is_demo=True).values_list("pk", flat=True)
+    datasets = Dataset.objects.filter(is_demo=True).values_list("pk", flat=True)
+    plan = plan_deletion("the demo", runs=runs, datasets=datasets, companions=studies)
+    return _with_studies(plan)
+
+
+def _with_studies(plan: DeletionPlan) -> DeletionPlan:
+    studies = plan.companions
+    counts = {
+        "Studies": len(studies),
+        "Items": Item.objects.filter(study__in=studies).count(),
+        "People in studies": Participant.objects.filter(study__in=studies).count(),
+        "Changes of answers": RatingEdit.objects.filter(assignment__study__in=studies).count(),
+        "Lines of the record": StudyEvent.objects.filter(study__in=studies).count(),
+        "Messages": Message.objects.filter(study__in=studies).count(),
+        "Invitations": Invite.objects.filter(study__in=studies).count(),
+        "Participants of platforms": Recruit.objects.filter(study__in=studies).count(),
+        "Sessions": LiveSession.objects.filter(study__in=studies).count(),
+    }
+    shown = {name: count for name, count in counts.items() if count}
+    return replace(plan, counts={**shown, **plan.counts})
+
+
+def begin_with_studies(plan: DeletionPlan, *, by: User | None) -> Job:
+    """Hide what a plan names, its studies too, and have a worker delete it."""
+
+    def mark() -> Iterable[Study]:
+        rows = Study.objects.filter(pk__in=plan.companions)
+        rows.update(removed_at=timezone.now(), status=Study.Status.ARCHIVED)
+        # Nobody but an administrator opens a study without a role.
+        Membership.objects.filter(study__in=plan.companions).delete()
+        return rows.order_by("pk")
+
+    try:
+        return begin_deletion(plan, by=by, mark=mark)
+    except DeletionError as error:
+        raise Refused("conflict", str(error).rstrip(".")) from None
+
+
+@companions_first
+def delete_studies(studies: Sequence[int], report: Callable[[], None]) -> None:
+    """Delete the studies that were marked, as far as they are still there."""
+    for study in Study.objects.filter(pk__in=studies, removed_at__isnull=False).order_by("pk"):
+        remove_study(study, report)

@@ -1,0 +1,179 @@
+"""Carry out deletions: mark the rows, so that no page shows them, then delete them in portions.
+
+A job does the second part. Stopped anywhere, it continues with what is still there.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from django.contrib.admin.models import DELETION, LogEntry
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
+from django.db import transaction
+from django.db.models import Model, ProtectedError, Q, QuerySet
+from django.dispatch import Signal
+from django.utils import timezone
+
+from benchmarks.core.errors import CoreError
+from benchmarks.deletion.plans import DeletionPlan, held, plan_deletion
+from benchmarks.jobs.services import Progress, enqueue_job, job_kind
+from benchmarks.locks import named_lock
+from benchmarks.models import (
+    Dataset,
+    Experiment,
+    Job,
+    JudgeScore,
+    Judging,
+    Run,
+    SharedData,
+    Task,
+    Trajectory,
+)
+
+KIND = "delete"
+# So many trajectories are deleted in one transaction: some hundred calls and a thousand scores.
+PORTION = 20
+TASKS = 500
+# Between two portions, in seconds: whoever waits for SQLite's writer gets it then.
+PAUSE = 0.12
+
+# Sent with ``ids`` in the transaction in which trajectories are deleted, for what refers to them
+# without a foreign key.
+trajectories_deleted = Signal()
+Companions = Callable[[Sequence[int], Callable[[], None]], None]
+_delete_companions: list[Companions] = []
+
+
+class DeletionError(CoreError):
+    """Raised if something cannot be deleted; the text says why."""
+
+
+def companions_first(delete: Companions) -> Companions:
+    """Register the function that deletes companions (by id) before the runs that they use.
+
+    It is also given a function that renews the job's lease, to be called after each portion.
+    """
+    if delete not in _delete_companions:
+        _delete_companions.append(delete)
+    return delete
+
+
+def begin_deletion(
+    plan: DeletionPlan, *, by: User | None, mark: Callable[[], Iterable[Model]] = tuple
+) -> Job:
+    """Hide what a plan names, and have a worker delete it; returns the job.
+
+    ``mark`` hides companions in the same transaction, and returns them. Raises ``DeletionError`` if
+    anything refuses.
+    """
+    with named_lock("deletion"):
+        # Locked, so that nothing that begins to use them is overlooked.
+        list(Run.objects.select_for_update().filter(pk__in=plan.runs).order_by("pk"))
+        list(Dataset.objects.select_for_update().filter(pk__in=plan.datasets).order_by("pk"))
+        fresh = plan_deletion(
+            plan.title, runs=plan.runs, datasets=plan.datasets, companions=plan.companions
+        )
+        refuse(fresh)
+        now = timezone.now()
+        runs, datasets = Run.objects.filter(pk__in=fresh.runs), _datasets(fresh.datasets)
+        experiments = set(runs.exclude(experiment=None).values_list("experiment", flat=True))
+        runs.update(removed_at=now)
+        datasets.update(removed_at=now)
+        _log([*mark(), *runs.order_by("pk"), *datasets.order_by("pk")], by)
+        return enqueue_job(
+            kind=KIND,
+            title=f"Deleting {plan.title}"[:200],
+            payload={
+                "runs": list(fresh.runs),
+                "datasets": list(fresh.datasets),
+                "companions": list(fresh.companions),
+                "experiments": sorted(experiments),
+            },
+            total=fresh.counts.get("Trajectories", 0) + fresh.counts.get("Tasks", 0),
+            created_by=by,
+        )
+
+
+def refuse(plan: DeletionPlan) -> None:
+    """Raise ``DeletionError`` with all that refuses a plan, or if it names nothing."""
+    if plan.refusals:
+        raise DeletionError(" ".join(refusal.words for refusal in plan.refusals))
+    if not (plan.runs or plan.datasets or plan.companions):
+        raise DeletionError("there is nothing left to delete")
+
+
+def _datasets(ids: Sequence[int]) -> QuerySet[Dataset]:
+    return Dataset.objects.filter(pk__in=ids)
+
+
+def _log(rows: Iterable[Model], by: User | None) -> None:
+    """Note in the administration's log what a person deletes."""
+    if by is None:
+        return
+    for row in rows:
+        LogEntry.objects.create(
+            user=by, content_type=ContentType.objects.get_for_model(type(row)),
+            object_id=str(row.pk), object_repr=str(row)[:200], action_flag=DELETION,
+            change_message="Deleted.",
+        )  # fmt: skip
+
+
+@job_kind(KIND)
+def delete_marked(job: Job, progress: Progress) -> None:
+    """Delete what was marked, as far as it is still there."""
+    runs, datasets = job.payload["runs"], job.payload["datasets"]
+    for delete in _delete_companions if job.payload["companions"] else ():
+        delete(job.payload["companions"], progress.report)
+    if not job.done and (refusals := held(runs, datasets, ())):
+        # Somebody began to use it at the very moment in which it was marked; all is still there.
+        Run.objects.filter(pk__in=runs).update(removed_at=None)
+        _datasets(datasets).update(removed_at=None)
+        raise DeletionError(" ".join(refusal.words for refusal in refusals))
+    _delete_runs(runs, progress)
+    _delete_datasets(datasets, progress)
+    for pk in job.payload["experiments"]:
+        _delete_if_empty(Experiment.objects.filter(pk=pk, runs=None))
+
+
+def _delete_runs(runs: Sequence[int], progress: Progress) -> None:
+    marked = Run.objects.filter(pk__in=runs, removed_at__isnull=False)
+    rows = Trajectory.objects.filter(run__in=marked.values("pk")).order_by("pk")
+    done = progress.job.done
+    while ids := list(rows.values_list("pk", flat=True)[:PORTION]):
+        with transaction.atomic():
+            # Re-judged trajectories go with those that they judge.
+            here = Trajectory.objects.filter(Q(pk__in=ids) | Q(judged__in=ids))
+            every = list(here.values_list("pk", flat=True))
+            # Scores are protected by the replies that they were read from, so they go first.
+            JudgeScore.objects.filter(exchange__trajectory__in=every).delete()
+            JudgeScore.objects.filter(trajectory__in=every).delete()
+            Trajectory.objects.filter(pk__in=every).delete()
+            trajectories_deleted.send(Trajectory, ids=every)
+        done += len(every)
+        progress.report(done=done)
+        time.sleep(PAUSE)
+    with transaction.atomic():
+        marked.update(primary_judging=None)
+        Judging.objects.filter(Q(made_by__in=marked) | Q(run__in=marked)).delete()
+        marked.delete()
+
+
+def _delete_datasets(datasets: Sequence[int], progress: Progress) -> None:
+    marked = Dataset.objects.filter(pk__in=datasets, removed_at__isnull=False)
+    rows = Task.objects.filter(dataset__in=marked.values("pk")).order_by("pk")
+    while ids := list(rows.values_list("pk", flat=True)[:TASKS]):
+        Task.objects.filter(pk__in=ids).delete()
+        progress.report()
+        time.sleep(PAUSE)
+    shared = set(marked.exclude(shared=None).values_list("shared", flat=True))
+    marked.delete()
+    for digest in shared:
+        _delete_if_empty(SharedData.objects.filter(pk=digest, dataset=None))
+
+
+def _delete_if_empty(rows: QuerySet[Any]) -> None:
+    """Delete rows that nothing refers to any more."""
+    with suppress(ProtectedError), transaction.atomic():
+        rows.delete()
