@@ -34,7 +34,9 @@ from analysis.reports import figure_specs, system_facts
 from analysis.reports.content import Cell, number_column, text_column
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import number, plural
+from analysis.stats.comparison.thresholds import REFERENCE
 from analysis.stats.results import Estimate
+from analysis.stats.trends.logit_slope import logit_slope
 from analysis.stats.trends.matched_turns import MatchedCurve, matched_turns
 from analysis.stats.trends.slopes import SlopeModels, slope_tests
 from benchmarks.core.system import Dimension
@@ -53,6 +55,12 @@ class DeclineDetails:
     dimensions: tuple[Dimension, ...]
     slopes: Slopes
     matched: tuple[MatchedCurve, ...]
+    odds: tuple["OddsRow", ...]
+
+    @property
+    def passing(self) -> float:
+        """The mean score from which a turn passes."""
+        return REFERENCE
 
     @property
     def began(self) -> list[tuple[str, list[str]]]:
@@ -113,7 +121,38 @@ def compute_deferred(selection: Selection) -> DeclineDetails | None:
     slopes = shown_slopes(fits, selection)
     note_progress("comparing the same trajectories")
     matched = matched_turns(*columns_of(frame, dimensions), scale=system_facts.RUBRIC_SCALE)
-    return DeclineDetails(selection.runs, dimensions, slopes, tuple(matched))
+    odds = odds_rows(frame, dimensions)
+    return DeclineDetails(selection.runs, dimensions, slopes, tuple(matched), odds)
+
+
+@dataclass(frozen=True)
+class OddsRow:
+    """The factor by which the odds of a passing score change per turn on a dimension."""
+
+    dimension: Dimension
+    odds: Estimate
+
+    @property
+    def link(self) -> Link:
+        return Link(dimension=self.dimension.key, more={"min_turns": 2})
+
+
+def odds_rows(frame: "DataFrame", dimensions: Sequence[Dimension]) -> tuple[OddsRow, ...]:
+    """Fit a logit GEE of whether the judges' mean reaches the threshold, by dimension."""
+    found = []
+    for dimension in dimensions:
+        note_progress(f"fitting the odds on {dimension.title.lower()}")
+        rows = frame[frame["dimension"] == dimension.key].dropna(subset=["score"])
+        passed = (rows["score"] >= REFERENCE).astype(float)
+        odds = logit_slope(
+            rows["label"].tolist(),
+            rows["task"].tolist(),
+            rows["trajectory"].tolist(),
+            rows["turn"].tolist(),
+            passed.to_numpy(),
+        )
+        found.append(OddsRow(dimension, odds))
+    return tuple(found)
 
 
 def shown_slopes(fits: Fits, selection: Selection) -> Slopes:
@@ -256,6 +295,16 @@ DEFERRED = DeferredPart(
             about=_slope_link,
             folded=lambda result: folded_over(len(result.slopes.models)),
             most=MOST_ROWS,
+        ),
+        TableOf(
+            "odds",
+            lambda result: f"Odds of a mean score of {result.passing:g} or more, by turn",
+            rows=lambda result: result.odds,
+            columns=lambda _: (
+                text_of("Dimension", lambda row: row.dimension.title),
+                estimate_of("Odds ratio per turn", lambda row: row.odds, "points", show_n=True),
+            ),
+            link=lambda row: row.link,
         ),
         TableOf(
             "matched",

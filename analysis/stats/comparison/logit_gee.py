@@ -51,7 +51,9 @@ class OddsRatios:
 
 
 @dataclass(frozen=True)
-class _LogitFit:
+class LogitFit:
+    """Coefficients, their covariance, and the working correlation."""
+
     beta: Floats
     covariance: Floats
     alpha: float
@@ -138,7 +140,7 @@ def odds_ratios(
         why = ONE_CONDITION
     elif order[0] in undefined:
         why = undefined[order[0]]
-    fit: _LogitFit | None = None
+    fit: LogitFit | None = None
     warnings: tuple[str, ...] = ()
     used = structure
     if not why and len(known) > 1:
@@ -152,7 +154,7 @@ def odds_ratios(
         if count <= x.shape[1]:
             why = FEW_TASKS.format(tasks=count, columns=x.shape[1])
         else:
-            fit, used, warnings = _fitted(x, y, cluster, structure)
+            fit, used, warnings = fit_logit(x, y, cluster, structure)
             if fit is None:
                 why = NOT_CONVERGED
     ratios = {}
@@ -209,9 +211,14 @@ def _design(conditions: Sequence[str], models: Sequence[str], order: Sequence[st
     return np.column_stack(columns)
 
 
-def _fitted(
+def fit_logit(
     x: Floats, y: Floats, cluster: Codes, structure: Structure
-) -> tuple[_LogitFit | None, Structure, tuple[str, ...]]:
+) -> tuple[LogitFit | None, Structure, tuple[str, ...]]:
+    """Fit logit P(y = 1) = xβ by generalised estimating equations, as `odds_ratios` describes.
+
+    ``cluster`` numbers the clusters from 0. Returns the fit, or None where it does not converge;
+    the working correlation that was used in the end; and a warning where another was asked for.
+    """
     fit, in_range = _solve(x, y, cluster, structure)
     if structure == "exchangeable" and (fit is None or not in_range):
         return _solve(x, y, cluster, "independence")[0], "independence", (OUT_OF_RANGE,)
@@ -220,7 +227,7 @@ def _fitted(
 
 def _solve(
     x: Floats, y: Floats, cluster: Codes, structure: Structure
-) -> tuple[_LogitFit | None, bool]:
+) -> tuple[LogitFit | None, bool]:
     """Solve for β and α; whether α stayed within its range."""
     n = np.bincount(cluster).astype(float)
     pairs = float((n * (n - 1)).sum()) / 2
@@ -249,7 +256,7 @@ def _solve(
             found = within / scale / (pairs - x.shape[1])
             alpha = min(MOST_CORRELATED, max(lowest, found))
         if np.abs(step).max() <= 1e-9 and abs(alpha - before) <= 1e-9:
-            return _LogitFit(beta, _covariance(x, y, cluster, beta, alpha), alpha), alpha == found
+            return LogitFit(beta, _covariance(x, y, cluster, beta, alpha), alpha), alpha == found
     return None, True
 
 

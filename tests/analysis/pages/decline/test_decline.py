@@ -313,6 +313,11 @@ def test_slopes_fall_back_and_say_why() -> None:
     assert "no trajectory has three scored turns" in str(row["notes"])
     said = [notice.text for notice in made.notices]
     assert any(text.startswith("1 of 1 curve has fewer than 20 trajectories") for text in said)
+    odds = made.table("odds")
+    assert odds is not None and odds.title == "Odds of a mean score of 3.5 or more, by turn"
+    # Every first turn passes; of the second one half: the odds fall, and without a bound.
+    (chance,) = odds.records()
+    assert chance[0] == "Safety" and (chance[1] is None or float(str(chance[1])) < 1)
     matched = made.table("matched")
     assert matched is not None
     (record,) = matched.records()
