@@ -1,6 +1,7 @@
 """The schema of a study document; every field is validated before the import starts."""
 
 import json
+import zlib
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from pydantic import (
 from annotation.errors import Refused
 from annotation.exports.columns import FORMAT, SCHEMA_VERSION
 from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
+from annotation.quality.rule import ACTIONS, MOST_ANSWERS, MOST_SECONDS
 from benchmarks.core.digests import storable
 from benchmarks.core.problems import json_fault
 
@@ -53,6 +55,57 @@ class StrictDocument(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class SettingsPart(BaseModel):
+    """A part of a study's settings of which some fields are read; the others are kept."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+
+class PlanItemsIn(SettingsPart):
+    runs: list[int] | None = None
+
+
+class PlanIn(SettingsPart):
+    items: PlanItemsIn | None = None
+    training: list[dict[str, Any]] = []
+    gold: list[dict[str, Any]] = []
+
+
+class DesignIn(SettingsPart):
+    runs: list[int] | None = None
+    plan: PlanIn | None = None
+
+
+class LabelsIn(SettingsPart):
+    agents: list[str] = []
+    others: list[str] = []
+
+
+class GoldRuleIn(StrictDocument):
+    action: Literal[tuple(ACTIONS)]  # type: ignore[valid-type]
+    answers: int = Field(ge=1, le=MOST_ANSWERS)
+    share: FiniteFloat = Field(gt=0, le=1)
+
+
+class SettingsIn(SettingsPart):
+    """The settings that pages and imports of a study read."""
+
+    design: DesignIn | None = None
+    labels: LabelsIn = LabelsIn()
+    gold_rule: GoldRuleIn | None = None
+    least_seconds: int | None = Field(None, ge=0, le=MOST_SECONDS)
+    training_rounds: int = Field(2, ge=0, le=1000)
+
+
+def _checked_settings(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        SettingsIn.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        raise ValueError(f"{_place(first['loc'])}: {first['msg']}") from None
+    return value
+
+
 class StudyIn(StrictDocument):
     key: str = Field(pattern=r"^study-[0-9a-f]{12}$")
     name: str = Field(min_length=1, max_length=160)
@@ -77,7 +130,7 @@ class StudyIn(StrictDocument):
     seed: int = Big
     closes_at: Moment | None
     created_at: Moment
-    settings: dict[str, Any]
+    settings: Annotated[dict[str, Any], AfterValidator(_checked_settings)]
 
 
 class QuestionnaireIn(BaseModel):
@@ -240,13 +293,25 @@ def read_document(path: Path) -> tuple[StudyDocument, str]:
     try:
         text = _archived(source) if is_zipfile(source) else source.read_text(encoding="utf-8")
         data = json.loads(text)
-    except (KeyError, BadZipFile):
-        raise Refused("invalid", f"{source} is an archive without a readable {DOCUMENT}") from None
+    except KeyError:
+        raise Refused("invalid", f"{source}: expected a member {DOCUMENT}, found none") from None
+    except DAMAGED as error:
+        raise Refused("invalid", damaged_member(source, DOCUMENT, error)) from None
     except OSError as error:
         raise Refused("invalid", f"{source} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise Refused("invalid", f"{source} is not JSON: {json_fault(error)}") from None
     return check_document(data, text), digest_of(data)
+
+
+# What reading a member of a damaged archive raises; the last one is for a member with a password.
+DAMAGED = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
+def damaged_member(source: Path, name: str, error: Exception) -> str:
+    """Return in words that a member of an archive cannot be read."""
+    why = (str(error) or type(error).__name__)[:120]
+    return f"{source}, {name}: expected a member that can be unpacked, found a damaged one ({why})"
 
 
 def _archived(source: Path) -> str:

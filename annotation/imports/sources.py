@@ -14,6 +14,7 @@ from django.db import IntegrityError, models
 
 from annotation.errors import Refused
 from annotation.exports.sources import CAME_FROM, SOURCES, TABLES, SourceTable
+from annotation.imports.schema import DAMAGED, damaged_member
 from benchmarks.core.digests import storable
 from benchmarks.core.problems import json_fault
 from benchmarks.models import Agent, Dataset, Judging, Run, Trajectory
@@ -36,14 +37,14 @@ FOUND_BY: Mapping[str, tuple[str, ...]] = {
 def opened_sources(path: Path) -> Iterator[IO[bytes] | None]:
     """Open the rows that lie beside a document in its archive or folder; None where none do."""
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
+        with _opened(path) as archive:
             found = next((row for row in archive.infolist() if row.filename == SOURCES), None)
             if found is None:
                 yield None
                 return
             if found.file_size > MOST_BYTES:
                 raise Refused("invalid", f"{SOURCES} is larger than {MOST_BYTES >> 30} GB")
-            with archive.open(found) as file:
+            with _opened_member(archive, found) as file:
                 yield file
         return
     folder = path if path.is_dir() else path.parent
@@ -53,6 +54,21 @@ def opened_sources(path: Path) -> Iterator[IO[bytes] | None]:
         return
     with target.open("rb") as file:
         yield file
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except DAMAGED as error:
+        raise Refused("invalid", damaged_member(path, SOURCES, error)) from None
+
+
+def _opened_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
+    try:
+        return archive.open(member)
+    except DAMAGED as error:
+        path = Path(archive.filename or "")
+        raise Refused("invalid", damaged_member(path, SOURCES, error)) from None
 
 
 def store_sources(file: IO[bytes], *, study_key: str) -> None:
@@ -75,7 +91,7 @@ class _SourceRows:
 
     def store(self, file: IO[bytes]) -> None:
         number = 0
-        while line := file.readline(LONGEST_LINE + 1):
+        while line := _next_line(file, number):
             number += 1
             if len(line) > LONGEST_LINE:
                 raise _refused(number, f"the line is longer than {LONGEST_LINE >> 20} MB")
@@ -91,7 +107,8 @@ class _SourceRows:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise _refused(number, f"is not JSON: {json_fault(error)}") from None
-        if not isinstance(row, dict) or row.get("table") not in BY_NAME:
+        name = row.get("table") if isinstance(row, dict) else None
+        if not isinstance(name, str) or name not in BY_NAME:
             raise _refused(number, f"expected a row of {', '.join(BY_NAME)}")
         if storable(row) != row:
             raise _refused(number, "holds a character that no database stores, such as NUL")
@@ -105,7 +122,11 @@ class _SourceRows:
                 raise _refused(number, f"{table.name} comes before {self.table.name}")
             self._flush()
             self.table = table
-        self._row(number, table, key, row)
+        try:
+            self._row(number, table, key, row)
+        except (TypeError, ValueError, OverflowError) as error:
+            # Values of another kind than their column, such as a list where a number belongs.
+            raise _refused(number, f"expected the values of {table.name}: {error}") from None
 
     def _row(self, number: int, table: SourceTable, key: Any, row: dict[str, Any]) -> None:
         known = self.stored.setdefault(table.name, {})
@@ -204,6 +225,14 @@ def _check(number: int, made: models.Model, table: SourceTable) -> None:
         except ValidationError as error:
             raise _refused(number, f"{name}: {' '.join(error.messages)}") from None
         setattr(made, name, value)
+
+
+def _next_line(file: IO[bytes], number: int) -> bytes:
+    try:
+        return file.readline(LONGEST_LINE + 1)
+    except DAMAGED as error:
+        why = (str(error) or type(error).__name__)[:120]
+        raise _refused(number + 1, f"expected a line that can be unpacked: {why}") from None
 
 
 def _refused(number: int, words: str) -> Refused:

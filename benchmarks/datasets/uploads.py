@@ -23,6 +23,7 @@ from benchmarks.imports.uploads import (
     put_together,
     safe_name,
     store_upload,
+    without_mapped_pages,
 )
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind, keep_lease
 from benchmarks.models import Job, Upload
@@ -125,7 +126,10 @@ def _import(job: Job, progress: Progress, system: str, format: str) -> None:
     """Check files apart, store them, and note in the job's payload what came of it."""
     uploads = _uploads_of(job)
     names = [safe_name(upload.name) for upload in uploads]
-    with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
+    with (
+        without_mapped_pages(),
+        tempfile.TemporaryDirectory(prefix="planjury-import-") as folder,
+    ):
         paths = []
         for number, upload in enumerate(uploads):
             # Files of one name get folders of their own.

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from benchmarks.core.errors import CoreError
@@ -181,7 +181,10 @@ def import_upload(job: Job, progress: Progress) -> None:
     """
     given = job.payload
     upload = upload_of(job)
-    with tempfile.TemporaryDirectory(prefix="planjury-import-") as folder:
+    with (
+        without_mapped_pages(),
+        tempfile.TemporaryDirectory(prefix="planjury-import-") as folder,
+    ):
         path = Path(folder) / safe_name(upload.name)
         put_together(upload, path, progress)
         progress.report(message="Checking and storing; results appear when all of it is stored")
@@ -202,6 +205,27 @@ def import_upload(job: Job, progress: Progress) -> None:
                     progress=tell,
                 )
     conclude(job, upload, {"result": import_result(saved)})
+
+
+@contextmanager
+def without_mapped_pages() -> Iterator[None]:
+    """Let the connection read SQLite's file without mapping it into memory.
+
+    An import touches every page that it writes, and mapped pages count as the worker's memory, up
+    to ``mmap_size``: so it would grow with the file. Queries of pages keep the mapping, which
+    spares them copies.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        (size,) = cursor.execute("PRAGMA mmap_size").fetchone() or (0,)
+        cursor.execute("PRAGMA mmap_size = 0")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA mmap_size = {int(size)}")
 
 
 def check_upload_apart(

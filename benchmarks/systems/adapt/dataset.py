@@ -7,11 +7,14 @@ second one may describe another household. The product ships one of each.
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel
 
 from benchmarks.core.digests import digest
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problem, Problems, Unquoted, describe, text_fault
+from benchmarks.core.schemas import FieldsSchema, must, one_of, read_value, text
 from benchmarks.core.types import Constraint, Json, Profile, Task
 from benchmarks.core.yaml_files import YamlDocument, read_yaml
 from benchmarks.systems.adapt.household.dishes import KINDS, STYLES
@@ -33,6 +36,115 @@ LEVEL = "preferences"
 FOLDS = 4
 LONGEST_FILE = 400_000
 _LONGEST_TEXT, _LONGEST_ID = 1000, 60
+M = TypeVar("M", bound=BaseModel)
+
+
+# --- what a file must be --------------------------------------------------------------------------
+
+
+def _is_whole(value: Any, least: int, most: int | None = None) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and least <= value <= (value if most is None else most)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _are_dishes(value: Any) -> bool:
+    texts = isinstance(value, list) and bool(value)
+    return texts and all(isinstance(kind, str) and kind in KINDS for kind in value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and not any(text_fault(item, _LONGEST_ID) for item in value)
+
+
+_text, _name = text(_LONGEST_TEXT), text(_LONGEST_ID)
+_filled_list = must("a list of at least one", lambda value: isinstance(value, list) and bool(value))
+_texts = must("a list of short texts", _are_texts)
+_by_id = must("things by their id", lambda value: isinstance(value, dict) and bool(value))
+Key = Annotated[str, _name]
+
+
+class MealRow(FieldsSchema):
+    """What is to be made, and the dishes that it is made of."""
+
+    text: Annotated[Any, _text]
+    expects: Annotated[Any, must(f"a list of dishes among {', '.join(KINDS)}", _are_dishes)]
+    style: Annotated[
+        Any,
+        must(
+            f"a style of eggs among {', '.join(STYLES)}",
+            lambda value: isinstance(value, str) and value in ("", *STYLES),
+        ),
+    ] = ""
+
+
+class PreferenceRow(FieldsSchema):
+    """What a persona prefers, and the rule that tells whether it is met."""
+
+    n: Annotated[Any, must("a whole number from 1", lambda value: _is_whole(value, 1))]
+    dim: Annotated[Any, one_of(f"a type among {', '.join(TYPES)}", TYPES)]
+    text: Annotated[Any, _text]
+    rule: Any
+
+
+class PersonaRow(FieldsSchema):
+    """Who something is made for."""
+
+    id: Annotated[Any, _name]
+    name: Annotated[Any, _name]
+    preferences: Annotated[list[PreferenceRow], _filled_list]
+    fold: Annotated[
+        Any, must(f"a fold from 0 to {FOLDS - 1}", lambda value: _is_whole(value, 0, FOLDS - 1))
+    ] = 0
+
+
+class PersonasFile(FieldsSchema):
+    """A file of personas."""
+
+    tasks: Annotated[dict[Key, MealRow], _by_id]
+    personas: Annotated[list[PersonaRow], _filled_list]
+    version: Any = None
+
+
+class RoomRow(FieldsSchema):
+    name: Annotated[Any, _text]
+
+
+class StaticRow(FieldsSchema):
+    """A piece of furniture."""
+
+    room: Annotated[Any, _name]
+    description: Annotated[Any, _text]
+    tags: Annotated[Any, _texts]
+
+
+MovableRow = Annotated[
+    tuple[
+        Annotated[Any, _text],
+        Annotated[Any, _name],
+        Annotated[Any, one_of(f"one of {', '.join(THING_TYPES)}", THING_TYPES)],
+        Annotated[Any, _texts],
+        Annotated[Any, _name],
+    ],
+    must(
+        "[description, category, type, [attributes], place]",
+        lambda value: isinstance(value, list) and len(value) == 5,
+    ),
+]
+
+
+class HouseholdFile(FieldsSchema):
+    """A file of a household."""
+
+    inclusion_probability: Annotated[Any, must("a number from 0 to 1", _is_share)]
+    mandatory: Annotated[Any, must("a list of short texts", lambda v: v is None or _are_texts(v))]
+    rooms: Annotated[dict[Key, RoomRow], _by_id]
+    static: Annotated[dict[Key, StaticRow], _by_id]
+    movable: Annotated[dict[Key, MovableRow], _by_id]
+    version: Any = None
 
 
 class _File:
@@ -57,26 +169,9 @@ class _File:
         field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
         self.problems.add(f"{self.name}, line {line}, {field or 'the file'}", expected, found)
 
-    def fields(self, value: Any, path: FieldPath, names: Sequence[str], more: str = "") -> bool:
-        """Return whether a value has these fields; ``more`` names those that it may have beside
-        them.
-        """
-        if not isinstance(value, dict):
-            self.fault(path, f"fields {', '.join(names)}", value)
-            return False
-        for name in names:
-            if name not in value:
-                self.fault(path, f"a field {name}", value)
-        for name in value:
-            if name not in (*names, *more.split()):
-                self.fault((*path, name), f"fields {', '.join([*names, *more.split()])} only", name)
-        return all(name in value for name in names)
-
-    def text(self, value: Any, path: FieldPath, longest: int = _LONGEST_TEXT) -> str:
-        if fault := text_fault(value, longest):
-            self.fault(path, fault, value)
-            return ""
-        return str(value).strip()
+    def checked(self, schema: type[M]) -> M | None:
+        """Return the file by its schema, or None with its faults noted."""
+        return read_value(schema, self.read.value, self.fault)
 
 
 def _named(name: str, problem: Problem) -> Problem:
@@ -129,134 +224,68 @@ def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
 
 
 def _check_household(file: _File) -> Json:
-    value = file.read.value
-    names = ("inclusion_probability", "mandatory", "rooms", "static", "movable")
-    if not file.fields(value, (), names, "version"):
+    house = file.checked(HouseholdFile)
+    if house is None:
         return {}
-    odds = value["inclusion_probability"]
-    if isinstance(odds, bool) or not isinstance(odds, int | float) or not 0 <= odds <= 1:
-        file.fault(("inclusion_probability",), "a number from 0 to 1", odds)
     places: set[str] = set()
-    for group, check in (("rooms", _room), ("static", _static), ("movable", _movable)):
-        if not isinstance(value[group], dict) or not value[group]:
-            file.fault((group,), "things by their id", value[group])
-            continue
-        for name, row in value[group].items():
-            if text_fault(name, _LONGEST_ID) or name in places:
+    for group in ("rooms", "static", "movable"):
+        names = getattr(house, group)
+        for name in names:
+            if name in places:
                 file.fault((group, name), "an id that stands once", name)
-            check(file, row, (group, name), value)
-        places.update(value[group])
-    for number, name in enumerate(value["mandatory"] or ()):
-        if not isinstance(value["movable"], dict) or name not in value["movable"]:
+        places.update(names)
+    for name, one in house.static.items():
+        if one.room not in house.rooms:
+            file.fault(("static", name, "room"), "the id of a room", one.room)
+    for name, thing in house.movable.items():
+        if thing[4] not in house.static:
+            file.fault(("movable", name, 4), "the id of a piece of furniture", thing[4])
+    for number, name in enumerate(house.mandatory or ()):
+        if name not in house.movable:
             file.fault(("mandatory", number), "the id of a movable object", name)
-    return dict(value)
-
-
-def _room(file: _File, row: Any, path: FieldPath, whole: Json) -> None:
-    if file.fields(row, path, ("name",)):
-        file.text(row["name"], (*path, "name"))
-
-
-def _static(file: _File, row: Any, path: FieldPath, whole: Json) -> None:
-    if file.fields(row, path, ("room", "description", "tags")):
-        file.text(row["description"], (*path, "description"))
-        if row["room"] not in whole["rooms"]:
-            file.fault((*path, "room"), "the id of a room", row["room"])
-        _texts(file, row["tags"], (*path, "tags"))
-
-
-def _movable(file: _File, row: Any, path: FieldPath, whole: Json) -> None:
-    if not isinstance(row, list) or len(row) != 5:
-        file.fault(path, "[description, category, type, [attributes], place]", row)
-        return
-    file.text(row[0], (*path, 0))
-    file.text(row[1], (*path, 1), _LONGEST_ID)
-    if row[2] not in THING_TYPES:
-        file.fault((*path, 2), f"one of {', '.join(THING_TYPES)}", row[2])
-    _texts(file, row[3], (*path, 3))
-    if not isinstance(whole["static"], dict) or row[4] not in whole["static"]:
-        file.fault((*path, 4), "the id of a piece of furniture", row[4])
-
-
-def _texts(file: _File, value: Any, path: FieldPath) -> None:
-    if not isinstance(value, list) or any(text_fault(item, _LONGEST_ID) for item in value):
-        file.fault(path, "a list of short texts", value)
+    return dict(file.read.value)
 
 
 def _check_personas(file: _File, inventory: Inventory) -> dict[str, Any]:
     """Return tasks and personas of a file; faults are noted in it."""
-    value = file.read.value
     shared: dict[str, Any] = {"tasks": {}, "personas": {}}
-    if not file.fields(value, (), ("tasks", "personas"), "version"):
+    given = file.checked(PersonasFile)
+    if given is None:
         return shared
-    if not isinstance(value["tasks"], dict) or not value["tasks"]:
-        file.fault(("tasks",), "tasks by their id", value["tasks"])
-        return shared
-    for name, row in value["tasks"].items():
-        shared["tasks"][name] = _check_task(file, row, ("tasks", name))
-    reader = RuleReader(RuleNames(inventory, tuple(value["tasks"])), file.fault)
-    if not isinstance(value["personas"], list) or not value["personas"]:
-        file.fault(("personas",), "a list of personas", value["personas"])
-        return shared
-    for number, row in enumerate(value["personas"]):
+    for name, meal in given.tasks.items():
+        task = {"text": meal.text.strip(), "expects": meal.expects}
+        shared["tasks"][name] = {**task, "style": meal.style} if meal.style else task
+    reader = RuleReader(RuleNames(inventory, tuple(given.tasks)), file.fault)
+    for number, persona in enumerate(given.personas):
         path: FieldPath = ("personas", number)
-        if not file.fields(row, path, ("id", "name", "preferences"), "fold"):
-            continue
-        name = file.text(row["id"], (*path, "id"), _LONGEST_ID)
+        name = persona.id.strip()
         if name in shared["personas"]:
             file.fault((*path, "id"), "an id that stands once", name)
-        fold = row.get("fold", 0)
-        if isinstance(fold, bool) or not isinstance(fold, int) or not 0 <= fold < FOLDS:
-            file.fault((*path, "fold"), f"a fold from 0 to {FOLDS - 1}", fold)
         shared["personas"][name] = {
-            "name": file.text(row["name"], (*path, "name"), _LONGEST_ID),
-            "fold": fold,
-            "preferences": _check_preferences(file, row, path, reader),
+            "name": persona.name.strip(),
+            "fold": persona.fold,
+            "preferences": _check_preferences(file, persona, path, reader),
         }
     return shared
 
 
-def _check_task(file: _File, row: Any, path: FieldPath) -> dict[str, Any]:
-    if not file.fields(row, path, ("text", "expects"), "style"):
-        return {}
-    expects = row["expects"]
-    if not isinstance(expects, list) or not expects or not all(kind in KINDS for kind in expects):
-        file.fault((*path, "expects"), f"a list of dishes among {', '.join(KINDS)}", expects)
-    style = row.get("style", "")
-    if style and style not in STYLES:
-        file.fault((*path, "style"), f"a style of eggs among {', '.join(STYLES)}", style)
-    task = {"text": file.text(row["text"], (*path, "text")), "expects": expects}
-    return {**task, "style": style} if style else task
-
-
 def _check_preferences(
-    file: _File, row: Json, path: FieldPath, reader: RuleReader
+    file: _File, persona: PersonaRow, path: FieldPath, reader: RuleReader
 ) -> list[dict[str, Any]]:
-    rows, path = row["preferences"], (*path, "preferences")
-    if not isinstance(rows, list) or not rows:
-        file.fault(path, "a list of preferences", rows)
-        return []
     numbers: set[int] = set()
     texts: set[str] = set()
     checked = []
-    for place, given in enumerate(rows):
-        here = (*path, place)
-        if not file.fields(given, here, ("n", "dim", "text", "rule")):
-            continue
-        number, text = given["n"], file.text(given["text"], (*here, "text"))
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            file.fault((*here, "n"), "a whole number from 1", number)
-        elif number in numbers:
-            file.fault((*here, "n"), "each number once", number)
-        else:
-            numbers.add(number)
+    for place, given in enumerate(persona.preferences):
+        here = (*path, "preferences", place)
+        text = given.text.strip()
+        if given.n in numbers:
+            file.fault((*here, "n"), "each number once", given.n)
         if text.casefold() in texts:
             file.fault((*here, "text"), "each text once", text)
+        numbers.add(given.n)
         texts.add(text.casefold())
-        if given["dim"] not in TYPES:
-            file.fault((*here, "dim"), f"a type among {', '.join(TYPES)}", given["dim"])
-        reader.read(given["rule"], (*here, "rule"))
-        checked.append({"n": number, "dim": given["dim"], "text": text, "rule": given["rule"]})
+        reader.read(given.rule, (*here, "rule"))
+        checked.append({"n": given.n, "dim": given.dim, "text": text, "rule": given.rule})
     return checked
 
 

@@ -8,9 +8,10 @@ are those that the trials loaded touch, and placement is less sure.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
 from benchmarks.core.problems import Problems, Unquoted
+from benchmarks.core.schemas import MISSING, RowSchema, list_of, must, read_row, text
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.dataset.placement import (
     find_parent,
@@ -18,7 +19,15 @@ from benchmarks.systems.sda_planner.dataset.placement import (
     merge_places,
     nearest_of,
 )
-from benchmarks.systems.sda_planner.dataset.trials import Place, place_of, type_of
+from benchmarks.systems.sda_planner.dataset.trials import (
+    LONGEST_ID,
+    MOST_ANNOTATIONS,
+    MOST_OBJECTS,
+    Place,
+    is_number,
+    place_of,
+    type_of,
+)
 from benchmarks.systems.sda_planner.house.affordances import (
     CONTAINERS,
     FIXED_RECEPTACLES,
@@ -49,34 +58,81 @@ class Original:
     shown: dict[str, str] = field(default_factory=dict)
 
 
+_NO_PLAN = "a demonstrated plan (trials of test splits have none)"
+_NO_SCENE = "an object (trials of test splits have none)"
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str | None)
+
+
+def _is_pose_name(value: Any) -> bool:
+    return isinstance(value, str) and value.split("_")[0] in PICKUPABLE
+
+
+def _is_position(value: Any) -> bool:
+    return isinstance(value, dict) and all(_number(value.get(axis)) for axis in "xyz")
+
+
+class PoseRow(RowSchema):
+    """The name and the position of an object that can be carried."""
+
+    objectName: Annotated[Any, must("a type of ALFRED and a number", _is_pose_name)] = None
+    position: Annotated[Any, must("the numbers x, y and z", _is_position)] = None
+
+
+class ApiRow(RowSchema):
+    """What a low-level action does, and to what."""
+
+    action: Annotated[Any, must("an action", lambda value: isinstance(value, str))] = None
+    objectId: Annotated[Any, must("a text", _is_text)] = None
+    receptacleObjectId: Annotated[Any, must("a text", _is_text)] = None
+
+
+class LowActionRow(RowSchema):
+    api_action: Annotated[ApiRow, must("an action", _is_object)] = MISSING
+
+
+class PlanRow(RowSchema):
+    low_actions: Annotated[list[LowActionRow], list_of(MOST_ACTIONS)] = MISSING
+    high_pddl: Any = None
+
+
+class OriginalScene(RowSchema):
+    object_poses: Annotated[list[PoseRow], list_of(MOST_OBJECTS)] = MISSING
+    floor_plan: Annotated[Any, text(LONGEST_ID)] = None
+
+
+class TurkRow(RowSchema):
+    anns: Annotated[list[Any], list_of(MOST_ANNOTATIONS)] = MISSING
+
+
+class OriginalRow(RowSchema):
+    """A ``traj_data.json``, as far as it is read here; the rest is checked as a `TaskRow`."""
+
+    plan: Annotated[PlanRow, must(_NO_PLAN, _is_object)] = MISSING
+    scene: Annotated[OriginalScene, must(_NO_SCENE, _is_object)] = MISSING
+    turk_annotations: Annotated[TurkRow, must("an object", _is_object)] = MISSING
+
+
 def read_original(name: str, data: Any, problems: Problems) -> Original | None:
     """Read one file; None with its faults noted, where it is no trial that can be simulated."""
-    before = problems.total
-
-    def fault(field: str, expected: str, found: Any) -> None:
-        problems.add(f"{name}, {field}", expected, found)
-
-    if not isinstance(data, dict):
-        problems.add(name, "an object", data)
+    read = read_row(OriginalRow, name, data, problems)
+    if read is None:
         return None
-    plan, scene = data.get("plan"), data.get("scene")
-    if not isinstance(plan, dict):
-        fault("plan", "a demonstrated plan (trials of test splits have none)", plan)
-    if not isinstance(scene, dict):
-        fault("scene", "an object (trials of test splits have none)", scene)
-    if problems.total > before:
-        return None
-    assert isinstance(plan, dict) and isinstance(scene, dict)
-    poses = _poses(scene.get("object_poses"), fault)
-    actions = _actions(plan.get("low_actions"), fault)
-    anns = (data.get("turk_annotations") or {}).get("anns") if isinstance(
-        data.get("turk_annotations"), dict) else None  # fmt: skip
-    if not isinstance(anns, list):
-        fault("turk_annotations.anns", "a list", anns)
-    if not isinstance(scene.get("floor_plan"), str):
-        fault("scene.floor_plan", "a text", scene.get("floor_plan"))
-    if problems.total > before:
-        return None
+    plan = read.plan
+    poses = [
+        (pose.objectName.split("_")[0], _at(pose.position)) for pose in read.scene.object_poses
+    ]
+    actions = [
+        (api.action, api.objectId or "", api.receptacleObjectId or "")
+        for api in (low.api_action for low in plan.low_actions)
+        if api.action in ("PickupObject", "PutObject", *_TOUCHES)
+    ]
     parts = PurePosixPath(name).parts
     split = next((part for part in parts if part in _SPLITS), "unknown")
     row = {
@@ -84,58 +140,25 @@ def read_original(name: str, data: Any, problems: Problems) -> Original | None:
         "split": split,
         "task_type": data.get("task_type"),
         "pddl_params": data.get("pddl_params"),
-        "scene": scene,
-        "anns": anns,
+        "scene": data["scene"],
+        "anns": read.turk_annotations.anns,
     }
     gold = demonstrated(actions)
     fixed = [
         {"id": id, "type": type_of(id), "pos": list(at)}
-        for id in dict.fromkeys([*_touched(actions), *_planned(plan.get("high_pddl"))])
+        for id in dict.fromkeys([*_touched(actions), *_planned(plan.high_pddl)])
         if (at := place_of(id)) is not None
         and (type_of(id) in FIXED_RECEPTACLES or type_of(id) in TOGGLEABLE)
     ]
-    return Original(name, row, poses, gold, fixed, _shown(actions, plan.get("high_pddl"), fixed))
+    return Original(name, row, poses, gold, fixed, _shown(actions, plan.high_pddl, fixed))
 
 
-def _poses(given: Any, fault: Any) -> list[tuple[str, Place]]:
-    if not isinstance(given, list) or len(given) > 400:
-        fault("scene.object_poses", "a list of at most 400", given)
-        return []
-    found = []
-    for number, one in enumerate(given):
-        place = one.get("position") if isinstance(one, dict) else None
-        name = one.get("objectName") if isinstance(one, dict) else None
-        type = name.split("_")[0] if isinstance(name, str) else ""
-        if type not in PICKUPABLE:
-            fault(f"scene.object_poses[{number}].objectName", "a type of ALFRED and a number", name)
-        elif not isinstance(place, dict) or not all(_number(place.get(axis)) for axis in "xyz"):
-            fault(f"scene.object_poses[{number}].position", "the numbers x, y and z", place)
-        else:
-            found.append((type, (float(place["x"]), float(place["y"]), float(place["z"]))))
-    return found
+def _at(position: Mapping[str, Any]) -> Place:
+    return (float(position["x"]), float(position["y"]), float(position["z"]))
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e4
-
-
-def _actions(given: Any, fault: Any) -> list[tuple[str, str, str]]:
-    """Return (action, object, receptacle) of the low-level actions that touch something."""
-    if not isinstance(given, list) or len(given) > MOST_ACTIONS:
-        fault("plan.low_actions", f"a list of at most {MOST_ACTIONS:,}", given)
-        return []
-    found = []
-    for number, one in enumerate(given):
-        api = one.get("api_action") if isinstance(one, dict) else None
-        if not isinstance(api, dict) or not isinstance(api.get("action"), str):
-            fault(f"plan.low_actions[{number}].api_action", "an action", api)
-            continue
-        id, into = api.get("objectId") or "", api.get("receptacleObjectId") or ""
-        if not isinstance(id, str) or not isinstance(into, str):
-            fault(f"plan.low_actions[{number}].api_action.objectId", "a text", id)
-        elif api["action"] in ("PickupObject", "PutObject", *_TOUCHES):
-            found.append((api["action"], id, into))
-    return found
+    return is_number(value) and abs(value) < 1e4
 
 
 def demonstrated(actions: Iterable[tuple[str, str, str]]) -> list[list[str]]:
@@ -204,11 +227,12 @@ def _shown(
         id, where = action.get("objectId"), action.get("coordinateReceptacleObjectId")
         if isinstance(id, str) and isinstance(where, list) and len(where) == 2:
             type, at = where
-            if isinstance(at, list) and len(at) == 6 and all(map(_number, at)):
+            bounds = isinstance(at, list) and len(at) == 6 and all(map(_number, at))
+            if isinstance(type, str) and bounds:
                 # Written as 4 times the lower and upper bounds of x, z and height.
                 place = ((at[0] + at[1]) / 8, (at[4] + at[5]) / 8, (at[2] + at[3]) / 8)
                 if opens or type not in CONTAINERS:
-                    planned.setdefault(id, nearest_of(str(type), place, fixed))
+                    planned.setdefault(id, nearest_of(type, place, fixed))
     found: dict[str, str] = {}
     moved: set[str] = set()
     opened = ""

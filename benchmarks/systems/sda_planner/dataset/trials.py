@@ -9,9 +9,10 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from benchmarks.core.problems import Problems, Unquoted, text_fault
+from benchmarks.core.schemas import MISSING, RowSchema, list_of, must, one_of, read_row, text
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.house.affordances import (
     FIXED_RECEPTACLES,
@@ -28,7 +29,6 @@ MOST_OBJECTS, MOST_PLACES, MOST_ANNOTATIONS = 400, 400, 50
 SAME_PLACE = 0.3  # metres within which two ids of one type mean the same door
 _COORDINATES = re.compile(r"^[A-Za-z]+((?:\|[+-]?\d+\.?\d*){3})(?:\||$)")
 _BASINS = {"Sink": "SinkBasin", "Bathtub": "BathtubBasin"}
-_PARAMETERS = ("object_target", "parent_target", "mrecep_target", "toggle_target")
 
 Place = tuple[float, float, float]
 
@@ -59,6 +59,139 @@ def place_of(id: str) -> Place | None:
     return (x, y, z)
 
 
+# --- what a row must be ---------------------------------------------------------------------------
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number of a size that a house can have."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6
+
+
+def _numbers(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, list) and least <= len(value) <= most and all(map(is_number, value))
+
+
+def _is_point(value: Any) -> bool:
+    return _numbers(value, 4, 4) and isinstance(value[3], int) and value[3] >= 0
+
+
+def _is_points(value: Any) -> bool:
+    return not value or (isinstance(value, list) and all(map(_is_point, value)))
+
+
+def _is_type(value: Any) -> bool:
+    return isinstance(value, str | None) and (not value or value in TYPES or value in _BASINS)
+
+
+def _is_start(value: Any) -> bool:
+    return isinstance(value, dict) and all(is_number(value.get(axis)) for axis in "xz")
+
+
+def _is_skill(value: Any) -> bool:
+    texts = isinstance(value, list) and len(value) == 3
+    return texts and all(isinstance(part, str) for part in value)
+
+
+ANY_TYPE, STILL = "a type of object of ALFRED", "a type of ALFRED that stands still"
+POINTS, NAV = "a list of [x, y, z, number of a receptacle]", "numbers that begin with x and z"
+_id, _position = text(LONGEST_ID), must("three numbers", lambda value: _numbers(value, 3, 3))
+_object = must("an object", lambda value: isinstance(value, dict))
+
+
+class FixedRow(RowSchema):
+    """Something that stands still in a scene."""
+
+    id: Annotated[Any, _id] = None
+    type: Any = None
+    pos: Annotated[Any, _position] = None
+    nav: Annotated[Any, must(NAV, lambda nav: nav is None or _numbers(nav, 2, MOST_PLACES))] = None
+
+    def stored(self) -> dict[str, Any]:
+        """Return it as it is stored."""
+        row = {"id": self.id, "type": self.type, "pos": self.pos}
+        return row if self.nav is None else {**row, "nav": self.nav[:2]}
+
+
+class ReceptacleRow(FixedRow):
+    type: Annotated[Any, one_of(STILL, FIXED_RECEPTACLES)] = None
+
+
+class SwitchRow(FixedRow):
+    type: Annotated[Any, one_of(STILL, TOGGLEABLE)] = None
+
+
+class SceneRow(RowSchema):
+    """A row of ``scenes.jsonl``."""
+
+    floor_plan: Annotated[Any, _id] = None
+    receptacles: Annotated[list[ReceptacleRow], list_of(MOST_PLACES)] = MISSING
+    toggleables: Annotated[list[SwitchRow], list_of(MOST_PLACES)] = MISSING
+    points: Annotated[Any, must(POINTS, _is_points)] = None
+
+
+class ParametersRow(RowSchema):
+    """The parameters of a task: types of objects, where its type has any."""
+
+    object_target: Annotated[Any, must(ANY_TYPE, _is_type)] = None
+    parent_target: Annotated[Any, must(ANY_TYPE, _is_type)] = None
+    mrecep_target: Annotated[Any, must(ANY_TYPE, _is_type)] = None
+    toggle_target: Annotated[Any, must(ANY_TYPE, _is_type)] = None
+    object_sliced: Any = None
+
+
+class PlaceRow(RowSchema):
+    """The floor plan of a trial, and where the agent starts."""
+
+    floor_plan: Annotated[Any, _id] = None
+    init_action: Annotated[Any, must("the numbers x and z", _is_start)] = None
+    dirty_and_empty: Any = None
+
+
+class ObjectRow(RowSchema):
+    """An object that can be carried, and what it starts in."""
+
+    id: Annotated[Any, _id] = None
+    type: Annotated[Any, one_of("a type of ALFRED that can be carried", PICKUPABLE)] = None
+    pos: Annotated[Any, _position] = None
+    parent: Annotated[
+        Any, must("the id of what it is in, or Floor", lambda value: isinstance(value, str))
+    ] = None
+    parent_src: Annotated[Any, must("a text", lambda value: isinstance(value, str))] = "given"
+
+
+class AnnotationRow(RowSchema):
+    task_desc: Annotated[Any, text(LONGEST_TEXT)] = None
+
+
+SkillRow = Annotated[
+    tuple[
+        Annotated[str, one_of(f"a skill among {', '.join(SKILLS)}", SKILLS)],
+        Annotated[str, one_of("a type of ALFRED", TYPES)],
+        Annotated[
+            str, must(f"an id of at most {LONGEST_ID} characters", lambda id: len(id) <= LONGEST_ID)
+        ],
+    ],
+    must("a list of three texts: skill, type, id", _is_skill),
+]
+
+
+class TaskRow(RowSchema):
+    """A row of ``tasks.jsonl``."""
+
+    task_id: Annotated[Any, _id] = None
+    split: Any = None
+    task_type: Annotated[Any, one_of("one of " + ", ".join(TASK_TYPES), TASK_TYPES)] = None
+    pddl_params: Annotated[ParametersRow, _object] = MISSING
+    scene: Annotated[PlaceRow, _object] = MISSING
+    objects: Annotated[list[ObjectRow], list_of(MOST_OBJECTS)] = MISSING
+    anns: Annotated[
+        list[AnnotationRow],
+        must("at least one annotation", lambda value: value != []),
+        list_of(MOST_ANNOTATIONS),
+    ] = MISSING
+    gold_skills: Annotated[list[SkillRow], list_of(MAX_STEPS_OF_PLAN)] = MISSING
+
+
 # --- scenes ---------------------------------------------------------------------------------------
 
 
@@ -69,50 +202,24 @@ def check_scene(where: str, row: Any, problems: Problems) -> Json | None:
     are kept for placing objects of other trials and are not stored.
     """
     before = problems.total
-    check = _Checker(where, row, problems)
-    name = check.text("floor_plan", LONGEST_ID)
-    places = check.list("receptacles", MOST_PLACES)
-    switches = check.list("toggleables", MOST_PLACES)
-    receptacles = [_fixed(check, "receptacles", n, one) for n, one in enumerate(places)]
-    toggleables = [_fixed(check, "toggleables", n, one) for n, one in enumerate(switches)]
-    points = check.row.get("points") or []
-    if not isinstance(points, list) or not all(_is_point(p, len(receptacles)) for p in points):
-        check.fault("points", "a list of [x, y, z, number of a receptacle]", points)
-        points = []
-    ids = [one["id"] for one in receptacles if one]
+    scene = read_row(SceneRow, where, row, problems)
+    if scene is None:
+        return None
+    ids = [one.id for one in scene.receptacles]
     for id in sorted({id for id in ids if ids.count(id) > 1}):
-        check.fault("receptacles", "each id once", Unquoted(f"{id} twice"))
+        problems.add(f"{where}, receptacles", "each id once", Unquoted(f"{id} twice"))
+    points = scene.points or []
+    if not all(point[3] < len(ids) for point in points):
+        problems.add(f"{where}, points", POINTS, points)
     if problems.total > before:
         return None
-    uses = [0] * len(receptacles)
+    uses = [0] * len(ids)
     for point in points:
         uses[point[3]] += 1
     return {
-        "floor_plan": name, "receptacles": receptacles, "toggleables": toggleables, "uses": uses,
-        "points": points,
+        "floor_plan": scene.floor_plan, "receptacles": [one.stored() for one in scene.receptacles],
+        "toggleables": [one.stored() for one in scene.toggleables], "uses": uses, "points": points,
     }  # fmt: skip
-
-
-def _fixed(check: "_Checker", field: str, number: int, row: Any) -> Json:
-    known = FIXED_RECEPTACLES if field == "receptacles" else TOGGLEABLE
-    place = f"{field}[{number}]"
-    if not isinstance(row, dict):
-        check.fault(place, "an object", row)
-        return {}
-    if fault := text_fault(row.get("id"), LONGEST_ID):
-        check.fault(f"{place}.id", fault, row.get("id"))
-    if row.get("type") not in known:
-        check.fault(f"{place}.type", "a type of ALFRED that stands still", row.get("type"))
-    if not _is_place(row.get("pos")):
-        check.fault(f"{place}.pos", "three numbers", row.get("pos"))
-    found: dict[str, Any] = {"id": row.get("id"), "type": row.get("type"), "pos": row.get("pos")}
-    nav = row.get("nav")
-    if nav is not None:
-        if not (isinstance(nav, list) and len(nav) >= 2 and all(map(_is_number, nav))):
-            check.fault(f"{place}.nav", "numbers that begin with x and z", nav)
-        else:
-            found["nav"] = nav[:2]
-    return found
 
 
 def stored_scene(scene: Json) -> Json:
@@ -126,95 +233,63 @@ def stored_scene(scene: Json) -> Json:
 def check_task(where: str, row: Any, scenes: Mapping[str, Json], problems: Problems) -> Json | None:
     """Return a trial as it is stored, or None with its faults noted."""
     before = problems.total
-    check = _Checker(where, row, problems)
-    id = check.text("task_id", LONGEST_ID)
-    if id:
-        check.where = f"{where} ({id})"
-    task_type = check.row.get("task_type")
-    if task_type not in TASK_TYPES:
-        check.fault("task_type", "one of " + ", ".join(TASK_TYPES), task_type)
-    parameters = _parameters(check, task_type)
-    scene, place = _scene(check, scenes)
-    objects = _objects(check, place)
-    annotations = _annotations(check)
-    gold = _gold(check)
+    id = row.get("task_id") if isinstance(row, dict) else None
+    if not text_fault(id, LONGEST_ID):
+        where = f"{where} ({id})"
+    task = read_row(TaskRow, where, row, problems)
+    if task is None:
+        return None
+    check = _Checker(where, problems)
+    place = scenes.get(task.scene.floor_plan)
+    if place is None:
+        expected = "a floor plan whose scene is given"
+        check.fault("scene.floor_plan", expected, task.scene.floor_plan)
+    parameters = _parameters(check, task)
+    objects = _objects(check, task, place)
     if problems.total > before or place is None:
         return None
+    start = task.scene.init_action
+    gold = [Step(skill, _BASINS.get(type, type), id) for skill, type, id in task.gold_skills]
     return {
         "task_id": id,
-        "split": str(check.row.get("split") or "unknown")[:40],
-        "task_type": task_type,
+        "split": str(task.split or "unknown")[:40],
+        "task_type": task.task_type,
         "pddl_params": parameters,
-        "scene": scene,
+        "scene": {
+            "floor_plan": task.scene.floor_plan,
+            "init_action": {"x": start["x"], "z": start["z"]},
+            "dirty_and_empty": bool(task.scene.dirty_and_empty),
+        },
         "objects": objects,
-        "anns": annotations,
+        "anns": [{"task_desc": " ".join(one.task_desc.split())} for one in task.anns],
         "gold": same_places(gold, [*place["receptacles"], *place["toggleables"]]),
     }
 
 
-def _parameters(check: "_Checker", task_type: Any) -> dict[str, Any]:
-    given = check.row.get("pddl_params")
-    if not isinstance(given, dict):
-        check.fault("pddl_params", "an object", given)
-        return {}
+def _parameters(check: "_Checker", task: "TaskRow") -> dict[str, Any]:
+    needed = {
+        "object_target": True,
+        "parent_target": task.task_type != LIGHT,
+        "mrecep_target": task.task_type == STACK,
+        "toggle_target": task.task_type == LIGHT,
+    }
     found: dict[str, Any] = {}
-    for name in _PARAMETERS:
-        value = given.get(name) or ""
-        value = _BASINS.get(value, value) if isinstance(value, str) else value
-        needed = {
-            "object_target": True,
-            "parent_target": task_type != LIGHT,
-            "mrecep_target": task_type == STACK,
-            "toggle_target": task_type == LIGHT,
-        }[name]
-        if value not in TYPES and (value != "" or needed):
-            check.fault(f"pddl_params.{name}", "a type of object of ALFRED", value)
-        found[name] = value
-    found["object_sliced"] = bool(given.get("object_sliced"))
+    for name, must_be in needed.items():
+        value = getattr(task.pddl_params, name) or ""
+        if must_be and not value:
+            check.fault(f"pddl_params.{name}", ANY_TYPE, value)
+        found[name] = _BASINS.get(value, value)
+    found["object_sliced"] = bool(task.pddl_params.object_sliced)
     return found
 
 
-def _scene(check: "_Checker", scenes: Mapping[str, Json]) -> tuple[dict[str, Any], Json | None]:
-    given = check.row.get("scene")
-    if not isinstance(given, dict):
-        check.fault("scene", "an object", given)
-        return {}, None
-    name, init = given.get("floor_plan"), given.get("init_action")
-    place = scenes.get(name) if isinstance(name, str) else None
-    if place is None:
-        check.fault("scene.floor_plan", "a floor plan whose scene is given", name)
-    if not isinstance(init, dict) or not all(_is_number(init.get(axis)) for axis in "xz"):
-        check.fault("scene.init_action", "the numbers x and z", init)
-        return {}, place
-    return {
-        "floor_plan": name,
-        "init_action": {"x": init["x"], "z": init["z"]},
-        "dirty_and_empty": bool(given.get("dirty_and_empty")),
-    }, place
-
-
-def _objects(check: "_Checker", place: Json | None) -> list[dict[str, Any]]:
+def _objects(check: "_Checker", task: "TaskRow", place: Json | None) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
-    for number, one in enumerate(check.list("objects", MOST_OBJECTS)):
-        where = f"objects[{number}]"
-        if not isinstance(one, dict):
-            check.fault(where, "an object", one)
-            continue
-        if fault := text_fault(one.get("id"), LONGEST_ID):
-            check.fault(f"{where}.id", fault, one.get("id"))
-            continue
-        if one.get("type") not in PICKUPABLE:
-            check.fault(f"{where}.type", "a type of ALFRED that can be carried", one.get("type"))
-        if not _is_place(one.get("pos")):
-            check.fault(f"{where}.pos", "three numbers", one.get("pos"))
-        if not isinstance(one.get("parent"), str):
-            check.fault(f"{where}.parent", "the id of what it is in, or Floor", one.get("parent"))
-            continue
-        if one["id"] in found:
-            check.fault(f"{where}.id", "each object in one place", Unquoted(f"{one['id']} twice"))
-            continue
-        keys = ("id", "type", "pos", "parent", "parent_src")
-        found[one["id"]] = {key: one[key] for key in keys if key in one}
+    for number, one in enumerate(task.objects):
+        if one.id in found:
+            twice = Unquoted(f"{one.id} twice")
+            check.fault(f"objects[{number}].id", "each object in one place", twice)
+        found[one.id] = one.model_dump(include=one.model_fields_set)
     if place is not None:
         _check_parents(check, found, {one["id"] for one in place["receptacles"]})
     return list(found.values())
@@ -232,40 +307,6 @@ def _check_parents(check: "_Checker", objects: Mapping[str, Json], places: set[s
                 break
             seen.add(at)
             at = objects[at]["parent"]
-
-
-def _annotations(check: "_Checker") -> list[dict[str, Any]]:
-    found = []
-    for number, one in enumerate(check.list("anns", MOST_ANNOTATIONS)):
-        text = one.get("task_desc") if isinstance(one, dict) else None
-        if fault := text_fault(text, LONGEST_TEXT):
-            check.fault(f"anns[{number}].task_desc", fault, text)
-        else:
-            found.append({"task_desc": " ".join(str(text).split())})
-    if not found:
-        check.fault("anns", "at least one annotation", Unquoted("none"))
-    return found
-
-
-def _gold(check: "_Checker") -> list[Step]:
-    found = []
-    for number, one in enumerate(check.list("gold_skills", MAX_STEPS_OF_PLAN)):
-        sound = isinstance(one, list) and len(one) == 3 and all(isinstance(x, str) for x in one)
-        place = f"gold_skills[{number}]"
-        if not sound:
-            check.fault(place, "a list of three texts: skill, type, id", one)
-            continue
-        if one[0] not in SKILLS:
-            check.fault(f"{place}[0]", f"a skill among {', '.join(SKILLS)}", one[0])
-            continue
-        if one[1] not in TYPES:
-            check.fault(f"{place}[1]", "a type of ALFRED", one[1])
-            continue
-        if len(one[2]) > LONGEST_ID:
-            check.fault(f"{place}[2]", f"an id of at most {LONGEST_ID} characters", one[2])
-            continue
-        found.append(Step(one[0], _BASINS.get(one[1], one[1]), one[2]))
-    return found
 
 
 def same_places(steps: Iterable[Step], places: Sequence[Json]) -> list[list[str]]:
@@ -307,48 +348,11 @@ def replay_demonstration(trial: Json, scene: Json) -> str:
     )
 
 
-# --- checks ---------------------------------------------------------------------------------------
-
-
 class _Checker:
     """A row whose faults are noted with its place."""
 
-    def __init__(self, where: str, row: Any, problems: Problems) -> None:
+    def __init__(self, where: str, problems: Problems) -> None:
         self.where, self.problems = where, problems
-        self.row: Mapping[str, Any] = row if isinstance(row, dict) else {}
-        if not isinstance(row, dict):
-            self.problems.add(where, "an object", row)
 
     def fault(self, field: str, expected: str, found: Any) -> None:
         self.problems.add(f"{self.where}, {field}", expected, found)
-
-    def text(self, field: str, longest: int) -> str:
-        value = self.row.get(field)
-        if self.row and (fault := text_fault(value, longest)):
-            self.fault(field, fault, value)
-        return value if isinstance(value, str) else ""
-
-    def list(self, field: str, most: int) -> Sequence[Any]:
-        value = self.row.get(field)
-        if not isinstance(value, list):
-            if self.row:
-                self.fault(field, "a list", value)
-            return []
-        if len(value) > most:
-            self.fault(field, f"a list of at most {most}", value)
-            return []
-        return value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6
-
-
-def _is_place(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and all(map(_is_number, value))
-
-
-def _is_point(value: Any, places: int) -> bool:
-    if not (isinstance(value, list) and len(value) == 4 and all(map(_is_number, value))):
-        return False
-    return isinstance(value[3], int) and 0 <= value[3] < places

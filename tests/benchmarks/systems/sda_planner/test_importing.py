@@ -288,7 +288,7 @@ def test_placement_agrees_with_the_shared_trials():
         ({"task_id": "t"}, "plan: expected a demonstrated plan"),
         ({"plan": {}, "scene": {}}, "scene.object_poses: expected a list"),
         ({"plan": {"low_actions": [5]}, "scene": {"object_poses": [], "floor_plan": "F"},
-          "turk_annotations": {"anns": []}}, "plan.low_actions[0].api_action"),
+          "turk_annotations": {"anns": []}}, "plan.low_actions[0]: expected an object"),
         ({"plan": {"low_actions": []}, "scene": {"object_poses": [{"objectName": "Unicorn_1"}]},
           "turk_annotations": {"anns": []}}, "scene.object_poses[0].objectName"),
     ],
