@@ -8,6 +8,7 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.utils import timezone
 
 from benchmarks.imports import uploads
@@ -180,3 +181,26 @@ def test_a_job_that_was_taken_over_stores_nothing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(uploads, "import_trajectories", stored)
     assert perform(job).status == Job.Status.CANCELLED
     assert Upload.objects.exists()
+
+
+@pytest.mark.embedded
+def test_an_import_maps_no_pages_of_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mapped pages are the worker's memory: it would grow with the file."""
+    asked: list[str] = []
+    real = uploads.import_trajectories
+
+    def noted(**wishes: Any) -> Any:
+        asked.append("import")
+        return real(**wishes)
+
+    def execute(run: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "mmap_size" in sql:
+            asked.append(sql)
+        return run(sql, params, many, context)
+
+    monkeypatch.setattr(uploads, "import_trajectories", noted)
+    with connection.execute_wrapper(execute):
+        assert perform(waiting()).status == Job.Status.DONE
+    before, zero, imported, after = asked
+    assert (before, zero, imported) == ("PRAGMA mmap_size", "PRAGMA mmap_size = 0", "import")
+    assert after.startswith("PRAGMA mmap_size = ")
