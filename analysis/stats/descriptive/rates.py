@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,8 @@ def rate(
     p = x/m, with m the number of observations in the denominator. Wilson interval as in
     `proportions.share`, for independent observations. Cluster interval as in
     `rates.ratio_of_totals`, for clusters whose denominators vary. Undefined with ``empty`` at
-    m = 0. At 0 % and 100 % all clusters agree: only the first has an interval. Wilson 1927, J. Am.
+    m = 0. At 0 % and 100 % all clusters agree, and the second is Wilson's over clusters, each
+    counted once. Wilson 1927, J. Am.
     Stat. Assoc. 22:209.
     """
     column = as_column(hits)
@@ -148,4 +150,23 @@ def rate(
         rate=True,
     )
     wilson = share(x, n, level=level, excluded=excluded)
-    return Rate(x, n, wilson, replace(drawn, n=n))
+    return Rate(x, n, wilson, _by_clusters(replace(drawn, n=n), clusters, counted, unit, level))
+
+
+def _by_clusters(
+    estimate: Estimate, clusters: Sequence[Hashable], counted: Any, unit: str, level: float
+) -> Estimate:
+    """Give a rate of 0 or 1, in which all clusters agree, Wilson's interval over the clusters."""
+    groups = len(set(compress(clusters, counted)))
+    if estimate.interval is not None or estimate.value not in (0.0, 1.0) or groups < 2:
+        return estimate
+    agreed = share(groups if estimate.value else 0, groups, level=level).interval
+    assert agreed is not None
+    return replace(
+        estimate,
+        no_interval="",
+        interval=replace(
+            agreed, method=f"Wilson, clusters counted once ({unit})",
+            details={"clusters": groups}, unit=unit,
+        ),
+    )  # fmt: skip

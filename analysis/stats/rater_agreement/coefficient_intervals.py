@@ -7,11 +7,14 @@ import numpy as np
 
 from analysis.stats.columns import Floats
 from analysis.stats.resampling import Units, estimate_from_draws, resampled
-from analysis.stats.results import Estimate, Interval, few_clusters
+from analysis.stats.results import Estimate, Interval, few_clusters, plural_of
 
 # Up to so many units the jackknife holds the truth more often than the percentile bootstrap does
 # (docs/statistics.md has both); with more they are the same, and the bootstrap is the usual one.
 MOST_UNITS = 100
+# Two units have three different resamples and one degree of freedom: any interval would be noise.
+FEWEST_UNITS = 3
+TWO_UNITS = "two {units} only: no interval"
 FISHER = "{unit} jackknife, t on Fisher's z"
 LOGIT = "{unit} jackknife, t on the logit"
 LOGARITHM = "{unit} jackknife, t on log(1 − coefficient)"
@@ -48,7 +51,8 @@ def coefficient_estimate(
 
     Notes
     -----
-    Up to 100 units G: each unit is left out once, θ₍g₎ is the coefficient of the others, and
+    Two units have no interval. Up to 100 units G: each is left out once, θ₍g₎ is the coefficient of
+    the others, and
     f(θ) ± t(G − 1)·SE with SE² = (G − 1)/G Σ (f(θ₍g₎) − mean)² is mapped back by f⁻¹; f is Fisher's
     z, atanh, for θ from −1; half the logit, atanh(2θ − 1), from 0; and log(1 − θ) where there is no
     lowest value. So no end leaves the scale. Where a
@@ -58,7 +62,12 @@ def coefficient_estimate(
 
     With more units: percentile bootstrap. Coverage of both by simulation: docs/statistics.md.
     """
-    if 1 < units.size <= MOST_UNITS:
+    if units.size == FEWEST_UNITS - 1:
+        return Estimate(
+            value, n, no_interval=TWO_UNITS.format(units=plural_of(units.unit)),
+            excluded=dict(excluded or {}), method=method,
+        )  # fmt: skip
+    if FEWEST_UNITS <= units.size <= MOST_UNITS:
         found = _jackknifed(value, units, statistic, level, lowest)
         if found is not None:
             return Estimate(

@@ -148,8 +148,8 @@ def test_differences_lead_to_the_turn(reader: User, study: Study, client: Client
     assert f'<a href="/trajectories/{second.pk}/#turn-2">' in page
     assert (
         "The judges found exactly the violations that the majority of 3 people marked on 50.0 % "
-        "of turns (2 of 4; 95 % interval 0.2 to 99.8 %), and differ in at most one constraint on "
-        "75.0 %."
+        "of turns (2 of 4 turns of 2 trajectories; 95 % interval 0.2 to 99.8 %), and differ in at "
+        "most one constraint on 75.0 %."
     ) in page.replace("&#x27;", "'")
 
 

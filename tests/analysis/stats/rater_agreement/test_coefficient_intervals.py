@@ -52,6 +52,15 @@ def test_by_hand() -> None:
     assert found.warnings == ("only 3 tasks: the interval may be too narrow",)
 
 
+def test_two_units_have_no_interval() -> None:
+    found = interval_of([0, 0.6])
+    assert found.value == 0.3 and found.interval is None
+    assert found.no_interval == "two tasks only: no interval"
+    alpha = krippendorff_alpha(answers_of_scores([[1, 2], [4, 4]], scale=(1, 5)), seed=1)
+    assert alpha.value is not None and alpha.interval is None
+    assert alpha.no_interval == "two items only: no interval"
+
+
 def test_like_units_count_as_often_as_they_occur() -> None:
     values = [0, 0, 0.3, 0.6]
     kinds = Units(np.array([[0, 1], [0.3, 1], [0.6, 1]]), np.array([2, 1, 1]), "task")

@@ -133,9 +133,10 @@ def test_empty_denominators() -> None:
         for estimate in (found.wilson, found.clustered):
             assert estimate.value is None and reason in estimate.undefined
     assert result.false_positive_rate.wilson.value == 0
-    # All draws are 0 %: that says nothing, and Wilson's interval is the one to read.
-    assert result.false_positive_rate.clustered.interval is None
-    assert result.false_positive_rate.wilson.interval is not None
+    # Both instances are at 0 %: Wilson's interval over 2 instances, each counted once.
+    interval = result.false_positive_rate.clustered.interval
+    assert interval is not None and interval.details == {"clusters": 2}
+    assert (interval.low, interval.high) == pytest.approx((0, 0.65762), abs=1e-5)
 
 
 def test_nothing_to_compare() -> None:

@@ -88,10 +88,10 @@ def test_one_task_gives_no_interval() -> None:
 
 
 def test_resamples_with_one_score_only_are_counted() -> None:
-    # Two items: with chance 1/4 each the resample is one of them twice; (4, 4) twice is undefined.
-    result = reliability([[1, 2], [4, 4]], seed=1, resamples=400)
+    # With chance (2/3)³ a resample lacks the first of three items: (4, 4) three times is undefined.
+    result = reliability([[1, 2], [4, 4], [4, 4]], seed=1, resamples=400)
     dropped = next(w for w in result.alpha.warnings if "dropped" in w)
-    assert 70 <= int(dropped.split()[0]) <= 130
+    assert 90 <= int(dropped.split()[0]) <= 148
     assert result.alpha.interval is not None
 
 
