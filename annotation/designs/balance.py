@@ -95,10 +95,8 @@ class Balance:
             return "all counts match" + (f" ({self.note})" if self.note else "")
         row, column = (labels.get(name, name) or "no model" for name in (worst.row, worst.column))
         words = f"least balanced: {self._cell_words(row, column, worst.count)}"
-        words += f" ({_short(worst.expected)} expected)"
-        if self.whole_tasks:
-            words += ", because whole tasks are kept together"
-        return words + (f" ({self.note})" if self.note else "")
+        words += f" ({_short(worst.expected)} expected{f'; {self.note}' if self.note else ''})"
+        return words + (", because whole tasks are kept together" if self.whole_tasks else "")
 
     def _cell_words(self, row: str, column: str, count: int) -> str:
         """Return a count as a clause, such as "Careful tracker comes first for 4 people"."""
@@ -111,7 +109,7 @@ class Balance:
             case "model × place in task":
                 return f"{row} comes {_ordinal(int(column))} within a task {times}"
             case "model × predecessor":
-                return f"{row} follows {column} {times}"
+                return f"{row} follows {column}: {times}"
             case "model × third":
                 return f"{row} is in the {column} {times}"
             case "annotator × annotator":

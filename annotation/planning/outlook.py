@@ -194,20 +194,17 @@ def _difference(found: ModelContrast | None, planned: PlannedStudy) -> OutlookLi
         return OutlookLine(title, words, good=False)
     scored = any(q.scale.kind == "points" for q in planned.questionnaire.questions)
     half = Z * found.standard_error
-    times = f"{found.meetings:,} quer{'y' if found.meetings == 1 else 'ies'}"
+    queries = f"{found.meetings:,} quer{'y' if found.meetings == 1 else 'ies'}"
     if RATER not in found.within:
-        how = f"two agents share {times} at least; who will judge them is not known"
+        how = f"paired within query ({queries}; who will judge them is not known)"
     elif found.additive:
-        how = (
-            f"two agents share {times} at least, with several raters; differences between raters "
-            "and queries are taken out"
-        )
+        how = f"over {queries} with several raters, whose differences are taken out"
     else:
-        how = f"compared {found.meetings:,} times at least within the same rater and query"
+        how = f"paired within rater and query ({found.meetings:,} pairs)"
     if scored:
-        words = f"Within about ±{half:.2f} points if such scores spread by 1 point ({how})."
+        words = f"Within about ±{half:.2f} points, {how}, if such scores spread by 1 point."
     else:
-        words = f"Within ±{100 * half / 2:.0f} percentage points at most ({how})."
+        words = f"Within ±{100 * half / 2:.0f} percentage points at most, {how}."
     return OutlookLine(title, words, good=half <= (WIDE_MEAN if scored else 2 * WIDE_SHARE))
 
 

@@ -252,7 +252,7 @@ def make_study(mia: Manager) -> int:
     mia.type("Name", "Household plans")
     mia.press("Next")
     mia.press("Next")  # the questionnaire and the blinding that are proposed
-    mia.click(page.get_by_label("Whoever is free takes the next item"))
+    mia.click(page.get_by_label("Pool: whoever is free takes the next item"))
     mia.type("Annotators for each item", str(RATERS))
     mia.press("Next")
     mia.press("Next")  # the order that is proposed

@@ -63,7 +63,7 @@ def make_link(page: Page, url: str) -> str:
     page.get_by_label("Name").fill("Pooled")
     for _ in range(2):
         page.get_by_role("button", name="Next", exact=True).click()
-    page.get_by_label("Whoever is free takes the next item").check()
+    page.get_by_label("Pool: whoever is free takes the next item").check()
     page.get_by_label("Annotators for each item").fill("2")
     page.get_by_role("button", name="Before the items").click()
     page.get_by_label("Consent text").fill("I take part of my own free will.")

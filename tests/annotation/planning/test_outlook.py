@@ -96,3 +96,30 @@ def test_the_median_of_earlier_items_of_people_is_the_time(
     assert (found.seconds, found.source) == (
         90.0, "median of 2 earlier items with this questionnaire",
     )  # fmt: skip
+
+
+def test_agents_are_compared_within_rater_and_query(ann: User, bob: User) -> None:
+    """By hand: six pairs of two agents, so 1.96 · √(2/6); each rater has queries of their own."""
+    runs = make_runs(tasks=6)
+    whole = lines(planned(runs, [ann, bob], whole_tasks=True))
+    assert whole["Differences between agents"].text == (
+        "Within about ±1.13 points, paired within rater and query (6 pairs), if such scores spread "
+        "by 1 point."
+    )
+    assert whole["Confounded effects"] == OutlookLine(
+        "Confounded effects",
+        "Differences between raters cannot be told from those between queries.",
+        good=False,
+    )
+    pool = lines(planned(runs, [], dealing="pool", raters=2))
+    assert pool["Differences between agents"].text.startswith(
+        "Within about ±0.80 points, paired within query (6 queries; who will judge them"
+    )
+    assert "Confounded effects" not in pool
+    both = lines(planned(runs, [ann, bob], raters=2))
+    assert both["Confounded effects"].good
+
+
+def test_one_agent_has_no_difference(ann: User) -> None:
+    found = lines(planned(make_runs(tasks=3)[:1], [ann]))
+    assert not {"Differences between agents", "Confounded effects"} & found.keys()
