@@ -30,6 +30,7 @@ from annotation.items.services import (
 from annotation.models import Assignment, Item, Study
 from annotation.people.selectors import active_annotators
 from annotation.planning.source_choices import agents_of, source_of
+from annotation.studies.places import free_places
 from annotation.studies.progress import count_unassigned, study_progress
 from annotation.studies.views import (
     attempt,
@@ -118,6 +119,7 @@ def more(request: HttpRequest, pk: int) -> HttpResponseBase:
         **study_context(access, "items"),
         **{f"{name}_form": form for name, form in forms_.items()},
         "free": count_unassigned(access.study),
+        "free_lists": free_places(access.study).count(),
     }
     return render(request, "annotation/study_more.html", context, status=status)
 

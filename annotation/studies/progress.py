@@ -29,6 +29,7 @@ from annotation.quality.checks import (
 from annotation.quality.rule import gold_rule, least_seconds
 from annotation.quality.signs import SubmittedWork, median_seconds
 from annotation.steps.selectors import step_before
+from annotation.studies.places import free_places
 from annotation.studies.selectors import ItemCounts, study_sizes
 
 State, Part, Use = Assignment.State, Assignment.Part, Item.Use
@@ -114,7 +115,7 @@ class StudyProgress:
     hands, ``free`` in nobody's. ``gone`` were submitted by people who have left since; they
     count no more and are in none of the other numbers. ``recent`` were submitted within
     ``recent_time``, `PACE_DAYS` at most. Gold items are counted apart: ``gold_items`` there are,
-    ``gold`` were submitted.
+    ``gold`` were submitted. Nobody has ``free_lists``.
     """
 
     people: Sequence[AnnotatorProgress]
@@ -129,6 +130,7 @@ class StudyProgress:
     recent_time: timedelta = timedelta(days=PACE_DAYS)
     gold: int = 0
     gold_items: int = 0
+    free_lists: int = 0
 
     @property
     def wanted(self) -> int:
@@ -182,7 +184,7 @@ def study_mark(study: Study) -> str:
 
 
 def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
-    """Return how far everybody is, people before simulated ones; eight queries at any size.
+    """Return how far everybody is, people before simulated ones; nine queries at any size.
 
     A ``blind`` reader is not told about their own known answers, speed and equal answers. Gold is
     not told apart to them either: they could watch which of their items do not count.
@@ -225,6 +227,7 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
         recent_time=recent_time,
         gold=sum(row.counts.gold for row in rows if not row.gone),
         gold_items=size.gold if blind is None else 0,
+        free_lists=0 if pool or not free else free_places(study).count(),
     )
 
 
