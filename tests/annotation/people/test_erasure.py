@@ -418,7 +418,6 @@ NOT_FREE = {
     "Invite": {"digest"},
     "LivePlan": {"system"},
     "LivePlace": {"roles", "stand_in"},
-    "StudyPlace": {"ranks"},
     "RecruitingLink": {"digest", "code", "screened_code", "review_code", "return_url"},
     "StoredQuestionnaire": {"name", "text"},
     "Assignment": {"pattern", "verdicts"},
