@@ -8,8 +8,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
-from annotation.live.next_session import LIVE
 from annotation.models import Assignment, Item, LivePlace, LiveSession, Participant, Study
+from annotation.models.studies import LIVE
 from benchmarks.datasets.selectors import counted
 from benchmarks.models import Run
 from benchmarks.visibility import (

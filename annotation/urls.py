@@ -120,6 +120,7 @@ _study: list[URLPattern | URLResolver] = [
         name="annotator_unblind",
     ),
     path("sessions/", live_setup.study_sessions, name="study_sessions"),
+    path("sessions/all/", live_control.sessions_all, name="sessions_all"),
     path("finished/", recruiting_join.finished, name="finished"),
     path("recruiting/", recruiting.recruiting, name="study_recruiting"),
     path("recruiting/payment/", recruiting.payment, name="recruiting_payment"),

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from analysis.browser import reading
 from analysis.browser.list_views import in_list, list_query
 from annotation.access import person
+from annotation.quality.unanswered import unanswered_places
 from annotation.ratings.trajectory_ratings import ratings_of_trajectory
 from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging
@@ -79,6 +80,7 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "said": ratings,
         "hidden": hidden_kinds(found, timeline.violations) if labels.violations else [],
         "caution": run_caution(found.run, found.role_changes),
+        "unanswered": _unanswered(found),
         "roles": run_roles(found.run, found.role_changes),
         "settings": found.run.settings,
         "above": own_template(found.run.dataset.system, "_above.html"),
@@ -86,6 +88,15 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "may_start": request.user.has_perm(START),
         **in_list(request, found),
     }
+
+
+def _unanswered(found: Trajectory) -> list[str]:
+    """Return the titles of players who sent no reply in the session that this was; no names."""
+    fillers = [one for role in found.run.roles.values() for one in role]
+    if not any(one.get("kind") == "human" for one in fillers):
+        return []
+    places = unanswered_places([found.pk]).get(found.pk, [])
+    return [place.title.lower() for place in places]
 
 
 def card_context(found: Trajectory) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 
 from annotation.access import Role
-from annotation.live.next_session import is_live
 from annotation.models import Study
 from annotation.studies.progress import study_mark, study_progress
 from annotation.studies.selectors import StudyRow, studies_of
@@ -91,7 +90,7 @@ def studies_to_look_at(user: User, rows: Sequence[StudyRow]) -> list[StudyAttent
     """
     found = []
     for row in rows:
-        if MANAGER not in row.roles or row.study.status not in WORKING or is_live(row.study):
+        if MANAGER not in row.roles or row.study.status not in WORKING or row.study.is_live:
             continue
         key = f"study-attention:{row.study.pk}:{study_mark(row.study)}"
         kept: list[tuple[str, bool]] | None = cache.get(key)

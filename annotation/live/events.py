@@ -54,6 +54,12 @@ def record_live_event(
     )
 
 
+def is_paused_by_player(session: LiveSession) -> bool:
+    """Return whether the pause of a session was made from a place in it, and not by a manager."""
+    events = session.events.filter(kind=LiveEvent.Kind.PAUSED).order_by("-pk")
+    return events.values_list("place", flat=True).first() is not None
+
+
 def pause_belongs_to(session: LiveSession, place: LivePlace) -> bool:
     """Return whether the player of a place may end the pause of a session.
 

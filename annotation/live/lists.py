@@ -11,6 +11,7 @@ from django.db.models.functions import RowNumber
 from annotation.blinding import blind_studies
 from annotation.live.turns import SessionTurn, places_of, whose_turns
 from annotation.models import LivePlace, LivePlan, LiveSession, Membership, Study
+from annotation.quality.unanswered import unanswered_places
 from benchmarks.core.registry import find_system
 
 State = LiveSession.State
@@ -192,17 +193,23 @@ def overseen_studies(user: User) -> QuerySet[Study]:
 def session_rows(
     sessions: Iterable[LiveSession], *, reader: User, named: Collection[int]
 ) -> list[SessionRow]:
-    """Return rows of these sessions, six queries;
+    """Return rows of these sessions in six queries, two more where some are over.
+
     ``named`` are studies whose agents may be named.
     """
     listed = list(sessions)
     places = places_of(listed)
     turns = whose_turns(listed, places)
     names = _names([session.pk for session in listed if session.study_id in named])
+    over = [session.trajectory_id for session in listed if session.state in LiveSession.OVER]
+    unanswered = unanswered_places(over) if over else {}
     return [
-        _row(session, places.get(session.pk, []), turns[session.pk], reader, names)
+        _row(
+            session, places.get(session.pk, []), turns[session.pk], reader, names,
+            unanswered.get(session.trajectory_id, []),
+        )
         for session in listed
-    ]
+    ]  # fmt: skip
 
 
 def _names(sessions: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -220,9 +227,13 @@ def _row(
     turn: SessionTurn,
     reader: User,
     names: dict[int, tuple[str, str]],
+    unanswered: Sequence[LivePlace],
 ) -> SessionRow:
     place = next((p for p in places if p.player_id == reader.pk), None)
     words, tone, asked = _words(session, places, turn, place)
+    if unanswered:
+        silent = " and ".join(each.title.lower() for each in unanswered)
+        words, tone = f"{words}, no reply from the {silent}", "warn"
     agent, task = names.get(session.pk, ("", ""))
     return SessionRow(session, places, turn, words, tone, place, asked, agent, task)
 

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
-from annotation.models import Assignment, Item, LivePlace, LivePlan, LiveSession, Study
+from annotation.models import Assignment, Item, LivePlace, LivePlan, LiveSession
 
 OVER = LiveSession.OVER
-# Kept among a study's settings, so that nobody asks the database whether it is one of sessions.
-LIVE = "live"
 
 
 @dataclass(frozen=True)
@@ -22,11 +20,6 @@ class NextSession:
     place: LivePlace
     instructs: bool
     practises: bool
-
-
-def is_live(study: Study) -> bool:
-    """Return whether a study is one of sessions, without a query."""
-    return bool(study.settings.get(LIVE))
 
 
 def next_session(plan: LivePlan, user: User) -> NextSession | None:

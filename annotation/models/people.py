@@ -33,9 +33,11 @@ class Consent(AppendOnly):
 
 
 class Invite(models.Model):
-    """A link that lets one person into a study. Only a digest of its token is kept.
+    """A link that lets people into a study. Only a digest of its token is kept.
 
-    One to a ``place`` gives its user that place of a session too, one to a ``study_place`` that
+    It is good for one person, or, where it is ``shared``, for everybody who comes while the
+    sessions of the study have a free place, which they get. One to a ``place`` gives its user that
+    place of a session too, one to a ``study_place`` that
     list of items.
     """
 
@@ -43,6 +45,7 @@ class Invite(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     role = models.CharField(max_length=12, choices=Membership.Role.choices)
     label = models.CharField(max_length=120, blank=True)
+    shared = models.BooleanField(default=False, db_default=False)
     place = models.ForeignKey(
         LivePlace, null=True, blank=True, on_delete=models.CASCADE, related_name="invites"
     )

@@ -3,6 +3,9 @@
 from django.conf import settings as django_settings
 from django.db import models
 
+# The setting of a study of live sessions.
+LIVE = "live"
+
 
 class Annotator(models.Model):
     """The properties of a person as an annotator; a simulated one is labelled wherever it shows."""
@@ -96,6 +99,11 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether it is one of live sessions, without a query."""
+        return bool(self.settings.get(LIVE))
 
 
 class Membership(models.Model):

@@ -1,4 +1,4 @@
-"""Invitation links, each for one person and one use.
+"""Invitation links, each for one person and one use, or for everybody who comes to sessions.
 
 Only a digest of the token is stored, so nobody can use a link after reading the database.
 """
@@ -13,10 +13,11 @@ from django.utils import timezone
 
 from annotation.assignments.services import lock_study
 from annotation.errors import Refused
-from annotation.live.play.services import take_place
+from annotation.live.play.services import take_free_place, take_place
 from annotation.models import (
     Invite,
     LivePlace,
+    LivePlan,
     LiveSession,
     Membership,
     Participant,
@@ -44,13 +45,17 @@ def make_invite(
     by: User,
     place: LivePlace | None = None,
     study_place: StudyPlace | None = None,
+    shared: bool = False,
 ) -> str:
     """Make a link for one person and return its token, which cannot be read again.
 
     ``label`` says for the managers whom it is meant for; it is good for ``days``. One to a
     ``place`` of a session gives its user that place too. One for an annotator leads to
-    ``study_place``, or else to the next free list of the study without a link, if there is one.
+    ``study_place``, or else to the next free list of the study without a link, if there is one. A
+    ``shared`` one is for everybody who comes to a study whose players are not named.
     """
+    if shared:
+        _refuse_unless_pooled(study)
     if place is not None:
         _refuse_unless_free(place)
     if role not in Membership.Role.values:
@@ -66,11 +71,11 @@ def make_invite(
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with transaction.atomic():
         lock_study(study)  # two links to one list would disappoint somebody
-        if study_place is None and role == Membership.Role.ANNOTATOR:
+        if study_place is None and role == Membership.Role.ANNOTATOR and not shared:
             study_place = next(iter(unlinked_places(study)), None)
         invite = Invite.objects.create(
             study=study, digest=digest_of(token), role=role, label=label, by=by, place=place,
-            study_place=study_place,
+            study_place=study_place, shared=shared,
             expires_at=timezone.now() + timedelta(days=days),
         )  # fmt: skip
         _record(invite, "made", by=by)
@@ -118,6 +123,9 @@ def accept_invite(*, digest: str, user: User) -> Study:
         if invite is not None and invite.used_by_id == user.pk:
             return invite.study
         invite = refuse_unless_good(invite)
+        if invite.shared:
+            _admit_next(invite, user)
+            return invite.study
         _refuse_who_needs_none(invite, user)
         now = timezone.now()
         # The moment at which it is decided who gets in.
@@ -136,6 +144,20 @@ def accept_invite(*, digest: str, user: User) -> Study:
         )  # fmt: skip
         _record(invite, "used", by=user)
         return invite.study
+
+
+def _admit_next(invite: Invite, user: User) -> None:
+    """Give whoever comes by a shared link the next free place; once, however often they ask."""
+    if LivePlace.objects.filter(session__study=invite.study_id, player=user).exists():
+        return
+    if Participant.objects.filter(
+        study=invite.study, user=user, state__in=Participant.GONE
+    ).exists():
+        raise Refused("conflict", "you have left this study; ask its manager to let you in again")
+    if not take_free_place(study=invite.study, user=user):
+        raise Refused("gone", "every place is taken; tell the person who gave you the link")
+    add_member(study=invite.study, user=user, role=invite.role, by=invite.by)
+    _record(invite, "used", by=user)
 
 
 def accept_invite_as_new(*, digest: str, username: str, password: str) -> tuple[User, Study]:
@@ -176,6 +198,12 @@ def refuse_unless_good(invite: Invite | None) -> Invite:
     if invite.place is not None and invite.place.session.state in LiveSession.OVER:
         raise Refused("closed", "the session that this link leads to is over")
     return invite
+
+
+def _refuse_unless_pooled(study: Study) -> None:
+    plan = LivePlan.objects.filter(study=study).first()
+    if plan is None or plan.settings.get("players") != "pool":
+        raise Refused("invalid", "one link for everybody needs sessions without named players")
 
 
 def _refuse_unless_free(place: LivePlace) -> None:

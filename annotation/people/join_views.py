@@ -17,7 +17,6 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.errors import Refused
-from annotation.live.next_session import is_live
 from annotation.models import Invite, Membership, Study
 from annotation.people.forms import NewAccountForm
 from annotation.people.invitations import (
@@ -84,13 +83,13 @@ def _come_in(request: HttpRequest, form: NewAccountForm, digest: str) -> HttpRes
 def _welcome(request: HttpRequest, study: Study) -> HttpResponseBase:
     request.session.pop(KEPT, None)
     messages.success(request, f"You have joined the study “{study.name}”.")
-    if is_live(study):  # to what comes first, without a page in between
+    if study.is_live:  # to what comes first, without a page in between
         return redirect("annotation:next_item", pk=study.pk)
     return redirect("annotation:study", pk=study.pk)
 
 
 def _page(request: HttpRequest, invite: Invite, form: NewAccountForm) -> HttpResponse:
-    plays = is_live(invite.study) and invite.role == Membership.Role.ANNOTATOR
+    plays = invite.study.is_live and invite.role == Membership.Role.ANNOTATOR
     context = {"invite": invite, "plays": plays, "form": form}
     response = render(request, "annotation/join.html", context, status=422 if form.errors else 200)
     add_never_cache_headers(response)

@@ -18,7 +18,6 @@ from annotation.access import StudyAccess, fetch_managed_study, fetch_overseen_s
 from annotation.designs.types import NAMED, name_some
 from annotation.errors import Refused
 from annotation.items.forms import ReassignForm
-from annotation.live.next_session import is_live
 from annotation.models import Assignment, Membership, Participant, Study
 from annotation.people.forms import InviteForm, MailForm, MemberForm, MessageForm
 from annotation.people.invitations import (
@@ -127,7 +126,7 @@ def show_people(
     """Show the page of a study's people, with links that were made a moment ago."""
     context = {
         **study_context(access, "people"),
-        "live": is_live(access.study),
+        "live": access.study.is_live,
         "progress": study_progress(access.study, blind=blind_reader(access)),
         "overseers": overseers_of(access.study),
     }
@@ -152,7 +151,7 @@ def show_people(
 def _fixed(access: StudyAccess) -> bool:
     """Return whether everybody has a list of their own, so that people who join later have none."""
     named = access.study.dealing == Study.Dealing.NAMED
-    return named and not is_live(access.study)
+    return named and not access.study.is_live
 
 
 @require_POST
@@ -184,6 +183,8 @@ def invite_make(request: HttpRequest, pk: int) -> HttpResponseBase:
     access = fetch_managed_study(request, pk)
     if "lists" in request.POST:
         return _link_places(request, access)
+    if "shared" in request.POST:
+        return _link_for_all(request, access)
     form = InviteForm(request.POST, auto_id="id_invite_%s")
     links: list[NewLink] = []
     if form.is_valid():
@@ -215,6 +216,20 @@ def _link_places(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
         messages.error(request, f"No link was made: {refused.reason}.")
         return redirect("annotation:study_people", pk=access.study.pk)
     return show_people(request, access, links=[_new_link(request, *row) for row in made])
+
+
+def _link_for_all(request: HttpRequest, access: StudyAccess) -> HttpResponseBase:
+    """Make one link for everybody who comes to the sessions of a study."""
+    label = "everybody who comes"
+    try:
+        token = make_invite(
+            study=access.study, role=Membership.Role.ANNOTATOR, label=label, days=USUAL_DAYS,
+            by=access.user, shared=True,
+        )  # fmt: skip
+    except Refused as refused:
+        messages.error(request, f"No link was made: {refused.reason}.")
+        return redirect("annotation:study_people", pk=access.study.pk)
+    return show_people(request, access, links=[_new_link(request, label, token)])
 
 
 def _new_link(request: HttpRequest, label: str, token: str) -> NewLink:

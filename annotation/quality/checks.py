@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from annotation.models import Assignment, Participant, Recruit, Study
 from annotation.quality.rule import work_rules
 from annotation.quality.signs import SubmittedWork, elapsed_seconds, unknown_times, work_signs
+from annotation.quality.unanswered import unanswered_sessions, unanswered_words
 
 State, Part = Assignment.State, Assignment.Part
 # Of how many of their latest items somebody's signs and median time are told.
@@ -71,10 +72,12 @@ def person_signs(
     *,
     simulated: bool = False,
     finished: bool | None = None,
+    unanswered: Sequence[int] = (),
 ) -> list[str]:
     """Return the signs of one person's work since a manager last acted on it.
 
     Nobody who has left has any. Of simulated people the clock of the server says nothing.
+    ``unanswered`` are the numbers of the sessions in which they sent no reply.
     """
     if person.state in Participant.GONE:
         return []
@@ -88,7 +91,8 @@ def person_signs(
         work = [one for one in work if one.at is not None and one.at > since]
     if simulated:
         work = [SubmittedWork(one.active_ms, one.pattern, one.at) for one in work]
-    return work_signs(work, right=person.gold_right, asked=person.gold_asked, rules=rules)
+    signs = work_signs(work, right=person.gold_right, asked=person.gold_asked, rules=rules)
+    return [*unanswered_words(unanswered), *signs]
 
 
 def study_signs(study: Study) -> dict[int, list[str]]:
@@ -101,6 +105,7 @@ def study_signs(study: Study) -> dict[int, list[str]]:
         .order_by("number")
     )
     work = latest_work(study, people)
+    unanswered = unanswered_sessions(study)
     signs = {
         person.user_id: person_signs(
             study,
@@ -108,6 +113,7 @@ def study_signs(study: Study) -> dict[int, list[str]]:
             work.get(person.user_id, ()),
             simulated=is_simulated(person),
             finished=is_finished(study, person) or person.held,
+            unanswered=unanswered.get(person.user_id, ()),
         )
         for person in people
     }
@@ -122,7 +128,9 @@ def reasons_for_check(study: Study, person: Participant) -> list[str]:
     """
     work = latest_work(study, [person]).get(person.user_id, [])
     unknown = unknown_times(work)
-    return [*person_signs(study, person, work, finished=True), *([unknown] if unknown else [])]
+    unanswered = unanswered_sessions(study).get(person.user_id, ())
+    signs = person_signs(study, person, work, finished=True, unanswered=unanswered)
+    return [*signs, *([unknown] if unknown else [])]
 
 
 def is_simulated(person: Participant) -> bool:

@@ -11,7 +11,6 @@ from annotation.live.next_session import (
     NextSession,
     find_free_place,
     has_played,
-    is_live,
     next_session,
 )
 from annotation.models import Assignment, LivePlan, Participant, Study
@@ -76,7 +75,7 @@ def next_step(study: Study, participant: Participant, *, looking: bool = True) -
 
 def _live_step(study: Study, user: User) -> AnnotatorStep | None:
     """Return the next session to play; None in a study that is not one of sessions."""
-    plan = LivePlan.objects.filter(study=study).first() if is_live(study) else None
+    plan = LivePlan.objects.filter(study=study).first() if study.is_live else None
     if plan is None:
         return None
     session = next_session(plan, user)

@@ -20,7 +20,6 @@ from annotation.access import (
 from annotation.assignments.services import claim_next_item
 from annotation.desk.breaks import end_break, take_break
 from annotation.errors import Refused
-from annotation.live.next_session import is_live
 from annotation.live.play.services import take_free_place
 from annotation.models import Assignment, Message, Participant, Study, StudyText
 from annotation.people.messages import read_message
@@ -183,7 +182,7 @@ def consent(request: HttpRequest, pk: int) -> HttpResponseBase:
     last = latest_consent(study, access.user)
     context = {
         "study": study,
-        "live": is_live(study),
+        "live": study.is_live,
         "text": text,
         "blocks": text_blocks(text.text),
         "refused": refused,

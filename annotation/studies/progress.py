@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from annotation.assignments.gold import GoldCounts, gold_counts
 from annotation.assignments.selectors import has_free_item
-from annotation.live.next_session import is_live
 from annotation.models import Assignment, Item, Participant, Study
 from annotation.quality.checks import (
     awaits_code,
@@ -28,6 +27,7 @@ from annotation.quality.checks import (
 )
 from annotation.quality.rule import gold_rule, least_seconds
 from annotation.quality.signs import SubmittedWork, median_seconds
+from annotation.quality.unanswered import unanswered_sessions
 from annotation.steps.selectors import step_before
 from annotation.studies.places import free_places
 from annotation.studies.selectors import ItemCounts, study_sizes
@@ -201,10 +201,11 @@ def study_progress(study: Study, *, blind: User | None = None) -> StudyProgress:
     free = max(0, size.wanted - taken) if pool else count_unassigned(study)
     work, begun = latest_work(study, people), _begun(study, people)
     told = gold if blind is None else {}
+    unanswered = unanswered_sessions(study)
     rows = [
         _row(
             study, person, work.get(person.user_id, ()), pool and free > 0, begun, now,
-            told.get(person.user_id), person.held,
+            told.get(person.user_id), person.held, unanswered.get(person.user_id, ()),
         )
         for person in people
     ]  # fmt: skip
@@ -269,7 +270,8 @@ def annotator_progress(
     gold = None if blind else gold_counts([study])[study.pk].get(person.user_id)
     begun = _begun(study, [person])
     held = _participants(study).filter(pk=person.pk, held=True).exists()
-    return _row(study, person, work, free, begun, timezone.now(), gold, held)
+    unanswered = unanswered_sessions(study).get(person.user_id, ())
+    return _row(study, person, work, free, begun, timezone.now(), gold, held, unanswered)
 
 
 def count_unassigned(study: Study) -> int:
@@ -288,6 +290,7 @@ def _row(
     now: datetime,
     gold: GoldCounts | None,
     held: bool,
+    unanswered: Sequence[int],
 ) -> AnnotatorProgress:
     counts = ItemCounts(person.assigned - person.returned, person.submitted, person.skipped)
     hours = person.active_ms / 3_600_000
@@ -306,7 +309,7 @@ def _row(
         signs=tuple(
             person_signs(
                 study, person, work, simulated=simulated,
-                finished=held or is_finished(study, person),
+                finished=held or is_finished(study, person), unanswered=unanswered,
             )
         ),
         trained=study.trains and person.training == Training.PASSED,
@@ -344,7 +347,7 @@ def _stage(
         return STAGES["items" if counts.ended or person.user_id in begun else "before"]
     if counts.total:
         return STAGES["done"]
-    return STAGES["sessions" if is_live(study) else "none"]
+    return STAGES["sessions" if study.is_live else "none"]
 
 
 def _warnings(
@@ -366,6 +369,6 @@ def _warnings(
     if counts.ended >= ENOUGH and counts.skipped > MANY_SKIPS * counts.ended:
         found.append(f"skipped {counts.skipped} of {counts.ended} items")
     # Of a session it is asked once it has ended.
-    if study.dealing == Study.Dealing.NAMED and not counts.total and not is_live(study):
+    if study.dealing == Study.Dealing.NAMED and not counts.total and not study.is_live:
         found.append("has no items yet")
     return found

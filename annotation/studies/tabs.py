@@ -9,7 +9,6 @@ from typing import NamedTuple
 from django.urls import NoReverseMatch, reverse
 
 from annotation.access import StudyAccess
-from annotation.live.next_session import is_live
 
 
 class Tab(NamedTuple):
@@ -44,7 +43,7 @@ def study_tabs(access: StudyAccess) -> Iterator[tuple[Tab, str]]:
 
     A study of sessions has a page of these, which says how they were drawn, in place of a design.
     """
-    live = is_live(access.study)
+    live = access.study.is_live
     for tab in TABS:
         if not getattr(access, tab.may) or tab.key == ("design" if live else "sessions"):
             continue

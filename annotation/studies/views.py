@@ -29,7 +29,6 @@ from annotation.access import (
 )
 from annotation.errors import Refused
 from annotation.live.lists import session_counts
-from annotation.live.next_session import is_live
 from annotation.models import Assignment, Study
 from annotation.people.messages import unread_messages
 from annotation.planning.services import enqueue_again, launch_study
@@ -97,7 +96,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
             "design": study_design(access.study),
             "left_out": questions_left_out(access.study, context["questionnaire"]),
         }
-        if is_live(access.study):
+        if access.study.is_live:
             context["sessions"] = session_counts(access.study)
     return render(request, "annotation/study.html", context)
 

@@ -571,6 +571,7 @@ annotation:session_links          POST login    404      403      404      403  
 annotation:session_instructions   GET  login    404      ok       404      ok       ok       ok       404      404      ok
 annotation:session_instructions   POST login    404      409      404      404      404      404      404      404      404
 annotation:study_sessions         GET  login    404      403      404      ok       ok       ok       404      404      ok
+annotation:sessions_all           POST login    404      403      404      403      moved    403      404      404      moved
 annotation:session                GET  login    404      ok       404      moved    moved    moved    404      404      moved
 annotation:session_state          GET  login    404      ok       404      404      404      404      404      404      404
 annotation:session_reply          GET  login    404      moved    404      404      404      404      404      404      404

@@ -1,5 +1,6 @@
 """Sessions in progress, as their managers see them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,13 @@ WORDS: Mapping[str, str] = {
     "paused": "paused",
     "gathering": "waiting for players",
     "over": "over",
+}
+# Whether somebody came to a place of a session that has not begun; in this order in sentences.
+ATTENDANCE: Mapping[str, str] = {
+    "ready": "ready",
+    "arrived": "arrived, not ready",
+    "absent": "never came",
+    "free": "free",
 }
 # Somebody in charge has to do something.
 NEEDING = ("stuck", "vacant")
@@ -53,6 +61,21 @@ class MonitorPlace:
         if self.place.player is not None:
             return self.place.player.get_username()
         return f"{self.place.stand_in} (script or model)" if self.place.stand_in else "nobody"
+
+    @property
+    def attendance(self) -> str:
+        """Return a key of ``ATTENDANCE``; empty where a program fills the place."""
+        if self.vacant:
+            return "free"
+        if self.place.player_id is None:
+            return ""
+        if self.place.ready_at is not None:
+            return "ready"
+        return "arrived" if self.place.last_seen_at is not None else "absent"
+
+    @property
+    def attendance_words(self) -> str:
+        return ATTENDANCE.get(self.attendance, "")
 
 
 def standing_of(turn: SessionTurn, places: Sequence[MonitorPlace]) -> str:
@@ -94,7 +117,9 @@ class MonitorRow:
     def mark(self) -> str:
         """A mark that changes whenever something changes that the row shows."""
         seen = [f"{one.place.last_seen_at:%H%M%S}" for one in self.places if _seen(one)]
-        who = [f"{one.place.player_id or one.place.stand_in}" for one in self.places]
+        who = [
+            f"{one.place.player_id or one.place.stand_in}{one.attendance}" for one in self.places
+        ]
         turns = self.session.trajectory.turn_count
         return "-".join(map(str, [self.session.pk, self.turn.standing, turns, *who, *seen]))
 
@@ -168,6 +193,13 @@ def _rows(rows: QuerySet[LiveSession]) -> list[MonitorRow]:
             row.session.pk,
         ),
     )
+
+
+def attendance_counts(rows: Sequence[MonitorRow]) -> list[tuple[str, int]]:
+    """Return how many places of sessions that have not begun are in each state of attendance."""
+    waiting = [row for row in rows if row.turn.standing == "gathering"]
+    counts = Counter(one.attendance for row in waiting for one in row.places)
+    return [(words, counts[key]) for key, words in ATTENDANCE.items()] if waiting else []
 
 
 def _places_of(session: LiveSession, turn: SessionTurn) -> list[MonitorPlace]:

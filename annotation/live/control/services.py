@@ -1,6 +1,6 @@
 """Replace players during a session, and end a session early."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -8,7 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.errors import Refused
-from annotation.live.events import lock_open_session, record_live_event
+from annotation.live.events import (
+    is_paused_by_player,
+    lock_open_session,
+    record_live_event,
+)
+from annotation.live.play.services import pause_session, resume_session
 from annotation.live.setup.services import label_study
 from annotation.models import LiveEvent, LivePlace, LiveSession, Study
 from benchmarks.core.errors import CoreError
@@ -19,7 +24,7 @@ from benchmarks.roles.services import assign_by_name, assign_person
 from benchmarks.runs.reserved import cancel_trajectory, reassign_agent, reassign_roles
 from benchmarks.runs.services import retry_trajectory
 
-Kind = LiveEvent.Kind
+Kind, State = LiveEvent.Kind, LiveSession.State
 
 
 def free_place(*, place: LivePlace, by: User | None, reason: str = "") -> None:
@@ -173,6 +178,40 @@ def retry_call(*, session: LiveSession, by: User) -> None:
         except CoreError as error:
             raise Refused("conflict", str(error)) from error
         record_live_event(session=session, kind=Kind.RETRIED, by=by)
+
+
+def pause_all(*, study: Study, by: User) -> int:
+    """Pause the sessions of a study that are running; how many."""
+    return _for_each(study, {State.RUNNING}, lambda one: pause_session(session=one, by=by))
+
+
+def resume_all(*, study: Study, by: User) -> int:
+    """Resume the sessions of a study that managers paused; how many. Players end their pauses."""
+
+    def resume(session: LiveSession) -> None:
+        if is_paused_by_player(session):
+            raise Refused("not_yours", "a player paused this session")
+        resume_session(session=session, by=by, manages=True)
+
+    return _for_each(study, {State.PAUSED}, resume)
+
+
+def end_all(*, study: Study, by: User, reason: str = "") -> int:
+    """End all sessions of a study that are not over, begun or not; how many."""
+    open_ = {State.GATHERING, State.RUNNING, State.PAUSED}
+    return _for_each(study, open_, lambda one: end_session(session=one, by=by, reason=reason))
+
+
+def _for_each(study: Study, states: Collection[str], change: Callable[[LiveSession], None]) -> int:
+    """Change each session in one of these states, one by one: players go on in the others."""
+    changed = 0
+    for session in LiveSession.objects.filter(study=study, state__in=states).order_by("pk"):
+        try:
+            change(session)
+        except Refused:  # it has changed meanwhile, or is not ours to change
+            continue
+        changed += 1
+    return changed
 
 
 def end_session(*, session: LiveSession, by: User | None, reason: str = "") -> None:

@@ -7,10 +7,16 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_GET, require_http_methods, require_safe
+from django.views.decorators.http import (
+    require_GET,
+    require_http_methods,
+    require_POST,
+    require_safe,
+)
 
-from annotation.access import person
+from annotation.access import fetch_managed_study, person
 from annotation.errors import Refused
 from annotation.live.access import SessionAccess, fetch_session
 from annotation.live.control.monitor import (
@@ -19,14 +25,18 @@ from annotation.live.control.monitor import (
     WORDS,
     MonitorPlace,
     agent_now,
+    attendance_counts,
     monitor_rows,
     standing_of,
 )
 from annotation.live.control.services import (
+    end_all,
     end_session,
     free_place,
     give_to_agent,
     let_stand_in,
+    pause_all,
+    resume_all,
     retry_call,
     take_over,
 )
@@ -107,14 +117,42 @@ def monitor(request: HttpRequest) -> HttpResponseBase:
     manages = Membership.objects.filter(user=user, role=Membership.Role.MANAGER)
     context = {
         "rows": rows,
+        "attendance": attendance_counts(rows),
         "most": MOST if len(rows) >= MOST else None,
         "study": study,
         "version": version,
         "manages": set(manages.values_list("study", flat=True)),
+        "states": {row.session.state for row in rows},
     }
     response = render(request, f"annotation/{name}", context)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+@require_POST
+@signed_in
+def sessions_all(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Pause, resume or end all sessions of a study."""
+    access = fetch_managed_study(request, pk)
+    if not access.study.is_live:
+        raise Http404
+    study, by = access.study, access.user
+    match request.POST.get("do"):
+        case "pause":
+            done = _counted(pause_all(study=study, by=by), "paused")
+        case "resume":
+            done = _counted(resume_all(study=study, by=by), "resumed")
+        case "end":
+            reason = request.POST.get("reason", "").strip()[:500]
+            done = _counted(end_all(study=study, by=by, reason=reason), "ended")
+        case _:
+            done = "Nothing changed: choose pause, resume or end."
+    messages.info(request, done)
+    return redirect(f"{reverse('annotation:session_monitor')}?study={pk}")
+
+
+def _counted(count: int, did: str) -> str:
+    return f"{count:,} session{'' if count == 1 else 's'} {did}."
 
 
 @require_http_methods(["GET", "POST"])

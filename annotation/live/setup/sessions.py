@@ -10,8 +10,8 @@ from django.db.models import Max
 from annotation.assignments.services import lock_study
 from annotation.errors import Refused
 from annotation.live.events import record_live_event
-from annotation.live.next_session import LIVE
 from annotation.models import LiveEvent, LivePlace, LivePlan, LiveSession, Study
+from annotation.models.studies import LIVE
 from annotation.studies.setup import store_study
 from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.people import Mode

@@ -1,14 +1,17 @@
 """The monitor of sessions, and what those in charge can do: who may, what it says, what it does."""
 
+import re
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.live.control.services import free_place, let_stand_in
+from annotation.live.control.services import end_session, free_place, let_stand_in
+from annotation.live.play.services import be_ready, pause_session
 from annotation.models import LiveSession
+from annotation.quality.checks import study_signs
 from annotation.studies.setup import add_member
 from benchmarks.models import Trajectory
 from tests.annotation.live_sessions import begin, carry, make_live_session, make_live_study, say
@@ -116,6 +119,66 @@ def test_pause_resume_and_end(session: LiveSession, as_manager: Client) -> None:
         assert session.state == state
     assert steer(as_manager, session, do="pause") == 409
     assert session.events.get(kind="cancelled").reason == "a test"
+
+
+def test_ready_arrived_and_never_came_are_told_apart(manager: User, as_manager: Client) -> None:
+    study = make_live_study(by=manager, mode="two_people")
+    people = [make_person(name) for name in ("ready", "arrived", "absent")]
+    first = make_live_session(study, people[:2], agent="person")
+    make_live_session(study, [people[2], None], agent="person")
+    be_ready(place=first.places.get(player=people[0]), user=people[0])
+    client = Client()
+    client.force_login(people[1])
+    client.get(reverse("annotation:session", args=[first.pk]))
+    page = as_manager.get(MONITOR, {"study": study.pk})
+    assert page.context["attendance"] == [
+        ("ready", 1), ("arrived, not ready", 1), ("never came", 1), ("free", 1),
+    ]  # fmt: skip
+    words = re.sub(r"<[^>]+>", "", page.content.decode())
+    for name, told in (("ready", "ready"), ("arrived", "arrived, not ready")):
+        assert f"{name} {told}" in words
+    assert "absent never came" in words and "1 free place" in words
+
+
+def test_all_sessions_pause_resume_and_end_at_once(
+    session: LiveSession, ann: User, as_manager: Client
+) -> None:
+    own = make_live_session(session.study, [ann])
+    begin(own)
+    waits = make_live_session(session.study, [ann])
+    pause_session(session=own, by=ann)
+    url = reverse("annotation:sessions_all", args=[session.study_id])
+
+    def states(do: str) -> list[str]:
+        assert as_manager.post(url, {"do": do, "reason": "the bell"}).status_code == 302
+        rows = LiveSession.objects.filter(pk__in=[session.pk, own.pk, waits.pk]).order_by("pk")
+        return list(rows.values_list("state", flat=True))
+
+    assert states("pause") == ["paused", "paused", "gathering"]
+    # A pause belongs to who made it: that of a player stays.
+    assert states("resume") == ["running", "paused", "gathering"]
+    assert states("explode") == ["running", "paused", "gathering"]
+    assert states("end") == ["cancelled"] * 3
+    assert own.events.get(kind="cancelled").reason == "the bell"
+
+
+def test_a_session_without_a_reply_says_so_before_pay_and_in_analysis(
+    session: LiveSession, ann: User, manager: User, as_manager: Client
+) -> None:
+    add_member(study=session.study, user=ann, role="annotator")
+    spoken = make_live_session(session.study, [ann])
+    begin(spoken)
+    say(spoken, "Not like that.")
+    for one in (session, spoken):
+        end_session(session=one, by=manager)
+    assert study_signs(session.study) == {ann.pk: [f"no reply in session {session.number}"]}
+    sessions = as_manager.get(f"/studies/{session.study_id}/sessions/").content.decode()
+    assert sessions.count("no reply from the user") == 1
+    assert "1 sign" in as_manager.get(f"/studies/{session.study_id}/payment/").content.decode()
+    manager.user_permissions.add(Permission.objects.get(codename="view_results"))
+    for one, told in ((session, True), (spoken, False)):
+        page = as_manager.get(f"/trajectories/{one.trajectory_id}/").content.decode()
+        assert ("The user sent no reply in this session." in page) == told
 
 
 def test_places_change_hands(session: LiveSession, as_manager: Client, manager: User) -> None:

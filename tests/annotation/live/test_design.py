@@ -1,17 +1,20 @@
 """Studies of sessions from a design: named players, and whoever joins by link."""
 
+import re
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from annotation.errors import Refused
 from annotation.live.next_session import next_session
 from annotation.live.play.services import take_free_place
 from annotation.live.setup.services import DesignRequest, SessionRequest, create_sessions
 from annotation.models import LivePlace, LivePlan, LiveSession, Study
+from annotation.people.invitations import accept_invite, digest_of, make_invite
 from annotation.steps.selectors import next_step
 from annotation.studies.setup import add_member
 from benchmarks.models import Agent
@@ -42,6 +45,41 @@ def played(study: Study, user: User) -> list[LiveSession]:
 def join(study: Study, user: User) -> str:
     add_member(study=study, user=user, role="annotator")
     return next_step(study, study.participants.get(user=user)).name
+
+
+def test_one_link_lets_everybody_in_while_places_are_free(
+    manager: User, ann: User, bob: User
+) -> None:
+    study = create(manager, 2)
+    link = {"study": study, "role": "annotator", "label": "class", "days": 7, "by": manager}
+    digest = digest_of(make_invite(shared=True, **link))
+    for user in (ann, ann, bob):
+        assert accept_invite(digest=digest, user=user) == study
+    assert [len(played(study, user)) for user in (ann, bob)] == [2, 2]
+    late = make_person("late")
+    with pytest.raises(Refused, match="every place is taken"):
+        accept_invite(digest=digest, user=late)
+    assert not study.memberships.filter(user=late).exists()
+    # A study whose players are named has no place for whoever comes.
+    named = create(manager, [[ann], [bob]])
+    with pytest.raises(Refused, match="without named players"):
+        make_invite(shared=True, **{**link, "study": named})
+
+
+def test_a_manager_gets_the_link_for_everybody_and_a_stranger_joins_by_it(manager: User) -> None:
+    study = create(manager, 2)
+    client, stranger = Client(), Client()
+    client.force_login(manager)
+    sessions = client.get(f"/studies/{study.pk}/sessions/").content.decode()
+    assert "Make one link for everybody" in sessions
+    page = client.post(f"/studies/{study.pk}/invites/", {"shared": "1"}).content.decode()
+    (token,) = set(re.findall(r"/join/([\w-]{40,})/", page))
+    stranger.get(f"/join/{token}/")
+    form = stranger.get("/join/").content.decode()
+    assert "for everybody who got it, while places are free" in form
+    account = {"username": "new", "password": "secret-enough", "password2": "secret-enough"}
+    assert stranger.post("/join/", account).status_code == 302
+    assert len(played(study, User.objects.get(username="new"))) == 2
 
 
 def test_named_players_have_their_sessions_in_order(manager: User, ann: User, bob: User) -> None:
