@@ -74,10 +74,9 @@ def test_a_manager_gets_the_link_for_everybody_and_a_stranger_joins_by_it(manage
     assert "Make one link for everybody" in sessions
     page = client.post(f"/studies/{study.pk}/invites/", {"shared": "1"}).content.decode()
     (token,) = set(re.findall(r"/join/([\w-]{40,})/", page))
-    stranger.get(f"/join/{token}/")
-    form = stranger.get("/join/").content.decode()
-    assert "for everybody who got it, while places are free" in form
-    account = {"username": "new", "password": "secret-enough", "password2": "secret-enough"}
+    for browser, words in ((client, "for everybody who got it"), (stranger, "Create account")):
+        assert words in browser.get(f"/join/{token}/", follow=True).content.decode()
+    account = {"username": "new", "password1": "secret-enough", "password2": "secret-enough"}
     assert stranger.post("/join/", account).status_code == 302
     assert len(played(study, User.objects.get(username="new"))) == 2
 
