@@ -90,13 +90,13 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
     }
 
 
-def _unanswered(found: Trajectory) -> list[str]:
+def _unanswered(found: Trajectory) -> str:
     """Return the titles of players who sent no reply in the session that this was; no names."""
     fillers = [one for role in found.run.roles.values() for one in role]
     if not any(one.get("kind") == "human" for one in fillers):
-        return []
+        return ""
     places = unanswered_places([found.pk]).get(found.pk, [])
-    return [place.title.lower() for place in places]
+    return " and ".join(place.title.lower() for place in places)
 
 
 def card_context(found: Trajectory) -> dict[str, Any]:

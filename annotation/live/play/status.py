@@ -153,8 +153,8 @@ def why_removed(session: LiveSession, user: User) -> str:
     if event.by_id is None:
         return f"You were removed: {event.reason}."
     did = "took over your place" if event.kind == Kind.TAKEN_OVER else "removed you"
-    because = f": “{event.reason}”" if event.reason else ". No reason was given"
-    return f"A manager of the study {did}{because}."
+    because = f": “{event.reason}”" if event.reason else ". No reason was given."
+    return f"A manager of the study {did}{because}"
 
 
 def _was_unread(trajectory: Trajectory) -> bool:
