@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0015_study_places'),
+        ('annotation', '0016_removal'),
     ]
 
     operations = [
