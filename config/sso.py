@@ -1,12 +1,15 @@
 """Signing in through an OpenID Connect server, for those whose institution has one."""
 
+import re
 from typing import Any
 
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
@@ -17,11 +20,12 @@ class IdentityAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
     """An identity opens the account that it is linked to.
 
     It is linked by its owner while signed in, or, the first time that it comes, to the one account
-    whose e-mail address is the one that the server has verified.
+    whose e-mail address is the one that the server has verified, or to a new one where the settings
+    say so.
     """
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Return False: administrators and invitations make accounts."""
+        """Return False: administrators, invitations and `new_account` make accounts."""
         return False
 
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
@@ -35,7 +39,7 @@ class IdentityAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
         """Link an identity that comes for the first time, or say why it opens nothing."""
         if sociallogin.is_existing or sociallogin.state.get("process") != AuthProcess.LOGIN:
             return
-        user = account_of(sociallogin)
+        user = account_of(sociallogin) or new_account(sociallogin)
         if user is None:
             page = render(request, "socialaccount/unknown.html", status=403)
             raise ImmediateHttpResponse(page)
@@ -55,6 +59,38 @@ def account_of(sociallogin: SocialLogin) -> User | None:
         if len(found) == 1 and not (found[0].is_staff or found[0].is_superuser):
             return found[0]
     return None
+
+
+def new_account(sociallogin: SocialLogin) -> User | None:
+    """Make an account for an identity that the settings let in, without rights and password.
+
+    None where no verified address of it is in one of the domains, or another account has one of its
+    addresses.
+    """
+    every = [each.email for each in sociallogin.email_addresses]
+    taken = Q()
+    for address in every:
+        taken |= Q(email__iexact=address)
+    if not every or User.objects.filter(taken).exists():
+        return None
+    for each in sociallogin.email_addresses:
+        if each.verified is True and settings.OIDC.makes_account(each.email):
+            wanted = str(sociallogin.user.username or "") or each.email.partition("@")[0]
+            user = User(username=_free_name(wanted), email=each.email)
+            user.first_name = str(sociallogin.user.first_name or "")[:150]
+            user.last_name = str(sociallogin.user.last_name or "")[:150]
+            user.set_unusable_password()
+            user.save()
+            return user
+    return None
+
+
+def _free_name(wanted: str) -> str:
+    """Return a user name like the wanted one that nobody has."""
+    # Without a domain, so that it does not pass for an e-mail address.
+    name = re.sub(r"[^\w.+-]", "", wanted.partition("@")[0])[:140] or "person"
+    names = (name, *(f"{name}{number}" for number in range(2, 1000)))
+    return next(each for each in names if not User.objects.filter(username__iexact=each).exists())
 
 
 @require_POST

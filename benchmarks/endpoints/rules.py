@@ -5,6 +5,7 @@ administrators add on a page. There they bind keys to a host and to people, too.
 bound may be used by administrators' endpoints on every allowed host.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from benchmarks.access import ENDPOINTS, OWN_ENDPOINTS
 from benchmarks.llm.config import EndpointConfig
 from benchmarks.llm.hosts import check_host
-from benchmarks.llm.security import Address, EndpointRefused
+from benchmarks.llm.security import Address, EndpointRefused, read_key
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import AllowedHost, Endpoint, EndpointKey
 
@@ -65,9 +66,14 @@ class EndpointRules:
     def check_key(
         self, variable: str, address: Address, delegated: bool, maker: int | None
     ) -> None:
-        """Refuse a key on another host than its own, and one that a delegate was not granted."""
+        """Refuse a key that is too short or malformed, one on another host than its own, and one
+        that a delegate was not granted.
+        """
         if not variable:
             return
+        if os.environ.get(variable, "").strip():
+            # It may be set on workers alone; a key that no endpoint takes is refused at once.
+            read_key(variable, os.environ)
         bound = self.keys.get(variable)
         if delegated and (bound is None or maker is None or maker not in bound.users):
             raise EndpointRefused(

@@ -173,6 +173,7 @@ def perform(*, job_id: int, owner: str) -> None:
         _finish(job, owner, Job.Status.FAILED, f"{type(error).__name__}: {error}")
     else:
         _finish(job, owner, Job.Status.DONE, None)
+        logger.info("job %s (%s) is done", job.pk, job.kind)
 
 
 def _has_room(job_id: int, lapsed: Q) -> bool:

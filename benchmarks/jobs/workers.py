@@ -5,6 +5,7 @@ is decided by its lease, and by whether the worker was without the database (``C
 """
 
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -87,13 +88,15 @@ class WorkerState:
 
 
 def worker_states() -> list[WorkerState]:
-    """Return all workers that reported within a day."""
+    """Return all workers that reported within a day, without lost ones that were replaced."""
     now = timezone.now()
     trajectories = Trajectory.objects.filter(status=Trajectory.Status.RUNNING, lease_until__gte=now)
     jobs = Job.objects.filter(status=Job.Status.RUNNING, lease_until__gte=now)
     carrying = list(trajectories.values_list("lease_owner", flat=True))
     working = list(jobs.values_list("lease_owner", flat=True))
-    limit = timezone.now() - LOST_AFTER
+    limit = now - LOST_AFTER
+    rows = list(WorkerProcess.objects.all())
+    replaced = _replaced(rows, limit)
     return [
         WorkerState(
             row,
@@ -101,5 +104,23 @@ def worker_states() -> list[WorkerState]:
             sum(row.holds(owner) for owner in carrying),
             sum(row.holds(owner) for owner in working),
         )
-        for row in WorkerProcess.objects.all()
+        for row in rows
+        if row.pk not in replaced
     ]
+
+
+def _replaced(rows: Iterable[WorkerProcess], limit: datetime) -> set[int]:
+    """Return the lost workers for which another one was started since, on any machine.
+
+    Each worker that lives stands for one: if two are lost and one is started, one is still missing.
+    """
+    by_time = sorted(rows, key=lambda row: row.seen_at)
+    lost = [row for row in by_time if row.seen_at < limit]
+    starts = sorted(row.started_at for row in by_time if row.seen_at >= limit)
+    replaced = set()
+    for row in lost:
+        later = next((start for start in starts if start > row.seen_at), None)
+        if later is not None:
+            starts.remove(later)
+            replaced.add(row.pk)
+    return replaced

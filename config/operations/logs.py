@@ -14,11 +14,15 @@ _EXTRA = frozenset({"method", "path", "status", "milliseconds", "user", "address
 
 
 class AddRequestId(logging.Filter):
-    """A filter that adds to each record the request that it belongs to."""
+    """A filter that adds to each record the request that it belongs to.
+
+    Django logs a refused request after the middleware, with the request beside the record.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep every record."""
-        record.request_id = current_request_id()
+        request = getattr(record, "request", None)
+        record.request_id = current_request_id() or getattr(request, "request_id", "")
         return True
 
 

@@ -22,6 +22,8 @@ def follow_requests(get_response: GetResponse) -> GetResponse:
 
     def answer(request: HttpRequest) -> HttpResponse:
         with request_id_as(request.headers.get(HEADER, "")) as request_id:
+            # For what is logged after the middleware.
+            request.request_id = request_id  # type: ignore[attr-defined]
             began = time.perf_counter()
             response = get_response(request)
             seconds = time.perf_counter() - began

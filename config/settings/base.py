@@ -158,6 +158,7 @@ OIDC = services.OidcServer(
     url=env.text("PLANJURY_OIDC_SERVER", default=""),
     client_id=env.text("PLANJURY_OIDC_CLIENT_ID", default=""),
     name=env.text("PLANJURY_OIDC_NAME", default="single sign-on"),
+    new_accounts=tuple(name.lower() for name in env.words("PLANJURY_OIDC_NEW_ACCOUNTS")),
     has_secret=bool(_oidc_secret),
 )
 SOCIALACCOUNT_ADAPTER = "config.sso.IdentityAdapter"

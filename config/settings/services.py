@@ -258,6 +258,8 @@ class OidcServer:
     client_id: str
     name: str
     has_secret: bool
+    # Domains of verified addresses whose owners get an account on first use; "*" is all.
+    new_accounts: tuple[str, ...] = ()
 
     @property
     def given(self) -> bool:
@@ -276,6 +278,11 @@ class OidcServer:
         if not parts.hostname:
             return False
         return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+
+    def makes_account(self, address: str) -> bool:
+        """Return whether the owner of a verified e-mail address gets an account."""
+        domain = address.rpartition("@")[2].lower()
+        return bool(domain) and ("*" in self.new_accounts or domain in self.new_accounts)
 
     @property
     def key(self) -> str:

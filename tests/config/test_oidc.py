@@ -1,6 +1,7 @@
 """Signing in through an OpenID Connect server: who gets in, who does not, and what shows."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -96,6 +97,51 @@ def test_nobody_gets_a_new_account(server) -> None:
     assert not User.objects.exists()
     assert client.post("/accounts/signup/", {"username": "new"}).status_code == 200
     assert not User.objects.exists()
+
+
+def let_in(settings, *domains: str) -> None:
+    settings.OIDC = replace(settings.OIDC, new_accounts=domains)
+
+
+@pytest.mark.parametrize("domain", ["lab.org", "*"])
+def test_a_rule_lets_the_first_sign_on_make_an_account(server, settings, domain: str) -> None:
+    let_in(settings, domain)
+    server.identity |= {
+        "preferred_username": "ann@lab",
+        "given_name": "Ann",
+        "email": "ann@LAB.org",
+    }
+    client = Client()
+    go(client, server)
+    user = User.objects.get()
+    assert signed_in(client) == user.username == "ann"
+    assert (user.first_name, user.email.lower()) == ("Ann", "ann@lab.org")
+    assert not user.has_usable_password() and not user.get_all_permissions()
+    assert not (user.is_staff or user.is_superuser)
+    again = Client()
+    go(again, server)
+    assert signed_in(again) == "ann" and User.objects.count() == 1
+
+
+def test_the_rule_makes_no_account_for_others(server, settings) -> None:
+    let_in(settings, "uni.org")
+    assert go(Client(), server).status_code == 403
+    let_in(settings, "lab.org")
+    server.identity["email_verified"] = False
+    assert go(Client(), server).status_code == 403
+    # Nor beside an account that has the address and may not be found by it.
+    server.identity["email_verified"] = True
+    User.objects.create_user("root", email="Ann@lab.org", is_staff=True)
+    assert go(Client(), server).status_code == 403
+    assert User.objects.count() == 1
+
+
+def test_a_name_that_is_taken_gets_a_number(server, settings) -> None:
+    let_in(settings, "lab.org")
+    User.objects.create_user("Ann", email="other@lab.org")
+    client = Client()
+    go(client, server)
+    assert signed_in(client) == "ann2"
 
 
 @pytest.mark.parametrize("change", [{"is_staff": True}, {"is_superuser": True}])

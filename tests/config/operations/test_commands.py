@@ -62,6 +62,18 @@ def test_an_endpoint_from_the_terminal() -> None:
     assert Endpoint.objects.count() == 1
 
 
+@pytest.mark.either
+@pytest.mark.parametrize("key", ["short", "white space in it"])
+def test_a_key_that_no_endpoint_takes_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANJURY_KEY_EXAMPLE", key)
+    given = ("--title", "B", "--base-url", "http://127.0.0.1:8399/v1", "--model", "m")
+    with pytest.raises(CommandError, match="the key in PLANJURY_KEY_EXAMPLE|The key in"):
+        run("add_endpoint", *given, "--key-variable", "PLANJURY_KEY_EXAMPLE")
+    assert not Endpoint.objects.exists()
+    monkeypatch.delenv("PLANJURY_KEY_EXAMPLE")  # it may be set on workers alone
+    assert "was added" in run("add_endpoint", *given, "--key-variable", "PLANJURY_KEY_EXAMPLE")
+
+
 @pytest.mark.django_db(transaction=True)
 def test_no_known_password_travels_with_a_move(
     tmp_path: Path, settings: Settings, client: Client

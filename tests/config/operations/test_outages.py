@@ -70,6 +70,11 @@ def test_a_request_is_followed_into_json(
     told = (access["method"], access["path"], access["status"], access["user"])
     assert told == ("GET", "/runs/", 403, user.pk)
     assert "secret" not in log.getvalue()
+    # Django logs this one after all middleware.
+    assert (
+        client.post("/health/live", headers={"X-Request-ID": "from-the-proxy-8"}).status_code == 405
+    )
+    assert [json.loads(line)["request"] for line in log.lines[2:]] == ["from-the-proxy-8"] * 2
     made_up = client.get("/health/live", headers={"X-Request-ID": "a b\nc"})["X-Request-ID"]
     assert len(made_up) == 16
     assert client.get("/", headers={"host": "unknown.example"}).status_code == 400
