@@ -1,21 +1,22 @@
 """The dataset that a page on agents is about, and its runs.
 
-A page that compares agents belongs to an experiment. Without any words it is the newest in which
-two agents or more have finished runs: a run that somebody starts by itself moves no page. Where
-there is none, all runs count, of each agent the newest finished one, and the page says which it
-left out.
+A page that compares agents belongs to an experiment. Without any words it is the newest whose runs
+have all ended, of two agents or more: neither a run that somebody starts by itself nor an
+experiment that is being made moves a page. Demos come after everything else, the first one first, so
+that no page moves while a demo is made. Where there is no such experiment, all runs count, of each
+agent the newest finished one, and the page says which it left out.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Count, F, Max, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery
 
 from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.factors import choose_factor, condition_titles
 from analysis.filters.options import FilterOption
-from analysis.filters.runs import FINISHED, SHOWN, comparing, experiments_of, is_judged
+from analysis.filters.runs import FINISHED, SHOWN, UNFINISHED, comparing, experiments_of, is_judged
 from analysis.filters.selection import Selection, narrow
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.models import COUNTED, Dataset, Run
@@ -57,6 +58,7 @@ def select_runs(
         .filter(run_count__gt=0)
         .order_by(F("comparing").desc(nulls_last=True), F("newest").desc(nulls_last=True), "-pk")
     )
+    datasets.sort(key=_demo_order)
     fitting = fits or (lambda system: (system == EXTERNAL) is imported)
     if filters.runs and not filters.dataset:
         filters = replace(filters, dataset=_dataset_of(filters.runs, seen))
@@ -110,11 +112,19 @@ def select_runs(
     )
 
 
+def _demo_order(dataset: Dataset) -> tuple[int, int]:
+    """Return the key that puts data that compare agents first, and of demos the first one first."""
+    if getattr(dataset, "comparing", None) is None:
+        return 2, 0
+    return (1, dataset.pk) if dataset.is_demo else (0, 0)
+
+
 def _newest_comparing(seen: Visibility) -> Subquery:
-    """Return the newest experiment of a dataset in which two agents or more have finished runs."""
+    """Return the newest experiment of a dataset that has ended and compares two agents or more."""
     rows = seen.of(Run.objects.filter(COUNTED, status__in=FINISHED, experiment__isnull=False))
+    going = Run.objects.filter(COUNTED, experiment=OuterRef("experiment"), status__in=UNFINISHED)
     compare = (
-        rows.filter(dataset=OuterRef("pk"))
+        rows.filter(~Exists(going), dataset=OuterRef("pk"))
         .order_by("-experiment")
         .values("experiment")
         .annotate(agents=Count("agent", distinct=True))

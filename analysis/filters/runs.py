@@ -10,6 +10,7 @@ from benchmarks.experiments.selectors import taken_runs
 from benchmarks.models import Experiment, Run, Trajectory
 
 FINISHED = (Run.Status.DONE, Run.Status.ATTENTION)
+UNFINISHED = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.PAUSED, Run.Status.WAITING)
 
 
 # How a note begins that names the experiment which a page chose.
@@ -78,15 +79,22 @@ def experiments_of(rows: Sequence[Run]) -> dict[Experiment, list[Run]]:
 
 
 def comparing(rows: Sequence[Run]) -> list[Experiment]:
-    """Return the experiments in which two agents or more have finished runs, the oldest first.
+    """Return the experiments that compare two agents or more, the oldest first.
 
-    A run that somebody started by itself is an experiment with one agent: it compares nothing.
+    Those of which a run is still going on count only where no other has ended. A run that somebody
+    started by itself is an experiment with one agent: it compares nothing.
     """
-    return [
-        experiment
+    found = {
+        experiment: runs
         for experiment, runs in experiments_of(rows).items()
         if len({run.agent_id for run in runs if run.status in FINISHED}) > 1
+    }
+    ended = [
+        experiment
+        for experiment, runs in found.items()
+        if not any(run.status in UNFINISHED for run in runs)
     ]
+    return ended or list(found)
 
 
 def agent_labels(names: Mapping[str, str]) -> dict[str, str]:

@@ -36,7 +36,7 @@ def select_study(
     raters: int = 1,
 ) -> Selection:
     """Return what people judged in a study; by default the newest with answers whose questions
-    ``fits``, before it one in which so many ``raters`` have judged the same items.
+    ``fits`` (of demos the first), before it one in which so many ``raters`` have judged the same items.
 
     A study that does not fit is taken where the address names it, or where there is no other.
     """
@@ -48,6 +48,8 @@ def select_study(
     fitting = [s for s in studies if fits is None or fits(load_questionnaire(s.questionnaire))]
     among = fitting or studies
     answered = [study for study in among if number_of(study, "answered")]
+    # Demos come last, the first one first: no page moves while a demo is made.
+    answered.sort(key=lambda study: (study.is_demo, study.pk if study.is_demo else -study.pk))
     default = next(iter(_shared(answered, raters) or answered), among[0])
     study = next((s for s in studies if filters.study == str(s.pk)), default)
     asked = {"trajectories__items__study": study, "trajectories__items__use": Item.Use.MAIN}

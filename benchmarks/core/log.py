@@ -113,10 +113,15 @@ def total_most(calls: Sequence[Call], *, capped: bool) -> float:
     return sum(call.most or 0.0 for call in calls)
 
 
+def _amount(value: float) -> str:
+    """Return an amount of money with two digits at least, and four decimals where it is small."""
+    return f"{value:.2f}" if value >= 1 else f"{value:.4f}"
+
+
 def cap_reached(cap: float, committed: float, most: float) -> CapReached:
     return CapReached(
-        f"the cost cap of {cap:g} is reached: {committed:.4g} is spent or put aside for calls "
-        f"under way, the next step may cost {most:.4g}"
+        f"{_amount(committed)} of {cap:g} used under the cost cap, calls under way included; the "
+        f"next step may cost {_amount(most)}"
     )
 
 

@@ -373,8 +373,8 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
             Column(
                 "Rank",
                 ("rank", "rank low", "rank high"),
-                help="1 is best; under it the ranks that all pairs leave, which hold together. "
-                "Leads to the tasks beside those of the first",
+                help="1 is best; under it the ranks compatible with all pairwise differences. "
+                "Links to the tasks beside those of the first",
             ),
             lambda row: _rank(row, result.ranks.get(row.label)),
             lambda row: _beside(row, best),

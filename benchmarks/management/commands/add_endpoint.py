@@ -44,4 +44,7 @@ class Command(BaseCommand):
             made = create_endpoint(**form.cleaned_data)
         except CoreError as error:
             raise CommandError(f"Nothing was stored. {error}") from None
-        self.stdout.write(f"{made.title} was added; runs name it as endpoint:{made.name}.")
+        self.stdout.write(
+            f"{made.title} was added. Use it with `--agent {made.name}`, in roles as "
+            f"endpoint:{made.name}."
+        )

@@ -258,13 +258,13 @@ class TestSearch:
         self, researcher: Client, long: Trajectory
     ) -> None:
         text = page(researcher, long, find="FOR  reason 55")
-        assert "stands in 1 place" in text
+        assert "occurs in 1 place" in text
         assert 'turn=55#turn-55" data-turn-link="55"' in text
         assert "<mark>for reason 55</mark>" in text
         alone = researcher.get(
             reverse("analysis:trajectory", args=[long.pk]), {"find": "no such"}, headers=FROM_SCRIPT
         ).content.decode()
-        assert "stands in no turn" in alone and "<html" not in alone
+        assert "occurs in no turn" in alone and "<html" not in alone
 
     def test_messages_made_elsewhere_and_hostile_words(self, researcher: Client) -> None:
         row = TrajectoryFactory(run__dataset__system="external")

@@ -195,6 +195,38 @@ def experiment_of(dataset: Dataset, name: str, agents: str, **words: Any) -> lis
     return runs
 
 
+def test_an_experiment_that_is_being_made_moves_no_page() -> None:
+    dataset = make_dataset()
+    ada, bob = experiment_of(dataset, "Both", "ada bob")
+    # Of a newer one two agents have finished, and a third is still going on: here and elsewhere.
+    for place in (dataset, make_dataset("Other")):
+        newer = experiment_of(place, "Newer", "ada bob cleo", finished=20)
+        Run.objects.filter(pk=newer[2].pk).update(status=Run.Status.RUNNING, finished_at=None)
+        for filters in (Filters(), Filters(dataset=str(dataset.pk))):
+            again = select_runs(filters)
+            assert [run.pk for run in again.runs] == [ada.pk, bob.pk]
+    # It opens on the newest once all of it has ended.
+    Run.objects.filter(pk=newer[2].pk).update(status=Run.Status.DONE)
+    assert [run.pk for run in select_runs(Filters()).runs] == [run.pk for run in newer]
+
+
+def test_no_page_moves_while_a_demo_is_made() -> None:
+    first = make_dataset("First demo")
+    Dataset.objects.filter(pk=first.pk).update(is_demo=True)
+    experiment_of(first, "One", "ada bob")
+    second = make_dataset("Second demo")
+    Dataset.objects.filter(pk=second.pk).update(is_demo=True)
+    experiment_of(second, "Two", "ada bob", finished=20)
+    assert select_runs(Filters()).dataset == first
+    # Data of one's own go before every demo, however old they are.
+    own = make_dataset("Own")
+    experiment_of(own, "Three", "ada bob")
+    third = make_dataset("Third demo")
+    Dataset.objects.filter(pk=third.pk).update(is_demo=True)
+    experiment_of(third, "Four", "ada bob", finished=25)
+    assert select_runs(Filters()).dataset == own
+
+
 def test_a_casual_run_changes_no_page() -> None:
     dataset = make_dataset()
     ada, bob = experiment_of(dataset, "Both", "ada bob")

@@ -76,7 +76,7 @@ class TestCaps:
         result = driver(log, {"agent": failing(0, AnswererFailed(""))}).run(batches(*rounds))
         # 0.4 is spent when the second would need 1.0
         assert isinstance(result, Capped)
-        assert "the cost cap of 1 is reached: 0.4 is spent" in result.reason
+        assert "0.4000 of 1 used under the cost cap" in result.reason
         assert log.committed == pytest.approx(0.4)
         log.cap = 1.4
         again = driver(log, {"agent": failing(0, AnswererFailed(""))}).run(batches(*rounds))

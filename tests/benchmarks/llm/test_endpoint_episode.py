@@ -158,7 +158,7 @@ def test_a_spent_cap_stops_the_episode_and_more_money_lets_it_go_on(serve):
     server = serve()
     result = finish(play, log, cast(play, server))
     assert isinstance(result, Capped)
-    assert "the cost cap of 0.04 is reached" in result.reason
+    assert "of 0.04 used under the cost cap" in result.reason
     assert 0 < log.committed <= 0.04
     assert server.counts.received == states(log)["answered"] > 0
     log.cap = 1.0

@@ -111,7 +111,7 @@ class TestCaps:
     def test_a_run_at_its_cap_is_paused_and_goes_on_with_more(self, endpoint_run: Play) -> None:
         run = carry(endpoint_run(cap=0.006))
         assert run.status == Run.Status.PAUSED
-        assert "the cost cap of 0.006 is reached" in run.problem
+        assert "of 0.006 used under the cost cap" in run.problem
         assert 0 < run.committed <= 0.006
         left = set(run.trajectories.values_list("status", flat=True))
         assert left <= {Trajectory.Status.PENDING, Trajectory.Status.DONE}
@@ -170,7 +170,7 @@ class TestReservations:
         return Run.objects.get().committed
 
     def test_all_or_nothing(self, log: DatabaseLog) -> None:
-        with pytest.raises(CapReached, match="cap of 1 is reached: 0 is spent"):
+        with pytest.raises(CapReached, match="0.0000 of 1 used under the cost cap"):
             log.record_sent([self.call(0, 0.6), self.call(1, 0.6)])
         assert self.committed() == 0
         assert not Exchange.objects.exists()

@@ -175,7 +175,7 @@ def test_the_page_of_a_run_tells_what_came_of_it(researcher: Client, played: Run
     page = text_of(researcher, "run", played.pk)
     for words in (
         "Explorer", "3 of 3 done", "n = 3", "Valid plan", "Scripted world judge", "Strict judge",
-        "Demo data", "agent.v1.txt", "end differently under the other early-stop rule", "patience",
+        "Demo data", "agent.v1.txt", "The other early-stop rule changes no ending", "patience",
     ):  # fmt: skip
         assert words in page, words
     assert "Pause" not in page
