@@ -2,9 +2,9 @@
 
 A page that compares agents belongs to an experiment. Without any words it is the newest whose runs
 have all ended, of two agents or more: neither a run that somebody starts by itself nor an
-experiment that is being made moves a page. Demos come after everything else, the first one first, so
-that no page moves while a demo is made. Where there is no such experiment, all runs count, of each
-agent the newest finished one, and the page says which it left out.
+experiment that is being made moves a page. Demos come after everything else, the first one first,
+so that no page moves while a demo is made. Where there is no such experiment, all runs count, of
+each agent the newest finished one, and the page says which it left out.
 """
 
 from collections.abc import Callable, Iterable, Sequence

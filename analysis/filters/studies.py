@@ -36,7 +36,8 @@ def select_study(
     raters: int = 1,
 ) -> Selection:
     """Return what people judged in a study; by default the newest with answers whose questions
-    ``fits`` (of demos the first), before it one in which so many ``raters`` have judged the same items.
+    ``fits`` (of demos the first), before it one in which so many ``raters`` have judged the same
+    items.
 
     A study that does not fit is taken where the address names it, or where there is no other.
     """

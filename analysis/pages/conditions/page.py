@@ -210,5 +210,5 @@ CONTENT = DeclaredPage(
             link=lambda _: None,
         ),
     ),
-    compared=lambda result: (list(result.change.values()), "share"),
+    compared=lambda result: (result.changes, "share"),
 )

@@ -173,6 +173,11 @@ class ConditionsResult:
         return titles[0] if len(titles) == 1 else ""
 
     @property
+    def changes(self) -> list[Estimate]:
+        """The changes against the baseline of all agents and conditions."""
+        return [one for (_, condition), one in self.change.items() if condition in self.others]
+
+    @property
     def _changes(self) -> list["AccuracyChange"]:
         wanted = (self.contrast,) if self.contrast else self.others
         return [
