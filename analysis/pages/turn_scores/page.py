@@ -78,7 +78,7 @@ LOOKS = {
     PEOPLE: Style(ACCENT, PEOPLE_SYMBOL, "solid"),
     JUDGES: Style(NEUTRAL, "circle", "dash"),
 }
-GAP, GAP_LOOK = "Judges minus people", Style(ACCENT, "diamond", "solid")
+GAP, GAP_LOOK = "Judges minus people", Style(ACCENT, "square", "solid")
 MOST_ROWS = 100
 NOT_ASKED = Estimate.without_value("judges are not asked this")
 

@@ -125,7 +125,8 @@ def pooled_slope(
 
     Interval b ± t(df)·SE, SE being the larger of σ²(X'V⁻¹X)⁻¹ and `reml.profile_error`, which
     allows for endings that depend on scores. df are Satterthwaite's, from the curvature of the
-    restricted likelihood (Giesbrecht & Burns 1985, Biometrics 41:477), at most the number of
+    restricted likelihood (Giesbrecht & Burns 1985, Biometrics 41:477), at least the smallest number
+    of agents, tasks and trajectories that are random, minus 1, and at most the number of
     trajectories with two scored turns, minus 1; where agents' slopes vary they are near the number
     of agents.
 
@@ -180,7 +181,9 @@ def pooled_slope(
     )
     fit = fit_lines(sums, parts)
     curved = profile_error(sums, parts, fit, column=1) if fit.converged else None
-    return _in_points(fit, curved, series, scaling, parts, effect, agent_names, agent, level)
+    return _in_points(
+        fit, curved, series, scaling, parts, effect, agent_names, agent, several, level
+    )
 
 
 def _owners(series: TurnSeries, agents: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
@@ -205,6 +208,7 @@ def _in_points(
     effect: AgentEffect,
     names: tuple[str, ...],
     owner: Codes,
+    tasks: int,
     level: float,
 ) -> PooledSlope:
     """Undo the standardisation, and draw the intervals."""
@@ -213,7 +217,12 @@ def _in_points(
     unit = scaling.slope
     slope = float(fit.beta[1]) * unit
     error = max(sqrt(float(fit.covariance[1, 1])), curved or 0.0) * unit
-    df = min(max(1.0, fit.df), max(1.0, series.repeated - 1.0))
+    # Satterthwaite's df lie between the smallest of the parts' df and their sum; where a variance
+    # is near 0 the curvature is too flat to say, and would give less.
+    levels = [series.repeated]
+    levels += [len(names)] if parts.agents else []
+    levels += [tasks] if parts.tasks else []
+    df = min(max(1.0, min(levels) - 1.0, fit.df), max(1.0, series.repeated - 1.0))
     warnings: tuple[str, ...] = () if fit.converged else (UNCONVERGED,)
     if fit.converged and curved is None:
         warnings = (*warnings, NO_PROFILE)

@@ -133,3 +133,9 @@ def test_parts_without_variance_are_named() -> None:
     found = pooled_slope(*zip(*rows, strict=True))
     assert "agents' levels" in found.zero and "tasks' levels" in found.zero
     assert found.slope.value == pytest.approx(-0.1, abs=0.03)
+
+
+def test_degrees_of_freedom_are_not_under_those_of_the_smallest_part() -> None:
+    for seed in range(8):
+        found = pooled_slope(*crossed_turns((0.0, 0.03, -0.03, 0.0), 8, seed))
+        assert found.df is not None and found.df >= 3
