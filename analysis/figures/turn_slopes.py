@@ -210,7 +210,12 @@ def two_sides(
                 urls=[(links or {}).get(title) for title in rows],
                 name=label(side),
                 showlegend=len(looks) > 1,
-                marker={"color": look.colour, "symbol": marks, "size": 9, "line": {"width": 2}},
+                marker={
+                    "color": look.colour,
+                    "symbol": marks,
+                    "size": 9,
+                    "line": {"width": 2, "color": look.colour},
+                },
             ),
         ]
         notes += undefined(places, estimates, 0, "x")
