@@ -204,7 +204,8 @@ def import_upload(job: Job, progress: Progress) -> None:
                     created_by=job.created_by,
                     progress=tell,
                 )
-    conclude(job, upload, {"result": import_result(saved)})
+        # Deleting the file's pieces reads all of their pages once more.
+        conclude(job, upload, {"result": import_result(saved)})
 
 
 @contextmanager
