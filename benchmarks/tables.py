@@ -10,9 +10,9 @@ Cell = str | int | float
 # What spreadsheets run, also behind blanks, line ends and marks of no width, which they strip; some
 # read the full-width signs in the same way.
 _FORMULA = re.compile(
-    r"[\s\x00-\x20\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@＝＋－＠]|[\t\r\n]"
+    r"\A(?:[\s\x00-\x20\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@＝＋－＠]|[\t\r\n])"
 )  # noqa: RUF001
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def cell(value: Any) -> Cell:

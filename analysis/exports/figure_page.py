@@ -30,7 +30,7 @@ STYLE = "html, body { margin: 0; background: #fff; } #figure { overflow: hidden;
 # Dots per inch of a figure as PNG, as the pages have it for print.
 DOTS = 300
 # A figure in one column or two has its size in the element of the picture.
-_SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)mm" height="([\d.]+)mm"')
+_SIZE = re.compile(r'<svg[^<>]*? width="([\d.]+)mm" height="([\d.]+)mm"')
 _FILES = re.compile(r'<pre id="figure-files">(.*?)</pre>', re.DOTALL)
 
 

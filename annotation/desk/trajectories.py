@@ -92,7 +92,7 @@ def load_turns(
 
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-_STEP_WORD = re.compile(r"^\s*step(?=\s*\d)", re.IGNORECASE | re.MULTILINE)
+_STEP_WORD = re.compile(r"^[^\S\n]*step(?=\s*\d)", re.IGNORECASE | re.MULTILINE)
 
 
 def is_all(text: str, steps: Sequence[str]) -> bool:

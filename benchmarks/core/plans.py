@@ -137,4 +137,4 @@ def _plan(row: Mapping[str, Any]) -> PoolPlan:
 
 def normal_words(text: str) -> str:
     """Return a text by its words alone; answers that differ only in layout are the same answer."""
-    return " ".join(re.findall(r"[a-z]+|\d+(?!\d*\.\s)", text.lower()))
+    return " ".join(re.findall(r"[a-z]+|(?<!\d)\d++(?!\.\s)", text.lower()))

@@ -14,7 +14,7 @@ from benchmarks.formats.messages import MOST_MESSAGES
 from benchmarks.formats.shape import shape_of
 from benchmarks.formats.source import FileSource, Spot, read_line
 
-_CONTINUED = re.compile(r"(.+)-cont-?(\d{1,4})")
+_CONTINUED = re.compile(r"\A(.+)-cont-?(\d{1,4})")
 
 
 @dataclass(frozen=True)

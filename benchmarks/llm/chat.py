@@ -24,9 +24,9 @@ You can call these functions, given as JSON:
 To call one, reply with one JSON object and nothing else: \
 {{"tool_calls": [{{"name": "…", "arguments": {{…}}}}]}}. Reply in words to call none."""
 
-_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning|thought)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"<(think|thinking|reasoning|thought)>(.*?)(?:</\1>\s*|\Z)", re.DOTALL)
 # Templates that open the block for the model leave its end alone in the reply.
-_THOUGHT_END = re.compile(r"(.*?)</(?:think|thinking|reasoning|thought)>", re.DOTALL)
+_THOUGHT_END = re.compile(r"\A(.*?)</(?:think|thinking|reasoning|thought)>", re.DOTALL)
 _WORD = re.compile(r"[a-z][a-z_]{0,39}")
 
 
@@ -234,16 +234,16 @@ def split_thoughts(text: str) -> tuple[str, str]:
     """Split into (thoughts, answer): blocks of thinking at the start of a reply are no part of
     the answer.
     """
-    thoughts = []
-    while found := _THOUGHT.match(text):
+    thoughts, position = [], len(text) - len(text.lstrip())
+    while found := _THOUGHT.match(text, position):
         thoughts.append(found[2])
-        text = text[found.end() :]
+        position = found.end()
     if not thoughts and (end := _THOUGHT_END.match(text)):
         thoughts.append(end[1])
-        text = text[end.end() :]
+        position = end.end()
     if not thoughts:
         return "", text
-    return "\n\n".join(part.strip() for part in thoughts), text.strip()
+    return "\n\n".join(part.strip() for part in thoughts), text[position:].strip()
 
 
 def _finish(value: Any) -> str:

@@ -34,10 +34,14 @@ _ADDRESS = re.compile(
 # Resolvers read 2130706433, 0x7f000001, 127.1 and 0177.0.0.1 as addresses of this machine.
 _NUMBER = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$", re.ASCII)
 _VARIABLE = re.compile(KEY_PREFIX + r"[A-Z0-9_]{1,60}", re.ASCII)
-_QUERY = re.compile(r"(\w+://[^\s?#]*)[?#]\S*")
-_USER = re.compile(r"(\w+://)[^\s/@]*@")
+# Words are tried from their first character alone, and addresses match with or without a query, so
+# that no text takes longer than its length.
+_QUERY = re.compile(r"(?<!\w)(\w+://[^\s?#]*)(?:[?#]\S*)?")
+_USER = re.compile(r"(?<!\w)(\w+://)[^\s/@]*@")
 # "Bearer …", and what providers show of a key: its ends with stars or dots between.
-_CREDENTIAL = re.compile(r"(?i)\bbearer\s+\S+|\S*\*{3,}\S*|\bsk-\S+|\bauthorization\b.{0,100}")
+_CREDENTIAL = re.compile(
+    r"(?i)\bbearer\s+\S+|(?<!\S)\S*?\*{3}\S*|\bsk-\S+|\bauthorization\b.{0,100}\S*"
+)
 
 
 class EndpointRefused(CoreError):

@@ -27,7 +27,7 @@ _SPEAKERS = {
 }
 _JSON = re.compile(r'\{\s*"')
 # Lines of JSON, and marks around it.
-_FOR_PROGRAMS = re.compile(r'\s*[<{}\[\]"]|.*\{\s*"')
+_FOR_PROGRAMS = re.compile(r'\A(?:\s*[<{}\[\]"]|.*\{\s*")')
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.core.digests import digest_text
 from benchmarks.core.yaml_files import read_yaml_file
 
-_NAME = re.compile(r"(\w+)\.v(\d+)\.(?:txt|yaml)")
+_NAME = re.compile(r"\A(\w+)\.v(\d+)\.(?:txt|yaml)")
 
 
 @dataclass(frozen=True)

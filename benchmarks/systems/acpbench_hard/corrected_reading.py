@@ -17,7 +17,7 @@ NONE = "none"
 _GROUP = re.compile(r"(\(\s*not\s*)?(?:(?<![\w-])([a-z][\w-]*)[*`]*)?\(([^()\[\]]*)(?:\)|$)")
 _PARTS = re.compile(r"[^\s,;\"'`*]+")
 _WORD = re.compile(r"[^\s,;:.\"'`*()\[\]{}?!]+")
-_ONLY_NONE = re.compile(r"\W*none\W*(?:$|[.\n!;:])")
+_ONLY_NONE = re.compile(r"\A\W*none\W*(?:$|[.\n!;:])")
 _SOME_NONE = re.compile(r"(?<![\w-])none(?![\w-])")
 _LIST = re.compile(r"\[([^\[\]]*)(?:\]|$)")
 _EMPTY_LIST = re.compile(r"\W*(?:none|empty)?\W*")
@@ -27,7 +27,7 @@ _GROUP_WITH_NAME = re.compile(r"\(\s*[a-z][^()]*\)")
 _LONGEST_EMPTY = 40
 # At the beginning, but not as the number of a list's item.
 _LEADING_NUMBER = re.compile(
-    r"(?:```\w*)?[\s*`\"'(\[{#]*(-?\d+)(\.\d+)?(?![\w.-]*\w)(?![.)]\s*[^\s)])"
+    r"\A(?:```\w*)?[\s*`\"'(\[{#]*(-?\d++)(\.\d++)?+(?![\w.-]*\w)(?![.)]\s*[^\s)])"
 )
 _LABELLED_NUMBER = re.compile(
     r"(?:answer|index|position|step|action number)\W{0,20}(?:is|are|would be|at|=|:)?"

@@ -41,7 +41,7 @@ SEARCHED, CALLED, ANSWERED = "Searched", "Called", "Answered"
 ARGUMENT = "arg-"
 # What stands in quotes of any kind, and words with a digit: values, rather than prose.
 _QUOTED = re.compile(r"[`\"“‘']([^`\"”’'\n]{1,80})[`\"”’']")
-_NUMBERED = re.compile(r"(?<![\w-])[\w.:@#/-]*\d[\w.:@#/-]*(?![\w-])")
+_NUMBERED = re.compile(r"(?<![\w.:@#/-])(?:[^\W\d]|[.:@#/-])*\d[\w.:@#/-]*")
 
 
 @dataclass(frozen=True)

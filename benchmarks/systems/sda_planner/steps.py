@@ -20,7 +20,8 @@ MAX_STEPS_OF_PLAN = 200
 MAX_CORRECTIVE = 4
 LONGEST_TEXT = 40_000
 
-_LINE = re.compile(r"^\s*(?:step\s*)?(?:\d+\s*[.):]|[-*•])?\s*(.*?)\s*[.;,]?\s*$", re.IGNORECASE)
+_MARK = re.compile(r"\A(?:step\s*+)?(?:\d+\s*[.):]|[-*•])?\s*", re.IGNORECASE)
+_NUMBERED = re.compile(r"\A\s*(?:step\s*)?\d+\s*[.):]", re.IGNORECASE)
 _ID = re.compile(r"[<\[(]\s*([A-Za-z]+(?:\|[^|<>\[\]()\s]+)+)\s*[>\])]")
 _ARTICLE = re.compile(r"^(?:the|an|a|some)\s+", re.IGNORECASE)
 _SYNONYMS = {
@@ -91,12 +92,21 @@ def read_step(text: str) -> Step:
         if lowered == start or lowered.startswith(start + " "):
             rest = _ARTICLE.sub("", " ".join(words.split())[len(start) :].strip())
             # What a thing is put into is said by the find before it.
-            rest = re.split(r"\s+(?:in|on|into|onto|from|at|with|inside)\s+", rest)[0]
+            rest = re.split(r" (?:in|on|into|onto|from|at|with|inside) ", rest)[0]
             type = read_type(_ARTICLE.sub("", rest))
             if type:
                 return Step(skill, type, id)
             break
     return Step(UNPARSED, words[:120])
+
+
+def _without_mark(line: str) -> str:
+    """Return the words of a line without its number or bullet and without the mark at its end."""
+    words = _MARK.sub("", line)
+    if words.endswith((".", ";", ",")):
+        words = words[:-1].rstrip()
+    # A text of several lines comes from a JSON list; it is no step, and is kept whole.
+    return line if "\n" in words else words
 
 
 def read_steps(text: str, most: int = MAX_STEPS_OF_PLAN) -> list[Step]:
@@ -110,12 +120,11 @@ def read_steps(text: str, most: int = MAX_STEPS_OF_PLAN) -> list[Step]:
     lines = _json_lines(text)
     if lines is None:
         lines = [line for line in text.splitlines() if line.strip() and "```" not in line]
-        numbered = [line for line in lines if re.match(r"\s*(?:step\s*)?\d+\s*[.):]", line, re.I)]
+        numbered = [line for line in lines if _NUMBERED.match(line)]
         lines = numbered or lines
     steps: list[Step] = []
     for line in lines:
-        found = _LINE.match(line)
-        words = found[1] if found else line.strip()
+        words = _without_mark(line.strip())
         if not words:
             continue
         if words.lower().strip(". ") == DONE:

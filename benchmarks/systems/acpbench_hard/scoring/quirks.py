@@ -14,7 +14,8 @@ from benchmarks.systems.acpbench_hard.scoring.answer_check import AnswerCheck
 from benchmarks.systems.acpbench_hard.scoring.verdict import CorrectedScore
 
 _GROUP = re.compile(r"\(([^()]*)\)")
-_CALL = re.compile(r"([A-Za-z][\w-]*)\(([^()]*)\)")
+# A name matches without parentheses, too, so that none of its characters is tried as a beginning.
+_CALL = re.compile(r"([A-Za-z][\w-]*+)(?:\(([^()]*)\))?")
 # Beyond this a response is not mended: the cause is told as that of a reading.
 LONGEST_MENDED = 20_000
 _NONE_WORD = re.compile(rf"(?<![A-Za-z0-9_-]){NONE}[A-Za-z0-9_-]*")
@@ -62,7 +63,7 @@ def _drop_none(work: AnswerCheck, response: str, finding: CorrectedScore) -> str
 
 
 def _keep_newlines(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
-    return re.sub(r"\s*\n\s*", " . " if work.question.task == "val" else " ", response)
+    return re.sub(r"(?<!\s)[^\S\n]*\n\s*", " . " if work.question.task == "val" else " ", response)
 
 
 def _only_index(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
@@ -86,6 +87,8 @@ def _rewrite_calls(work: AnswerCheck, response: str, finding: CorrectedScore) ->
     arity = _names(work).arity
 
     def rewrite(found: re.Match[str]) -> str:
+        if found.group(2) is None:
+            return found.group()
         name, inner = found.group(1), found.group(2).replace(",", " ")
         if name.lower() not in arity or inner.lower().split()[:1] == [name.lower()]:
             return found.group()

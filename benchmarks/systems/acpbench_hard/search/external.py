@@ -36,7 +36,7 @@ ANY = "lazy_greedy([ff()], preferred=[ff()])"
 PATIENCE = 3
 MOST_BYTES = 1 << 30
 LONGEST_PLAN = 1 << 20
-_LINE = re.compile(r"^\s*\([^;()]*\)\s*$", re.MULTILINE)
+_LINE = re.compile(r"^[^\S\n]*\([^;()]*\)[^\S\n]*$", re.MULTILINE)
 # Limits are set in the new process, and inherited by all that it starts.
 _LIMITED = """
 import os, resource, sys

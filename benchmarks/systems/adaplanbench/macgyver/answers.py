@@ -30,10 +30,9 @@ _BREAK = re.compile(r"<\s*(?:br|/p|/li|/div)\s*/?\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]{0,80}>", re.IGNORECASE)
 # "Step 3:", "step3 -", "Step 3)" anywhere, but not "repeat step 3 and", "if step 3 fails".
 _STEP = re.compile(
-    r"(?:(?<=^)|(?<=[.!?;\n])|(?<=\s))\W*\bste?p?\s*(\d{1,2})\s*(?:[:.)\-,]+|(?=\n)|(?=\s+[A-Z]))\s*",
-    re.IGNORECASE | re.MULTILINE,
+    r"\bste?p?\s*(\d{1,2})(?:\s*+[:.)\-,]+\s*|\s++(?=[A-Z])|[^\S\n]*+\n\s*)", re.IGNORECASE
 )
-_STEP_AT_START = re.compile(r"^\W*ste?p?\s*(\d{1,2})\b\W*", re.IGNORECASE | re.MULTILINE)
+_STEP_AT_START = re.compile(r"^[^\w\n]*ste?p?\s*(\d{1,2})\b\W*", re.IGNORECASE | re.MULTILINE)
 _MENTION = re.compile(r"(?:repeat|if|in|of|from|and|to|see|until|after)\s+$", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(\d{1,2})\s*(?:[.):](?!\d)|-(?!\w)|(?=\s[A-Z]))\s*")
 _INNER_ITEM = re.compile(r"(?<=[\s.])(\d{1,2})[.)]\s+(?=[A-Za-z])")
@@ -41,7 +40,7 @@ _BULLET = re.compile(r"^\s*[-*•]\s+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _SENTENCE_OR_NOTE = re.compile(r"(?<=[.!?])\s+(?=[A-Z]|\(Note)")
 _REMARK = re.compile(
-    r"\(?\s*(?:tools?(?: used)?\s*:|tools? used\b|notes?\b\s*[:,]?|justification|explanation|"
+    r"\A\(?\s*(?:tools?(?: used)?\s*:|tools? used\b|notes?\b\s*[:,]?|justification|explanation|"
     r"feasib|reasoning|disclaimer|conclusion|however, (?:this|it|please)|"
     r"(?:this|the|these|with this|by this) (?:\w+ )?(?:solution|method|approach|process|way|setup|"
     r"plan|procedure|technique|problem|task|result(?:ing)?|above)\b|"
@@ -103,16 +102,37 @@ def read_answer(text: str) -> ReadAnswer:
 def _number_lines(text: str) -> list[str]:
     """Return every step marker at the start of a line, written as "N. "."""
 
-    def renumber(match: re.Match[str]) -> str:
-        if _MENTION.search(text[max(0, match.start() - 8) : match.start()]):
-            return match.group(0)
-        return f"\n{match.group(1)}. "
-
-    marked = _STEP_AT_START.sub(r"\1. ", _STEP.sub(renumber, text))
+    marked = _STEP_AT_START.sub(r"\1. ", _renumbered(text))
     lines: list[str] = []
     for line in marked.splitlines():
         lines += _split_inner(line) if _ITEM.match(line) else [line]
     return [line.strip() for line in lines if line.strip()]
+
+
+def _renumbered(text: str) -> str:
+    """Return a text in which each step marker begins a line, without the marks before it."""
+    pieces, end = [], 0
+    for match in _STEP.finditer(text):
+        start = _start_of_marker(text, end, match.start())
+        if start is None:
+            continue
+        if _MENTION.search(text[max(0, start - 8) : start]):
+            pieces.append(text[end : match.end()])
+        else:
+            pieces += [text[end:start], f"\n{match.group(1)}. "]
+        end = match.end()
+    return "".join([*pieces, text[end:]])
+
+
+def _start_of_marker(text: str, least: int, word: int) -> int | None:
+    """Return where the marks before ``word`` begin: behind a blank or the end of a sentence."""
+    first = word
+    while first > least and not (text[first - 1].isalnum() or text[first - 1] == "_"):
+        first -= 1
+    for place in range(first, word + 1):
+        if place == 0 or text[place - 1].isspace() or text[place - 1] in ".!?;":
+            return place
+    return None
 
 
 def _split_inner(line: str) -> list[str]:

@@ -15,9 +15,10 @@ _THINGS = (
     r"(?:items?|tools?|objects?|materials?|resources?|utilities|ingredients?|things|supplies|"
     r"equipment|components)"
 )
+# Texts have single blanks where these patterns are tried: runs of blanks would be tried from each.
 _HAVE = (
     r"(?:(?:have|'ve|’ve|hold|carry|find|see|own|only have|possess)(?: got)?"
-    r"(?: only| available| access to| with you)?)\b(?!\s+(?:no|none|nothing)\b)"
+    r"(?: only| available| access to| with you)?)\b(?!\ (?:no|none|nothing)\b)"
 )
 _OFFERS = re.compile(
     rf"""
@@ -37,14 +38,16 @@ _OFFERS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _KEEP_BEFORE = re.compile(
-    r",?\s*\b(?:but|however,|and)\s+(?:(?:all|the only \w+|what) (?:that )?you (?:have|'ve|do have)"
-    r"|(?:you|i) (?:do |only |also |just )*have)\b.*$",
+    r",? ?\b(?:but|however,|and) (?:(?:all|the only \w+|what) (?:that )?you (?:have|'ve|do have)"
+    r"|(?:you|i) (?:do |only |also |just )*have)\b.*",
     re.IGNORECASE,
 )
 _KEEP_AFTER = re.compile(
-    r",\s*but\s+((?:you|i) (?:do not|don't|don’t|lack|have no)\b.*)$", re.IGNORECASE
+    r", ?but ((?:you|i) (?:do not|don't|don’t|lack|have no)\b.*)", re.IGNORECASE
 )
-_ONLY_THERE_IS = re.compile(r",?\s*but there (?:is|are) only\b[^.?!]*\bavailable\b", re.IGNORECASE)
+_ONLY_THERE_IS = re.compile(
+    r",? ?but there (?:is|are) only\b[^.?!]{0,400}\bavailable\b", re.IGNORECASE
+)
 _NOTHING_ELSE = re.compile(
     rf"^(?:no|nothing) other {_THINGS}|^no other\b|^nothing else\b", re.IGNORECASE
 )
@@ -56,40 +59,40 @@ _BUT = re.compile(
 )
 # What is left of "The issue here is that the …" says nothing.
 _OPENING = re.compile(r"(?:\bis|\bmind|\bfact|\bnote)$", re.IGNORECASE)
-_LABEL = re.compile(r"^(?:constraints?|note)\s*:\s*", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:constraints?|note) ?: ?", re.IGNORECASE)
 _CUT = re.compile(
-    r",\s+(?=\w+ing\b)|,?\s+(?:and|but|so|so that|which|that's|that is|because|as|since|causing|"
-    r"while|therefore|that)\s+|;\s+",
+    r", (?=\w+ing\b)|,? (?:and|but|so|so that|which|that's|that is|because|as|since|causing|"
+    r"while|therefore|that) |; ",
     re.IGNORECASE,
 )
 _THESE = (
-    r"(?:(?:only|just|nothing but)\s+)?"
+    r"(?:(?:only|just|nothing but) )?"
     r"(?:these|those|the|this|your|such|all these|the given|the available)"
 )
 _WHAT_THERE_IS = (
-    r"(?:\s+(?:you have|at hand|on hand|at your disposal|available|to you|"
+    r"(?: (?:you have|at hand|on hand|at your disposal|available|to you|"
     r"in this (?:scenario|situation)))*"
 )
 _ENDINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r",?\s*\b(?:under|with|given|despite|considering|because of|in)\s+(?:all\s+)?"
-        r"(?:these|those|the|this|such)\s+(?:\w+\s+)?(?:conditions?|constraints?|considerations?|"
+        r",? ?\b(?:under|with|given|despite|considering|because of|in) (?:all )?"
+        r"(?:these|those|the|this|such) (?:\w+ )?(?:conditions?|constraints?|considerations?|"
         r"issues?|challenges?|circumstances|limitations?|restrictions?|scenario|situation)\b,?",
-        rf",?\s*\b(?:by )?(?:using|with|utili[sz]ing|through|from|employing|given)\s+{_THESE}"
-        rf"\s+(?:\w+\s+){{0,2}}?{_THINGS}{_WHAT_THERE_IS}",
-        r",?\s*\b(?:using|with)\s+(?:only\s+)?"
+        rf",? ?\b(?:by )?(?:using|with|utili[sz]ing|through|from|employing|given) {_THESE}"
+        rf" (?:\w+ ){{0,2}}?{_THINGS}{_WHAT_THERE_IS}",
+        r",? ?\b(?:using|with) (?:only )?"
         r"(?:what (?:you have|is available|you've got)|these(?=[,.?!]))",
-        rf",?\s*\bwithout (?:any|using any) (?:other|additional) {_THINGS}"
+        rf",? ?\bwithout (?:any|using any) (?:other|additional) {_THINGS}"
         r"(?: being| are)?(?: available)?",
-        rf"\bmake these {_THINGS} work to\s+",
-        rf"\buse (?:only )?(?:these|the|your) {_THINGS} to\s+",
-        r"^(?:now|then|so|but|however|yet|besides),?\s+",
-        r"(?<=how)\s+now(?=\s+can)",
+        rf"\bmake these {_THINGS} work to ",
+        rf"\buse (?:only )?(?:these|the|your) {_THINGS} to ",
+        r"^(?:now|then|so|but|however|yet|besides),? ",
+        r"(?<=how) now(?= can)",
     )
 )
 # "…, and your duct tape is too weak": a clause that turns to what there is.
-_TURNS_TO = re.compile(r",?\s+(?:and|but)\s+(?=(?:your|the)\s)", re.IGNORECASE)
+_TURNS_TO = re.compile(r",? (?:and|but) (?=(?:your|the) )", re.IGNORECASE)
 _MANY = 2
 
 
@@ -133,7 +136,7 @@ def read_problem(text: str, number: int | None = None) -> ReadProblem:
 def _sentences(text: str, number: int | None) -> list[str]:
     plain = " ".join(text.replace("\xa0", " ").split())
     if number is not None:
-        plain = re.sub(rf"^{number}\s+", "", plain)
+        plain = plain.removeprefix(f"{number} ")
     parts = re.split(r"(?<=[.?!])\s+(?=[A-Z\"“])", plain)
     return [part.strip() for part in parts if part.strip()]
 
@@ -165,13 +168,13 @@ def _before_offer(sentence: str, tools: set[str]) -> str:
     """Return a sentence that stands before the list: only what is wrong with a listed tool is
     dropped.
     """
-    subject = re.match(r"the\s+(?:\w+\s+){1,2}?(?:has|have|is|are)\b", sentence, re.IGNORECASE)
+    subject = re.match(r"the (?:\w+ ){1,2}?(?:has|have|is|are)\b", sentence, re.IGNORECASE)
     if subject and _names(subject.group(), tools):
         return ""
     for cut in _TURNS_TO.finditer(sentence):
         if _names(" ".join(sentence[cut.end() :].split()[:4]), tools):
             return sentence[: cut.start()]
-    by_tool = re.search(r"\s+to be \w+ (?:by|with) (?=the\s)", sentence)
+    by_tool = re.search(r" to be \w+ (?:by|with) (?=the )", sentence)
     if by_tool and _names(sentence[by_tool.end() :], tools):
         return sentence[: by_tool.start()]
     return sentence
@@ -184,7 +187,7 @@ def _without_tools(sentence: str, tools: set[str], words: set[str]) -> str:
     label = _LABEL.match(sentence)
     sentence = sentence[label.end() :] if label else sentence
     subject = re.match(
-        r"(?:however|unfortunately|sadly|but|besides|also|still|yet|all|,|\s)*"
+        r"\A(?:however|unfortunately|sadly|but|besides|also|still|yet|all|,|\s)*"
         r"(?:the|your|these|any|all the)\s+((?:\w|-)+)",
         sentence,
         re.IGNORECASE,
@@ -206,10 +209,10 @@ def _names(text: str, tools: set[str]) -> bool:
 
 def _tidy(sentence: str) -> str:
     """Return a sentence without its "using only these items", with its stop and capital letter."""
-    sentence = _ONLY_THERE_IS.sub("", sentence.strip())
-    for ending in _ENDINGS:
-        sentence = ending.sub("", sentence)
-    sentence = re.sub(r"\s+([,.?!])", r"\1", " ".join(sentence.split())).strip(" ,;")
+    sentence = " ".join(sentence.split())
+    for ending in (_ONLY_THERE_IS, *_ENDINGS):
+        sentence = " ".join(ending.sub("", sentence).split())
+    sentence = re.sub(r" ([,.?!])", r"\1", sentence).strip(" ,;")
     if not sentence:
         return ""
     if sentence[-1] not in ".?!":

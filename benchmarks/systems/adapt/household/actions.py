@@ -85,17 +85,22 @@ class Action:
         return {"kind": self.kind, **{k: v for k, v in {**parts, **more}.items() if v}}
 
 
-_GET = r"(?: (?:in order )?to (?:get|make) (?P<result>.+?))(?: (?:with|using) (?P<tool>[\w\s]+?))?"
+# A part ends at the first word that may end it, and is not tried again with a later one: `(?>…)`
+# keeps the time in proportion to the text. What holds a mark is no tool, so results go beyond it.
+_X_TO_GET = (
+    r"(?>(?P<x>.+?) (?:in order )?to (?:get|make) )"
+    r"(?P<result>(?>.*[^\w\s]).*?|.+?)(?: (?:with|using) (?P<tool>[\w\s]+))?"
+)
 _INTO = r"(?:to|into|onto|on|in|at)"
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
+    (kind, re.compile(rf"\A{pattern}", re.IGNORECASE))
     for kind, pattern in (
         (DONE, r"(?:declare )?done"),
         (ASK, r"ask(?: the user| the person)?[:,]?\s+(?P<x>.+)"),
-        (MOVE_FROM, r"move (?P<x>.+?) from (?P<y>.+?) (?:to|into|onto) (?P<z>.+)"),
-        (MOVE, r"move (?P<x>.+?) (?:to|into|onto) (?P<y>.+)"),
-        (MOVE, rf"(?:serve|place) (?:the object )?(?P<x>.+?) {_INTO} (?P<y>.+)"),
-        (POUR, r"pour (?P<x>.+?) from (?P<y>.+?) (?:to|into) (?P<z>.+)"),
+        (MOVE_FROM, r"move (?>(?P<x>.+?) from )(?>(?P<y>.+?) (?:to|into|onto) )(?P<z>.+)"),
+        (MOVE, r"move (?>(?P<x>.+?) (?:to|into|onto) )(?P<y>.+)"),
+        (MOVE, rf"(?:serve|place) (?>(?:the object )?(?P<x>.+?) {_INTO} )(?P<y>.+)"),
+        (POUR, r"pour (?>(?P<x>.+?) from )(?>(?P<y>.+?) (?:to|into) )(?P<z>.+)"),
         (OPEN, r"open (?P<x>.+)"),
         (CLOSE, r"close (?P<x>.+)"),
         (TURN_ON, r"turn on (?P<x>.+)"),
@@ -103,11 +108,11 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (HEAT, r"heat (?P<x>.+)"),
         (SEARCH, r"search (?P<x>.+)"),
         (LOOK_FOR, r"look for (?P<x>.+)"),
-        (MIX, rf"mix (?:all )?(?:the )?items in (?P<x>.+?){_GET}"),
-        (COOK, rf"cook (?:all )?(?:the )?items in (?P<x>.+?){_GET}"),
-        (CHOP, rf"chop (?:the object )?(?P<x>.+?){_GET}"),
-        (FREE_IN, rf"(?P<verb>[a-z]+) (?:all )?(?:the )?items in (?P<x>.+?){_GET}"),
-        (FREE_ON, rf"(?P<verb>[a-z]+) (?:the object |the )?(?P<x>.+?){_GET}"),
+        (MIX, rf"mix (?:all )?(?:the )?items in {_X_TO_GET}"),
+        (COOK, rf"cook (?:all )?(?:the )?items in {_X_TO_GET}"),
+        (CHOP, rf"chop (?:the object )?{_X_TO_GET}"),
+        (FREE_IN, rf"(?P<verb>[a-z]+) (?:all )?(?:the )?items in {_X_TO_GET}"),
+        (FREE_ON, rf"(?P<verb>[a-z]+) (?:the object |the )?{_X_TO_GET}"),
     )
 )
 

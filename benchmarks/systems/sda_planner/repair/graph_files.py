@@ -169,9 +169,10 @@ def _has(reached: set[tuple[str, Any]], need: Any) -> bool:
 
 def parse_edges(text: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Read the edges of one skill, a JSON list, as ``params["kind"]`` (sets or needs) asks."""
-    found = re.search(r"\[.*\]", text[:LARGEST], re.DOTALL)
+    text = text[:LARGEST]
+    start, end = text.find("["), text.rfind("]")
     try:
-        value = json.loads(found[0]) if found else None
+        value = json.loads(text[start : end + 1]) if 0 <= start < end else None
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, list) or len(value) > MOST_EDGES:
