@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -12,6 +13,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from analysis.exports.about import maker_name
+from analysis.exports.latex import read_choice
 from analysis.exports.report_file import FileSection
 from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
 from analysis.reports.content import Report
@@ -90,12 +92,15 @@ def latex(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile |
     """Send a table of the page as LaTeX."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment, absolute=True)
+    choice = read_choice(request.GET)
 
     def write() -> HttpResponse:
         section, report = _section_with_part(made, part)
-        return answer_latex(report, part, [_name(experiment), part], source_of(section, report))
+        source = replace(source_of(section, report), choice=choice)
+        return answer_latex(report, part, [_name(experiment), part], source)
 
-    return DeferredFile(f"tex:{_key(experiment, made)}:{part}", "Table as LaTeX", write)
+    key = f"tex:{_key(experiment, made)}:{part}:{choice.key}"
+    return DeferredFile(key, "Table as LaTeX", write)
 
 
 @require_safe

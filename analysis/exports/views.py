@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file, maker_name
 from analysis.exports.figure_pdf import pdf_file
-from analysis.exports.latex import TableSource
+from analysis.exports.latex import TableSource, read_choice
 from analysis.exports.report_file import FileSection, ReportFile, render_file
 from analysis.exports.run_report import pages_of_run, run_facts, select_run
 from analysis.filters import Filters, with_query
@@ -43,7 +43,8 @@ def latex(request: HttpRequest, name: str, part: str) -> DeferredFile | HttpResp
         source = table_source(request, found, selection, report)
         return answer_latex(report, part, [file_name(found, selection, part)], source)
 
-    return table_file(found, selection, key, part, "LaTeX", write)
+    variant = read_choice(request.GET).key
+    return table_file(found, selection, key, part, "LaTeX", write, variant)
 
 
 def table_source(
@@ -55,6 +56,7 @@ def table_source(
         subject_of(selection),
         about_file(_page_url(request, page, selection)),
         (*banners(selection), *report.banners),
+        read_choice(request.GET),
     )
 
 

@@ -181,7 +181,12 @@ class TableMade(Generic[Result]):
                 )
                 for row, link in zip(rows, self.links(result), strict=True)
             )
-        return replace(table, rows=rows, note=prose.text("note", table.name) or table.note)
+        return replace(
+            table,
+            rows=rows,
+            note=prose.text("note", table.name) or table.note,
+            hint=prose.text("hint", table.name) or table.hint,
+        )
 
 
 def _linked(cell: Cell, column: Column, link: Link | None, links: Addresses) -> Cell:

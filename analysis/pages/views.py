@@ -171,8 +171,12 @@ def table_file(
     part: str,
     form: str,
     write: Callable[[Report], HttpResponse],
+    variant: str = "",
 ) -> DeferredFile | HttpResponseBase:
-    """Return a table of a page as a file: at once where its report is stored, else by a job."""
+    """Return a table of a page as a file: at once where its report is stored, else by a job.
+
+    ``variant`` tells apart the files that a reader may choose.
+    """
 
     def written() -> HttpResponse:
         note_progress(f"computing {found.title}")
@@ -183,7 +187,8 @@ def table_file(
         answer.table(part) is not None or kept_report(key_of("details", key)) is not None
     ):
         return written()
-    return DeferredFile(f"{form}:{key}:{part}", f"{found.title}: table as {form}", written)
+    title = f"{found.title}: table as {form}"
+    return DeferredFile(f"{form}:{key}:{part}:{variant}", title, written)
 
 
 def open_page(request: HttpRequest, name: str) -> tuple[AnalysisPage, Selection, str]:

@@ -62,7 +62,8 @@ class Column:
 class Table:
     """One table; the first cell of a row names it. ``open``: shown at once, not on request.
 
-    A page shows at most ``most`` rows, if that is given; the CSV has all.
+    ``note`` says what the values are, wherever the table goes; ``hint`` what a reader can do on the
+    page. A page shows at most ``most`` rows, if that is given; the CSV has all.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Table:
     note: str = ""
     open: bool = True
     most: int | None = None
+    hint: str = ""
 
     @property
     def lines(self) -> list[list[tuple[Cell, Column]]]:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import pdf_file
-from analysis.exports.latex import TableSource
+from analysis.exports.latex import TableSource, read_choice
 from analysis.filters import with_query
 from analysis.models import RatingTable
 from analysis.pages.navigation import OWN, all_places
@@ -303,7 +303,8 @@ def rating_table_latex(request: HttpRequest, table_id: int, part: str) -> HttpRe
     url = request.build_absolute_uri(_url("rating_table", table, found))
     subject = " · ".join(word for word in (table.name, title) if word)
     report = _ready_report(found)
-    source = TableSource("table", subject, about_file(url), report.banners)
+    choice = read_choice(request.GET)
+    source = TableSource("table", subject, about_file(url), report.banners, choice)
     return answer_latex(report, part, [table.name, part, title], source)
 
 

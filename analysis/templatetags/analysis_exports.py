@@ -1,12 +1,14 @@
 """Addresses of what can be carried from a page into a paper, and the sentence on its methods."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
 
 from django import template
 from django.urls import Resolver404, resolve
 
 from analysis.exports.figure_pdf import chromium
+from analysis.exports.latex import column_key
 from analysis.reports.content import FigureSpec, Report, Table, numbers_of
 from analysis.reports.methods import methods_sentence
 
@@ -19,6 +21,27 @@ def tex_url(csv_url: str) -> str:
     none.
     """
     return _beside(csv_url, ".csv", ".tex")
+
+
+@dataclass(frozen=True)
+class LatexForm:
+    """The form of a table as LaTeX: its address, what the address keeps, and columns to choose.
+
+    The first column names the rows and is always there.
+    """
+
+    action: str
+    kept: Sequence[tuple[str, str]]
+    columns: Sequence[tuple[str, str]]
+
+
+@register.filter
+def latex_form(csv_url: str, table: Table) -> LatexForm | None:
+    """Return the form for a table as LaTeX, beside its CSV; None where there is no LaTeX."""
+    url = tex_url(csv_url)
+    parts = urlsplit(url)
+    columns = [(column_key(column), column.label) for column in table.columns[1:]]
+    return LatexForm(parts.path, parse_qsl(parts.query), columns) if url else None
 
 
 @register.filter

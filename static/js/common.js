@@ -338,11 +338,11 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   location.assign(link.href);
 });
 
-// data-copy-from="URL" fetches that address and copies its text.
+// data-copy-file copies the text of the file that its form would download.
 document.addEventListener("click", async (event) => {
-  const button = event.target instanceof Element && event.target.closest("[data-copy-from]");
+  const button = event.target instanceof Element && event.target.closest("[data-copy-file]");
   if (!button) return;
-  const text = fetchFile(button.dataset.copyFrom);
+  const text = fetchFile(button.form.action + "?" + new URLSearchParams(new FormData(button.form)));
   try {
     // Pass the promise itself: some browsers forget the click while it is awaited.
     if (window.ClipboardItem) {
@@ -351,7 +351,7 @@ document.addEventListener("click", async (event) => {
     } else await navigator.clipboard.writeText(await text);
     notice("Copied.", { kind: "success" });
   } catch (error) {
-    notice("Copying failed. Use the link beside the button to download the same text.", { kind: "warning" });
+    notice("Copying failed. Download the same text with the button beside it.", { kind: "warning" });
   }
 });
 

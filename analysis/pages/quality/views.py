@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.exports.about import about_file
 from analysis.exports.figure_pdf import pdf_file
-from analysis.exports.latex import TableSource
+from analysis.exports.latex import TableSource, read_choice
 from analysis.exports.report_file import FileSection
 from analysis.filters.studies import study_version
 from analysis.pages.catalogue import pages_of
@@ -100,7 +100,13 @@ def quality_source(request: HttpRequest, study: Study) -> TableSource:
     """Return where the tables of the page come from."""
     banner = study_banner(study)
     marks = (Banner(banner["title"], banner["text"]),) if banner is not None else ()
-    return TableSource("quality", study.name, about_file(_page_url(request, study)), marks)
+    return TableSource(
+        "quality",
+        study.name,
+        about_file(_page_url(request, study)),
+        marks,
+        read_choice(request.GET),
+    )
 
 
 def quality_section(request: HttpRequest, study: Study) -> FileSection:

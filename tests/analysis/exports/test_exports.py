@@ -2,10 +2,14 @@
 
 import json
 import re
+import shutil
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
@@ -15,9 +19,13 @@ from analysis.exports import figure_pdf
 from analysis.exports.chromium import NotPrinted, print_to_pdf
 from analysis.exports.embedding import digest, json_tag, script_tag
 from analysis.exports.figure_page import figure_page
-from analysis.pages.catalogue import PAGES
+from analysis.exports.latex import LatexChoice, TableSource, column_key, latex_table
+from analysis.filters import Filters
+from analysis.pages.catalogue import PAGES, select
+from analysis.pages.reports import make_report, report_key
 from annotation.models import Assignment, Study
 from benchmarks.models import Agent, Run
+from benchmarks.visibility import Visibility
 from tests.analysis.rows import (
     flat,
     make_dataset,
@@ -72,9 +80,9 @@ def text_of(client: Client, url: str) -> str:
 
 def test_every_table_of_a_page_has_latex_beside_its_csv(reader: Client, run: Run) -> None:
     page = reader.get(reverse("analysis:leaderboard"), {"details": "open"}).content.decode()
-    links = re.findall(r'href="([^"]+\.tex[^"]*)"', page)
+    links = re.findall(r'action="([^"]+\.tex)"', page)
     assert len(links) == page.count(">CSV<") >= 2
-    assert page.count('data-copy-from="') == len(links)
+    assert page.count("data-copy-file") == len(links)
     for link in links:
         text = text_of(reader, link.replace("&amp;", "&"))
         assert r"\toprule" in text
@@ -83,6 +91,36 @@ def test_every_table_of_a_page_has_latex_beside_its_csv(reader: Client, run: Run
     assert r"\textless{}/script\textgreater{}" in text_of(
         reader, reverse("analysis:leaderboard_latex", kwargs={"part": "board"})
     )
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize("width", [85, 170])
+def test_every_table_fits_the_width_that_was_chosen(
+    admin: Client, study: Study, tmp_path: Path, width: int
+) -> None:
+    """TeX compiles the tables of all pages on a text of that width, and no line sticks out."""
+    user = User.objects.get(is_superuser=True)
+    packages = r"\usepackage{booktabs,adjustbox}\extrafloats{200}"
+    paper = rf"\usepackage[textwidth={width}mm,textheight=240mm]{{geometry}}"
+    document = [rf"\documentclass{{article}}{paper}{packages}\begin{{document}}"]
+    for page in PAGES.values():
+        selection = select(page, Filters(), user, Visibility())
+        report = make_report(page, selection, report_key(page, selection))
+        source = TableSource(page.key, "Set & more", ("x",), report.banners, LatexChoice((), width))
+        for table in report.tables:
+            # As it comes, and with all of its columns.
+            for columns in ((), tuple(map(column_key, table.columns))):
+                chosen = replace(source, choice=LatexChoice(columns, width))
+                document += [latex_table(table, chosen), r"\clearpage"]
+    (tmp_path / "t.tex").write_text("\n".join([*document, r"\end{document}"]))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    log = (tmp_path / "t.log").read_text(errors="replace")
+    assert done.returncode == 0, log[-2000:]
+    assert len(document) > 40
+    wide = re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)
+    assert [points for points in map(float, wide) if points > 3] == []
+    assert "Float too large" not in log
 
 
 def test_every_figure_leads_to_a_table_with_its_numbers(reader: Client, study: Study) -> None:

@@ -1,15 +1,15 @@
 """Tables as LaTeX: whatever text says is set as that text, and the rows are those of the page."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.conf import settings
+from django.http import QueryDict
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from analysis.exports.latex import TableSource, latex_label, latex_table
-from analysis.exports.latex_layout import SMALLEST, WIDTH, CellLine, Heading, lay_out, width_of
+from analysis.exports.latex import LatexChoice, TableSource, latex_label, latex_table, read_choice
 from analysis.exports.latex_text import KNOWN, latex_comment, latex_text
 from analysis.exports.notes import TableNotes, counts_note
 from analysis.reports.content import (
@@ -111,23 +111,35 @@ def board(names: list[str]) -> Table:
     return Table("board", "Acc & rank", columns, rows, note="A 95 % interval.")
 
 
-def test_a_table_as_on_the_page() -> None:
+def test_a_row_is_one_line_with_its_interval_and_one_n_is_in_the_caption() -> None:
     text = latex_table(
         board(["GPT_5", "B"]), TableSource("leaderboard", "Set", (), (Banner("Demo", "x"),))
     )
     # Wilson of 8 of 10: (8 + 1.92) / 13.84 ± 1.96 / 13.84 · sqrt(1.6 + 0.96) = 0.4902, 0.9433.
-    assert (
-        r"GPT\_5 \textit{(published)}\textsuperscript{a} & 80.0\,\% & --\textsuperscript{b} \\"
-        in text
-    )
-    assert r" & {\footnotesize 49.0 to 94.3} &  \\" in text
-    assert r" & {\footnotesize n = 10} &  \\" in text
+    acc = r"80.0\,\% (49.0 to 94.3)"
+    assert rf"GPT\_5\textsuperscript{{a}} & {acc} & --\textsuperscript{{b}} \\" in text
+    assert rf"B & {acc} & 3 \\" in text
     assert r"\begin{tabular}{@{}lrr@{}}" in text
-    assert r"\caption[{Acc \& rank}]{Acc \& rank (Set). A 95\,\% interval.}" in text
+    assert r"\caption[{Acc \& rank}]{Acc \& rank (Set). A 95 \% interval. n = 10.}" in text
     assert r"\label{tab:leaderboard-board}" in text
     assert r"\textsuperscript{a}~published: Table 3. \par" in text
     assert r"\textsuperscript{b}~not played. \par" in text
     assert r"Demo: x \par" in text
+
+
+def test_several_n_stay_with_their_values() -> None:
+    columns = (text_column("A"), estimate_column("Acc"))
+    rows = tuple(
+        (text_cell(f"a{n}"), estimate_cell(share(1, n), "share", show_n=True)) for n in (5, 12)
+    )
+    text = latex_table(Table("t", "T", columns, rows), SOURCE)
+    assert "; n = 5)" in text and "; n = 12)" in text
+    assert r"\caption[{T}]{T (Household \& co).}" in text
+
+
+def test_what_a_page_lets_one_do_is_no_part_of_a_caption() -> None:
+    table = replace(board(["A"]), hint="Numbers lead to the trajectories.")
+    assert "lead to" not in latex_table(table, SOURCE)
 
 
 @given(
@@ -141,31 +153,28 @@ def test_rows_and_environments_hold_whatever_names_say(names: list[str]) -> None
     text = latex_table(board(names), SOURCE)
     body = text[text.index("\\midrule") : text.index("\\bottomrule")].splitlines()[1:]
     for line in body:
-        if line != r"\addlinespace":
-            assert line.endswith((r" \\", r" \tabularnewline"))
-            # Two separators that are not escaped: three cells.
-            assert len(re.findall(r"(?<!\\)&", line)) == 2
-            assert not line.lstrip().startswith(("[", "*"))
-    for name in ("table", "tabular", "minipage"):
-        assert len(re.findall(rf"\\begin\{{{name}\}}", text)) == 1
-        assert len(re.findall(rf"\\end\{{{name}\}}", text)) == 1
+        assert line.endswith((r" \\", r" \tabularnewline"))
+        # Two separators that are not escaped: three cells.
+        assert len(re.findall(r"(?<!\\)&", line)) == 2
+        assert not line.lstrip().startswith(("[", "*"))
+    for name in ("table*", "tabular", "minipage"):
+        assert len(re.findall(rf"\\begin\{{{re.escape(name)}\}}", text)) == 1
+        assert len(re.findall(rf"\\end\{{{re.escape(name)}\}}", text)) == 1
 
 
 def test_a_long_table_is_cut_into_parts_with_one_number() -> None:
-    names = [f"agent {i}" for i in range(40)]
+    names = [f"agent {i}" for i in range(90)]
     text = latex_table(board(names), SOURCE)
-    # Rows of 41 points under a caption and a heading of 60, on a page of 535: 11 in each part.
-    assert text.count(r"\begin{tabular}") == 4  # 11 + 11 + 11 + 7
-    assert text.count(r"\addtocounter{table}{-1}") == 3
+    assert text.count(r"\begin{tabular}") == 3  # 40 + 40 + 10
+    assert text.count(r"\addtocounter{table}{-1}") == 2
     assert text.count(r"\label{") == 1
-    assert all(f"agent {i} " in text or f"agent {i} &" in text for i in range(40))
+    assert all(f"agent {i}\\" in text or f"agent {i} &" in text for i in range(90))
 
 
-def test_long_words_get_lines_of_their_own() -> None:
+def test_sentences_get_lines_of_their_own() -> None:
     row = (text_cell("a"), text_cell("word " * 30))
     table = Table("t", "T", (text_column("A"), words_column("W")), (row,))
-    # What is left of 345 points beside a letter of 7.25 and a gap of 12.
-    assert r"{@{}lp{0.94\linewidth}@{}}" in latex_table(table, SOURCE)
+    assert r"{@{}lp{45mm}@{}}" in latex_table(table, SOURCE)
 
 
 def wide_table(columns: int, rows: int = 2) -> Table:
@@ -177,35 +186,21 @@ def wide_table(columns: int, rows: int = 2) -> Table:
     return Table("wide", "Wide", (text_column("Agent"), *heads), cells)
 
 
-def test_headings_are_broken_before_type_gets_small() -> None:
-    text = latex_table(wide_table(5), SOURCE)
-    assert text.count(r"\begin{tabular}[b]{@{}r@{}}Valid \\ plan rate \\") == 5
-    assert "\\small\n" not in text and "size\n" not in text
+@pytest.mark.parametrize(("width", "shown"), [(85, 2), (170, 5)])
+def test_the_columns_that_fit_are_taken_and_the_others_named(width: int, shown: int) -> None:
+    text = latex_table(wide_table(20), replace(SOURCE, choice=LatexChoice((), width)))
+    # A column of 20 letters ("80.0 % (49.0 to 94.3)") and a gap in 0.86 letters a millimetre.
+    assert rf"\begin{{tabular}}{{@{{}}l{'r' * shown}@{{}}}}" in text
+    assert "Valid plan rate 19" in text.split(f"Left out at {width} mm")[1].splitlines()[0]
+    assert rf"max totalsize={{{width}mm}}" in text
 
 
-def test_a_table_too_wide_for_the_page_stands_in_blocks() -> None:
-    text = latex_table(wide_table(20), SOURCE)
-    blocks = text.count(r"\toprule")
-    assert "use table*" in text and "use table*" not in latex_table(wide_table(1), SOURCE)
-    assert blocks > 1 and f"stand in {blocks} blocks" in text
-    # One page holds all blocks; the agents are named in each, every column stands in one.
-    assert text.count(r"\begin{table}") == 1
-    assert text.count("agent 0 &") == blocks
-    assert all(len(re.findall(rf"rate {n}\b", text)) == 1 for n in range(20))
-
-
-@examples(max_examples=30)
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=25), st.booleans())
-def test_no_block_is_wider_than_the_text(widths: list[int], words: bool) -> None:
-    headings = [Heading(f"Column {i}", words and not i % 3) for i in range(len(widths))]
-    line = [CellLine("x", width_of("0" * n), word=min(n, 8)) for n in widths]
-    layout = lay_out(headings, [[line]])
-    for block in layout.blocks:
-        gaps = 2 * layout.size.sep * (len(block) - 1)
-        assert sum(place.points for place in block) + gaps <= layout.width <= WIDTH + 1e-6
-    assert {place.index for block in layout.blocks for place in block} == set(range(len(widths)))
-    if len(layout.blocks) > 1:
-        assert layout.size == SMALLEST
+def test_columns_are_chosen_by_the_reader() -> None:
+    params = QueryDict("column=valid-plan-rate-3&column=valid-plan-rate-17&column=none&width=85")
+    text = latex_table(wide_table(20), replace(SOURCE, choice=read_choice(params)))
+    assert r"\begin{tabular}{@{}lrr@{}}" in text and "rate 17" in text and "rate 4" not in text
+    assert "Left out" not in text.replace("rate 3", "")
+    assert read_choice(QueryDict("width=99")) == LatexChoice()
 
 
 def test_notes_that_the_page_has_no_room_for_get_one_of_their_own() -> None:
@@ -213,7 +208,7 @@ def test_notes_that_the_page_has_no_room_for_get_one_of_their_own() -> None:
                  for i in range(30))  # fmt: skip
     table = Table("t", "T", (text_column("A"), number_column("N")), rows)
     text = latex_table(table, SOURCE)
-    parts = text.split(r"\begin{table}")[1:]
+    parts = text.split(r"\begin{table*}")[1:]
     assert len(parts) > 1 and r"\begin{tabular}" not in parts[-1]
     assert [part.count(r"\begin{minipage}") for part in parts[-2:]] == [1, 1]
     assert len(re.findall(r"(?m)^\\textsuperscript", text)) == 30
