@@ -282,7 +282,7 @@ class MetricFigure:
     def why(self) -> str:
         """The reason why there is no value, or what it leaves out."""
         if not self.left_out:
-            return "" if self.n else "no trajectory has ended yet"
+            return "" if self.n else "no trajectory that ended has a value"
         return "; ".join(f"{n} left out: {reason}" for reason, n in self.excluded.items())
 
 
