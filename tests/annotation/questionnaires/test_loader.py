@@ -28,6 +28,7 @@ PUBLISHED = {
     "filter_check@2": "41c6621cceb2651d",
     "ten_questions@1": "c30ad5f9ac7fe14f",
     "ten_questions@2": "d5ea44b9512d4fda",
+    "ten_questions@3": "22c19685ac6a4cd9",
     "tool_dialogues@1": "bedf86da0bda9942",
     "tool_dialogues@2": "32d89495ef34a825",
     "turn_scores@1": "af0afc34aaba8450",
@@ -116,13 +117,13 @@ def test_a_dialogue_is_asked_only_what_it_has() -> None:
 def test_the_questionnaires_of_a_system() -> None:
     assert [q.id for q in questionnaires_for("external")] == ["tool_dialogues@2"]
     assert [q.id for q in questionnaires_for("adaplanbench")] == [
-        "ten_questions@2", "turn_scores@2", "violation_check@2", "filter_check@2",
+        "ten_questions@3", "turn_scores@2", "violation_check@2", "filter_check@2",
     ]  # fmt: skip
     assert questionnaires_for("nowhere") == []
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("id", ["ten_questions", "ten_questions@3", "../x@1", "none@1", ""])
+@pytest.mark.parametrize("id", ["ten_questions", "ten_questions@9", "../x@1", "none@1", ""])
 def test_unknown_questionnaire_names_the_known_ones(id: str) -> None:
     with pytest.raises(QuestionnaireError, match="ten_questions@1"):
         load_questionnaire(id)
