@@ -11,6 +11,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from analysis.browser.search.index import TURNS, add_rows, rows_of_turn
+from analysis.browser.search.matches import find_trajectories
 from annotation.errors import Refused
 from annotation.models import RatingEdit, Remark, Study, StudyEvent
 from annotation.remarks.services import add_remark
@@ -86,6 +88,20 @@ def test_a_run_goes_with_all_its_rows_and_nothing_else(root: User) -> None:
     assert Turn.objects.count() == 6 and Experiment.objects.filter(pk=second.experiment_id).exists()
     entry = LogEntry.objects.get(user=root)
     assert (entry.object_repr, entry.is_deletion()) == (f"run {first.pk}", True)
+
+
+def test_the_search_finds_no_deleted_run(root: User, client: Client) -> None:
+    first, second = make_runs(tasks=1)
+    for turn in Turn.objects.order_by("pk"):
+        add_rows(TURNS, rows_of_turn(turn.trajectory_id, turn.index, turn.text, turn.feedback))
+    gone, left = (run.trajectories.get().pk for run in (first, second))
+    assert set(find_trajectories(words="hammer").tolist()) == {gone, left}
+    assert work(begin_deletion(plan_run(first), by=root)).status == Job.Status.DONE
+    assert left in find_trajectories(words="hammer").tolist()
+    client.force_login(root)
+    page = client.get("/trajectories/?q=hammer")
+    assert page.status_code == 200
+    assert f"/trajectories/{gone}/" not in page.content.decode()
 
 
 def test_ratings_keep_the_runs_that_they_are_about(study: Study, root: User) -> None:
