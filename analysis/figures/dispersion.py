@@ -28,9 +28,9 @@ def dispersion_bars(
     """Draw a bar per dimension (mean over models) with its interval, and every model's own value on
     it.
 
-    ``reference`` draws a line, such as the 0.30 under which all published bars stay. A dark line in
-    a bar is what noise alone would show, where that is known. ``links`` are the addresses
-    of models' marks by (model, dimension), ``wholes`` those of bars by dimension.
+    ``reference`` draws a line, such as the 0.30 under which all published bars stay. A heavy line
+    in a bar is what noise alone would show, where that is known. ``links`` are the addresses of
+    models' marks by (model, dimension), ``wholes`` those of bars by dimension.
     """
     names = [label(spread.dimension) for spread in result.dimensions]
     means = [spread.mean_sd for spread in result.dimensions]

@@ -1,7 +1,7 @@
 """Sections of a table with their tests of judges, and sentences that several pages share."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.reports.formatting import listed, number, plural
@@ -143,18 +143,20 @@ class Standing:
         else:
             found.append("No judge may stand in for a person.")
         if worse:
-            found.append(f"Shown worse than a person: {self._named(worse)}.")
+            found.append(f"Shown worse than a person: {self._named(worse, _with_constant)}.")
         return found
 
-    def _named(self, tests: Sequence[AltTest]) -> str:
-        names = Counter(_called(test) for test in tests)
+    def _named(
+        self, tests: Sequence[AltTest], called: Callable[[AltTest], str] = lambda test: test.judge
+    ) -> str:
+        names = Counter(called(test) for test in tests)
         if self.places == 1:
             return listed(list(names), most=6)
         of = plural(self.places, self.word)
         return listed([f"{name} on {count} of {of}" for name, count in names.items()], most=6)
 
 
-def _called(test: AltTest) -> str:
+def _with_constant(test: AltTest) -> str:
     agreement = test.verdict.agreement
     if agreement is None or agreement.constant is None:
         return test.judge

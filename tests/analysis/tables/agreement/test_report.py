@@ -14,7 +14,7 @@ from analysis.stats.rater_agreement.coefficient_intervals import FISHER
 from analysis.stats.results import as_json
 from analysis.tables.agreement.csv_table import TidyTable, read_tidy
 from analysis.tables.agreement.inputs import AgreementSettings
-from analysis.tables.agreement.judges_and_people import NO_CATEGORIES
+from analysis.tables.agreement.judges_and_people import NO_CATEGORIES, rounded_mean
 from analysis.tables.agreement.plain_text import report_text
 from analysis.tables.agreement.report import (
     NOBODY,
@@ -210,6 +210,13 @@ def test_many_raters_are_not_paired() -> None:
     (section,) = report(made_rows(people=41, judges=0, items=3)).sections
     assert section.people.pairs == () and section.people.alphas["ordinal"].value is not None
     assert any("up to 40 raters" in warning for warning in section.people.warnings)
+
+
+def test_the_mean_of_a_panel_is_rounded_half_up() -> None:
+    # Of three judges 11/3 becomes 4; of two 3.5 becomes 4; a missing score leaves none.
+    assert rounded_mean(np.array([[3.0, 4, 4], [1, 1, 2]])).tolist() == [4, 1]
+    half, missing = rounded_mean(np.array([[3.0, 4], [3, np.nan]]))
+    assert half == 4 and np.isnan(missing)
 
 
 def test_a_judge_that_always_says_the_same_is_shown_worse(tmp_path: Path) -> None:
