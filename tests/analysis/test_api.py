@@ -53,7 +53,7 @@ def test_a_page_says_in_json_what_it_shows(dataset: Dataset, caller: Caller, rit
     client = Client()
     client.force_login(rita)
     page = client.get(found["url"]).content.decode()
-    assert found["answer"].startswith("Ada leads")
+    assert found["answer"].startswith("No agent clearly leads. Ada is")
     assert found["answer"][:30] in page.replace("\u00a0", " ")
     assert found["filters"]["dataset"] == str(dataset.pk)
     assert {one["value"] for one in found["choices"]["agents"]} == {"ada", "bob"}

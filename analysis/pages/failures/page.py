@@ -128,13 +128,27 @@ def _failed(values: Any, measure: Measure) -> Any:
     return (values < most - NEARLY).astype("float64").where(values.notna())
 
 
-def link(row: FactRow) -> Link | None:
-    """Return the failures of the agent that show a fact; None where they cannot be named."""
-    return _named(row.ids)
+def link(row: FactRow) -> Link:
+    """Return the agent's failures that show a fact, or all of them where none does."""
+    return _named((row.ids, row.failures), (row.run.pk,))
 
 
-def _named(ids: Sequence[int]) -> Link | None:
-    return Link(more={"ids": ",".join(map(str, ids))}) if 0 < len(ids) <= MOST_IDS else None
+def link_others(row: FactRow) -> Link:
+    """Return the other agents' failures that show a fact, or all of them where none does."""
+    return _named((row.other_ids, row.other_failures), row.others_runs)
+
+
+def link_both(row: FactRow) -> Link:
+    """Return the failures of both sides that show a fact."""
+    return _named(((*row.ids, *row.other_ids),), (row.run.pk, *row.others_runs))
+
+
+def _named(choices: Sequence[Sequence[int]], runs: Sequence[int]) -> Link:
+    """Return the first of some trajectories as far as they can be named, else those of the runs."""
+    chosen: Sequence[int] = next(filter(None, choices), ())
+    if 0 < len(chosen) <= MOST_IDS:
+        return Link(more={"ids": ",".join(map(str, chosen))})
+    return Link(runs=tuple(runs))
 
 
 def draw(result: FailureResult, url: UrlOf) -> Figure | None:
@@ -151,8 +165,7 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
     ):
         those = [row for row in kept if row.clear == clear]
         rows = [(row.fact.title, row.difference) for row in those]
-        links = [url(link(row) or Link(runs=(row.run.pk,))) for row in those]
-        groups.append(ForestRows(name, rows, links, look))
+        groups.append(ForestRows(name, rows, [url(link(row)) for row in those], look))
     return forest(
         groups,
         title="Difference in share of failures",
@@ -204,13 +217,13 @@ def columns(result: FailureResult) -> Sequence[ColumnOf[FactRow]]:
     compared: tuple[ColumnOf[FactRow], ...] = (
         estimate_of("Other agents", lambda row: row.others, "share", part="others", show_n=True,
                     help="Share of the other agents’ failures",
-                    link=lambda row: _named(row.other_ids)),
+                    link=link_others),
         ColumnOf(
             estimate_column(
                 "Difference", "difference", "On tasks that both failed; intervals hold together"
             ),
             lambda row: points_cell(row.difference),
-            lambda _: None,
+            link_both,
         ),
         text_of("Clear", lambda row: "yes" if row.clear else "no", "clear"),
     )  # fmt: skip

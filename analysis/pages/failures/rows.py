@@ -97,8 +97,8 @@ class FactRow:
 
     ``mine`` and ``others`` are its shares of their failures, ``difference`` is the agent minus the
     others on tasks that both failed, with an interval that holds for all agents and facts together.
-    ``ids`` and ``other_ids`` are the failures that show it, ``first`` the median of the turn in
-    which the agent's first show it.
+    ``ids`` and ``other_ids`` are the failures that show it, of ``failures`` and ``other_failures``;
+    ``first`` is the median of the turn in which the agent's first show it.
     """
 
     fact: Fact
@@ -109,6 +109,9 @@ class FactRow:
     ids: tuple[int, ...]
     other_ids: tuple[int, ...]
     first: float | None
+    failures: tuple[int, ...]
+    other_failures: tuple[int, ...]
+    others_runs: tuple[int, ...]
 
     @property
     def difference(self) -> Estimate:
@@ -352,6 +355,9 @@ def _rows(data: FailureData, run: ChosenRun) -> tuple[FactRow, ...]:
                 ids,
                 beside,
                 _first(data, fact, ids),
+                tuple(mine["trajectory"].tolist()),
+                tuple(others["trajectory"].tolist()),
+                tuple(other.pk for other in data.runs if other.pk != run.pk),
             )
         )
     rows.sort(key=lambda row: (not row.clear, -row.excess, -(row.mine.value or 0), row.fact.title))

@@ -111,11 +111,13 @@ def test_a_way_of_failing_that_is_clearly_more_frequent(two_ways: tuple[Run, Run
     early = rows["Early stop"]
     assert (early["share"], early["others"], early["difference"]) == (1, 0, 1)
     assert early["clear"] == "yes" and 0 < early["difference low"] < 1
-    # Numbers lead to the trajectories that they count, and a share of 0 leads nowhere.
+    # Numbers lead to the failures that they count, a share of 0 to those that it is a share of.
     table = found.table("profile")
     assert table is not None
     (row,) = (row for row in table.rows if row[0].text == "Early stop")
-    assert row[1].url.count("%2C") == 19 and not row[2].url and not row[3].url
+    ids = [{int(pk) for pk in cell.url.partition("ids=")[2].split("%2C")} for cell in row[1:4]]
+    mine = set(stopped.trajectories.values_list("pk", flat=True))
+    assert ids == [mine, set(out.trajectories.values_list("pk", flat=True)), mine]
     # The family is that of all agents and facts of the data, whichever are shown.
     alone = report_of(
         "failures",

@@ -45,7 +45,7 @@ def test_by_verdict() -> None:
     made = report()
     assert made.sentence == (
         "4 final plans are recorded answers: of those that people called correct the judges find "
-        "100.0 % valid, of those called wrong 0.0 %."
+        "100.0 % (95 % interval 43.9 to 100.0 %) valid, of those called wrong 0.0 %."
     )
     (figure,) = made.figures
     marks = [trace for trace in json.loads(figure.json)["data"] if trace["mode"] == "markers"]
