@@ -15,11 +15,16 @@ import numpy as np
 from analysis.stats.trends.pooled import pooled_slope
 
 SEED = 20261124
-DATA_SETS = 200
+DATA_SETS = 100
 TURNS = 10
 # Agents, tasks, and the SD of agents' slopes.
-SETTINGS = ((1, 32, 0.0), (2, 32, 0.0), (3, 32, 0.0), (3, 32, 0.05), (5, 12, 0.0), (5, 32, 0.0),
-            (5, 32, 0.05), (10, 32, 0.0), (10, 32, 0.05))  # fmt: skip
+SETTINGS = (
+    (1, 32, 0.0),
+    (3, 32, 0.0),
+    (3, 32, 0.05),
+    (5, 12, 0.0),
+    (5, 32, 0.05),
+)
 SLOPES = (0.0, -0.06)
 
 
@@ -94,7 +99,7 @@ def differences() -> None:
     print("| ending depends on | trajectories |", " | ".join(heads), "|")
     print("|---|---:|", "---:|" * len(SLOPES))
     for ending in ("nothing", "the plan's quality", "the judges' last score"):
-        for tasks in (10, 32):
+        for tasks in (10,):
             cells = []
             for slope in SLOPES:
                 found = [
