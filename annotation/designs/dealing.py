@@ -1,4 +1,4 @@
-"""Assign items to named annotators: a fixed number of raters each, never an item they played in.
+"""Assign items to lists: a fixed number of raters each, never an item that its account played in.
 
 ``loads`` decides exactly whether this is possible. The seed decides which of several
 interchangeable items a person gets.

@@ -1,6 +1,6 @@
 """Place training items first and hidden gold items at unpredictable positions.
 
-Lists of named annotators are complete beforehand. In a pool nobody knows in advance who will judge
+Lists are complete beforehand. In a pool nobody knows in advance who will judge
 how much, so gold items are drawn one at a time.
 """
 

@@ -1,7 +1,7 @@
 """Add training and gold items to an existing study, by the rules of a new one.
 
 Training items go to people who have not passed the training, and to later annotators. In a pool,
-gold items are drawn for whoever claims items from then on. For named annotators they are hidden
+gold items are drawn for whoever claims items from then on. In lists they are hidden
 among items that they have not opened yet.
 """
 
@@ -68,7 +68,7 @@ def add_specials(
 ) -> AddedSpecials:
     """Add training and gold items. PlanError names every item that does not fit; nothing is stored.
 
-    Whoever has passed the training keeps it. ``gold_each`` is for named annotators: so many of the
+    Whoever has passed the training keeps it. ``gold_each`` is for lists: so many of the
     new gold items each, as far as they can be hidden among the items that they have not opened.
     """
     refuse_unless_stored(study)
@@ -115,7 +115,7 @@ def _check_counts(
         problems.append(PlanProblem("", "choose at least one training or gold item"))
     if study.dealing == Study.Dealing.POOL:
         if gold_each:
-            words = "in a pool gold is drawn for everybody; this is for named annotators"
+            words = "in a pool gold is drawn for everybody; this is for lists"
             problems.append(PlanProblem("gold_each", words))
     elif len(gold) == 1:
         words = "choose at least two, as each annotator gets at least two"
@@ -180,7 +180,7 @@ def _deal_training(
     return len(trainees)
 
 
-# --- Gold among the items of named annotators -----------------------------------------------------
+# --- Gold among the items of lists ----------------------------------------------------------------
 
 
 def _deal_gold(
