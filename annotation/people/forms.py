@@ -156,7 +156,7 @@ class EraseForm(forms.Form):
     """The person to erase, confirmed by typing the name under which they were found."""
 
     names = forms.CharField(
-        label="Names and addresses to remove from other people's texts",
+        label="Names and addresses to remove from other people’s texts",
         required=False,
         max_length=2000,
         help_text="One per line. Take out a name that is a common word; add nicknames.",
