@@ -343,6 +343,10 @@ def _chains(calls: Sequence[Record], *, deltas: bool) -> list[Chain]:
         messages = [*_system(call), *_content(call, INPUT)]
         replies = [_bare(one) for one in _content(call, OUTPUT)[:1]]
         found = next((c for c in reversed(chains) if _goes_on(c, messages)), None)
+        if found is None and call.about.get(SYSTEM) is None:
+            # Some programs state the system instructions on the first span of a dialogue alone.
+            told = ((c, [*_instructions(c), *messages]) for c in reversed(chains))
+            found, messages = next((p for p in told if _goes_on(*p)), (None, messages))
         if found is None and deltas:
             found = next((c for c in reversed(chains) if _is_delta(c, call, messages)), None)
             if found is not None:
@@ -356,6 +360,14 @@ def _chains(calls: Sequence[Record], *, deltas: bool) -> list[Chain]:
     return chains
 
 
+def _instructions(chain: Chain) -> list[Any]:
+    """Return the system message with which a chain begins, if it does."""
+    first = chain.messages[:1]
+    return (
+        first if first and isinstance(first[0], dict) and first[0].get("role") == "system" else []
+    )
+
+
 def _goes_on(chain: Chain, messages: Sequence[Any]) -> bool:
     before = chain.messages
     return (
@@ -365,9 +377,8 @@ def _goes_on(chain: Chain, messages: Sequence[Any]) -> bool:
 
 def _is_delta(chain: Chain, call: Record, messages: Sequence[Any]) -> bool:
     last = chain.calls[-1][1]
-    same = all(
-        last.about.get(name) == call.about.get(name) for name in ("gen_ai.agent.name", SYSTEM)
-    )
+    names = ("gen_ai.agent.name", *([SYSTEM] if call.about.get(SYSTEM) is not None else []))
+    same = all(last.about.get(name) == call.about.get(name) for name in names)
     roles = [one.get("role") for one in _content(call, INPUT) if isinstance(one, dict)]
     return same and bool(roles) and "assistant" not in roles and messages[:1] != chain.messages[:1]
 

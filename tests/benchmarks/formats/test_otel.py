@@ -66,6 +66,24 @@ def test_the_same_in_one_document_and_in_another_order(tmp_path: Path) -> None:
     assert_whole(samples.write(tmp_path / "spans.json", whole))
 
 
+def test_system_instructions_may_stand_on_the_first_span_alone(tmp_path: Path) -> None:
+    first, lines = True, []
+    for line in STORED.read_text().splitlines():
+        document = json.loads(line)
+        for resource in document["resourceSpans"]:
+            for span in resource["scopeSpans"][0]["spans"]:
+                brief = [a for a in span.get("attributes", ()) if "Be brief." in json.dumps(a)]
+                brief = [a for a in brief if a["key"] == "gen_ai.system_instructions"]
+                if brief and "conversation-1" in json.dumps(span) and not first:
+                    span["attributes"].remove(brief[0])
+                first = first and not brief
+        lines.append(json.dumps(document))
+    spans = tmp_path / "spans.jsonl"
+    spans.write_text("\n".join(lines))
+    assert spans.read_text().count("Be brief.") < STORED.read_text().count("Be brief.")
+    assert_whole(spans)
+
+
 def chat(spot: int, told: list[Any], reply: str, **more: Any) -> dict[str, Any]:
     """A span of a model's call."""
 

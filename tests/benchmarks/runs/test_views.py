@@ -7,9 +7,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from benchmarks.core.registry import find_system
 from benchmarks.models import Run, Trajectory
 from benchmarks.runs import views
-from benchmarks.runs.selectors import run_metrics
+from benchmarks.runs.selectors import MetricFigure, run_metrics
 from tests.factories.benchmarks import (
     AgentFactory,
     RunFactory,
@@ -316,3 +317,10 @@ class TestChanges:
         response = researcher.post(reverse("benchmarks:trajectory_restart", args=[row.pk]))
         fresh = Trajectory.objects.get(attempt=2)
         assert response["Location"] == reverse("analysis:trajectory", args=[fresh.pk])
+
+
+def test_a_metric_without_values_says_so_of_a_run_that_has_ended() -> None:
+    """Of an ADAPT run without a fold no persona counts as seen, although all trajectories ended."""
+    measure = find_system("adapt").labels.measures["satisfaction_seen"]
+    figure = MetricFigure("satisfaction_seen", measure, None, 0, {})
+    assert figure.why == "no trajectory that ended has a value"
