@@ -8,10 +8,10 @@ import numpy as np
 from django.db.models import Count, Sum
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.scores import judge_names
 from analysis.stats.judges.rejudging import ScoreChange, score_change
 from analysis.trajectory_index.source_rows import NEARLY, pass_threshold
 from benchmarks.models import AnswererVersion, Exchange, JudgeScore, Trajectory, Turn
+from benchmarks.roles.judge_names import judge_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame

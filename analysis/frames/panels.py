@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.scores import judge_names
 from analysis.tables.agreement.csv_table import TableSection, TidyTable
 from annotation.models import Participant, Study
 from benchmarks.core.system import Dimension
 from benchmarks.models import JudgeScore
+from benchmarks.roles.judge_names import judge_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,8 +9,8 @@ from django.db.models import Count, QuerySet, Sum
 
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import outcome_frame
-from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.models import AnswererVersion, JudgeScore, Trajectory, Turn
+from benchmarks.roles.judge_names import judge_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -136,35 +136,6 @@ def _names(seats: set[tuple[int, str]]) -> dict[tuple[int, str], str]:
     }
     called = judge_names({(*known[judge], seat) for judge, seat in seats})
     return {(judge, seat): called[(*known[judge], seat)] for judge, seat in seats}
-
-
-def judge_names(judges: set[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
-    """Return the label of each judge: its title, with version or seat where names repeat."""
-    versions: dict[str, set[str]] = {}
-    seats: dict[tuple[str, str], set[str]] = {}
-    for name, version, seat in judges:
-        versions.setdefault(name, set()).add(version)
-        seats.setdefault((name, version), set()).add(seat)
-    titles = {name: _judge_title(name) for name in versions}
-    called = {}
-    for name, version, seat in judges:
-        # Of two judges with one title the names tell which is which.
-        words = titles[name] if list(titles.values()).count(titles[name]) == 1 else name
-        if len(versions[name]) > 1:
-            words += f" {version}"
-        if len(seats[name, version]) > 1:
-            words += f", seat {seat}"
-        called[name, version, seat] = words
-    return called
-
-
-def _judge_title(name: str) -> str:
-    """Return the title of a scripted judge; an endpoint has no other name."""
-    for key in (*SYSTEMS, EXTERNAL):
-        policy = find_system(key).scripted.get(name)
-        if policy is not None and policy.role != "agent":
-            return policy.title
-    return name
 
 
 @dataclass(frozen=True)

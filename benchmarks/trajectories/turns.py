@@ -12,7 +12,8 @@ from django.db.models import F, Q
 from benchmarks.core import types
 from benchmarks.core.ports.labels import plain
 from benchmarks.models import Constraint, Exchange, JudgeScore, Trajectory, Turn, Violation
-from benchmarks.roles.selectors import policy_title, system_of
+from benchmarks.roles.judge_names import Judge, judge_names
+from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.diffs import DiffLine, diff_steps
 
 NEW, REPEATED, WITHHELD = "new", "repeated", "withheld"
@@ -165,7 +166,9 @@ def turn_views(
     scored = JudgeScore.objects.filter(trajectory__in=ids, judging=F("run__primary_judging"))
     if only is not None:
         scored = scored.filter(turn__in=shown)
-    fields = ("turn", "dimension", "judge__name", "value", "reason", "exchange")
+    fields = (
+        "turn", "dimension", "judge__name", "judge__version", "seat", "value", "reason", "exchange",
+    )  # fmt: skip
     for turn_id, *rest in scored.order_by("pk").values_list(*fields):
         scores[turn_id].append(_Score(*rest))
     given = [score.exchange for found in scores.values() for score in found]
@@ -173,6 +176,8 @@ def turn_views(
     views = {}
     for trajectory in trajectories:
         made: list[TurnView] = []
+        # Of all its turns: a judge has one name, also in a turn that another did not score.
+        names = judge_names(score.by for turn in turns[trajectory.pk] for score in scores[turn.pk])
         before: Turn | None = None
         for turn in turns[trajectory.pk]:
             if only is None or turn.index in only:
@@ -181,7 +186,7 @@ def turn_views(
                     for row in violations[turn.pk]
                 )
                 near = before if before and before.index == turn.index - 1 else None
-                dimensions = _dimensions(trajectory, scores[turn.pk], reasons)
+                dimensions = _dimensions(trajectory, scores[turn.pk], reasons, names)
                 made.append(TurnView(turn, near, found, dimensions))
             before = turn
         views[trajectory.pk] = made
@@ -193,9 +198,15 @@ class _Score(NamedTuple):
 
     dimension: str
     judge: str
+    version: str
+    seat: str
     value: float | None
     reason: str
     exchange: int | None
+
+    @property
+    def by(self) -> Judge:
+        return self.judge, self.version, self.seat
 
 
 def _violation_view(row: Violation, reasons: tuple[str, ...]) -> ViolationView:
@@ -251,11 +262,13 @@ class _Reasons:
 
 
 def _dimensions(
-    trajectory: Trajectory, scores: Sequence[_Score], reasons: _Reasons
+    trajectory: Trajectory,
+    scores: Sequence[_Score],
+    reasons: _Reasons,
+    names: Mapping[Judge, str],
 ) -> tuple[DimensionScores, ...]:
     system = system_of(trajectory.run.dataset.system)
     titles = {d.key: d.title for d in system.dimensions} if system else {}
-    names = {name: policy_title(system, name) for name in {score.judge for score in scores}}
     grouped: dict[str, list[_Score]] = defaultdict(list)
     for score in scores:
         grouped[score.dimension].append(score)
@@ -266,8 +279,7 @@ def _dimensions(
             key,
             titles.get(key, plain(key)),
             tuple(
-                GivenScore(names[row.judge], row.value, reasons.of_score(row))
-                for row in grouped[key]
+                GivenScore(names[row.by], row.value, reasons.of_score(row)) for row in grouped[key]
             ),
         )
         for key in keys

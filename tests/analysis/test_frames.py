@@ -9,11 +9,12 @@ from analysis.filters.datasets import select_runs
 from analysis.filters.selection import ChosenRun
 from analysis.frames.outcomes import COLUMNS, outcome_frame, unfinished, why_undefined
 from analysis.frames.ratings import final_scores, rating_frame
-from analysis.frames.scores import judge_cells, judge_names, turn_scores, unscored
+from analysis.frames.scores import judge_cells, turn_scores, unscored
 from analysis.frames.sizes import pool_sizes
 from analysis.pages.verdicts.page import SEVERAL, verdict_frame
 from annotation.models import Assignment
 from benchmarks.models import Judging, Run, Task, Trajectory
+from benchmarks.roles.judge_names import judge_names
 from tests.analysis.rows import (
     flat,
     make_dataset,

@@ -8,6 +8,7 @@ from benchmarks.models import Exchange, Trajectory
 from benchmarks.trajectories.exchanges import turn_steps
 from benchmarks.trajectories.turns import plan_change, turn_views
 from tests.factories.benchmarks import (
+    AnswererVersionFactory,
     ExchangeFactory,
     JudgeScoreFactory,
     TrajectoryFactory,
@@ -59,6 +60,22 @@ def test_the_mean_is_over_dimensions_that_have_a_score() -> None:
     (view,) = turn_views([turn.trajectory])[turn.trajectory_id]
     assert view.mean == 3.25
     assert view.unscored == 1
+
+
+def test_three_judges_of_one_endpoint_have_different_names() -> None:
+    first = TurnFactory()
+    second = TurnFactory(trajectory=first.trajectory, index=2)
+    model = AnswererVersionFactory(kind="endpoint", name="fake")
+    other = AnswererVersionFactory(kind="endpoint", name="other")
+    for turn, seats in ((first, "123"), (second, "3")):
+        for seat in seats:
+            JudgeScoreFactory(turn=turn, seat=seat, judge=model)
+        JudgeScoreFactory(turn=turn, seat="4", judge=other)
+    shown = [view.judges for view in turn_views([first.trajectory])[first.trajectory_id]]
+    assert shown == [
+        ["fake, seat 1", "fake, seat 2", "fake, seat 3", "other"],
+        ["fake, seat 3", "other"],
+    ]
 
 
 def test_a_turn_without_scores_has_no_mean() -> None:
