@@ -19,15 +19,17 @@ class AnalysisConfig(AppConfig):
     verbose_name = "Analysis"
 
     def ready(self) -> None:
-        """Register the trajectory list for re-judging, fit slopes when a run ends, and keep the
-        search up to date.
+        """Register the trajectory list for re-judging and its search for the API, fit slopes when
+        a run ends, and keep the search up to date.
         """
         from analysis.pages.decline.services import fit_after_run
         from benchmarks.deletion.services import trajectories_deleted
         from benchmarks.judging.selectors import lists_trajectories
         from benchmarks.runs.signals import run_ended
+        from benchmarks.trajectories.word_search import searches_words
 
         lists_trajectories(listed_trajectories)
+        searches_words(searched_trajectories)
         run_ended.connect(fit_after_run, dispatch_uid="slopes-over-turns")
         trajectories_deleted.connect(forget_words, dispatch_uid="search-index")
 
@@ -47,3 +49,11 @@ def listed_trajectories(params: QueryDict, seen: "Visibility") -> Sequence[int]:
     found = listing(params, seen)
     ids: list[int] = found.index.columns.id[found.rows].tolist()
     return ids
+
+
+def searched_trajectories(words: str) -> Sequence[int] | None:
+    """Return the trajectories that the list finds by these words."""
+    # Imported here because numpy would slow down the start of the server.
+    from analysis.trajectory_index.query import searched_ids
+
+    return searched_ids(words)

@@ -12,7 +12,8 @@ from analysis.browser.groups.similar import kept_group
 from analysis.browser.search.matches import find_trajectories, has_words, ignored_words
 from analysis.trajectory_index.columns import IndexColumns
 from analysis.trajectory_index.facets import AnnotationColumns, IndexFacet, dimension_titles
-from analysis.trajectory_index.table import TrajectoryIndex
+from analysis.trajectory_index.table import TrajectoryIndex, current_index
+from benchmarks.core.errors import CoreError
 from benchmarks.models import Task
 from benchmarks.paging import as_id
 
@@ -96,12 +97,30 @@ def _read_facet(facet: IndexFacet, given: Sequence[str], query: IndexQuery) -> N
 
 
 def _read_words(text: str, columns: IndexColumns, query: IndexQuery) -> None:
-    words = text.strip().replace("\x00", "")[:MOST_WORDS]
+    words = _cleaned(text)
     query.problems += ignored_words(words)
     if has_words(words):
         rows = np.isin(columns.id, ids_with_words(words, columns))
         query.filters.append(RowFilter(("q",), rows, (("q", text, f"Words: {words}"),)))
         query.chosen["q"] = (words,)
+
+
+def _cleaned(text: str) -> str:
+    return text.strip().replace("\x00", "")[:MOST_WORDS]
+
+
+def searched_ids(text: str) -> list[int] | None:
+    """Return the ids that the list finds by these words; None where the list is not narrowed.
+
+    Raise `CoreError` where no word can be searched for, with the sentences of the page.
+    """
+    words = _cleaned(text)
+    if has_words(words):
+        ids: list[int] = ids_with_words(words, current_index().columns).tolist()
+        return ids
+    if ignored := ignored_words(words):
+        raise CoreError(" ".join(ignored))
+    return None
 
 
 def ids_with_words(words: str, columns: IndexColumns) -> Any:

@@ -38,7 +38,12 @@ YesNoUndefined = Literal["yes", "no", "undefined"]
 class TrajectoryQuery(Paged):
     """The filters of the list, which are those of the page of trajectories."""
 
-    q: str = Field("", max_length=200, description="Words in the task.")
+    q: str = Field(
+        "",
+        max_length=200,
+        description="Words in plans, feedback, calls of tools and tasks, as on the page: "
+        '`"a phrase"`, `begin*` and `-without` work.',
+    )
     dataset: Id | None = None
     agent: Id | None = None
     level: str = Field("", max_length=20)

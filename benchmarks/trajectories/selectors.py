@@ -14,6 +14,7 @@ from benchmarks.mappers import core_outcome, core_task
 from benchmarks.models import JudgeScore, Run, Trajectory, Violation
 from benchmarks.roles.selectors import system_of
 from benchmarks.trajectories.turns import TurnView
+from benchmarks.trajectories.word_search import with_words
 from benchmarks.visibility import EVERYTHING, Visibility
 
 S = Trajectory.Status
@@ -114,7 +115,7 @@ def trajectory_list(chosen: Mapping[str, Any]) -> QuerySet[Trajectory]:
         if chosen.get(name):
             rows = rows.filter(**{column: chosen[name]})
     if words := chosen.get("q"):
-        rows = rows.filter(Q(task__external_id__icontains=words) | Q(task__prompt__icontains=words))
+        rows = with_words(rows, words)
     rows = rows.filter(_ends(chosen.get("end") or ()))
     for name in ("valid", "accurate"):
         if wanted := chosen.get(name):

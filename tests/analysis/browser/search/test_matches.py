@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 
 from analysis.browser.search import index
 from analysis.browser.search import services as search_index
@@ -16,7 +18,14 @@ from analysis.models import IndexedRun
 from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory, Turn
 from benchmarks.visibility import Visibility
-from tests.factories.benchmarks import RunFactory, TaskFactory, TrajectoryFactory, TurnFactory
+from tests.benchmarks.api.conftest import Caller, bearer
+from tests.factories.benchmarks import (
+    RunFactory,
+    TaskFactory,
+    TrajectoryFactory,
+    TurnFactory,
+    make_user,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +69,30 @@ def three() -> list[Trajectory]:
     ]
     fill()
     return rows
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "glue", "HAMMER", '"fetch a hammer"', "glu*", "hammer -glue", "-glue", "brulee", "squeak",
+        "task-Oil", "e hammer", "zeppelin", "", "  ", "glue !!",
+    ],
+)  # fmt: skip
+def test_the_api_finds_what_the_page_finds(
+    words: str, three: list[Trajectory], client: Client
+) -> None:
+    reader = make_user("reader", ["view_results"])
+    client.force_login(reader)
+    page = client.get(reverse("analysis:trajectory_list"), {"q": words}).context["rows"]
+    answer = Caller(bearer(reader)).get("/trajectories", q=words)
+    assert answer.status_code == 200, answer.content
+    assert [row["id"] for row in answer.json()["items"]] == [row.trajectory.pk for row in page]
+
+
+def test_the_api_refuses_words_that_cannot_be_searched_for(three: list[Trajectory]) -> None:
+    answer = Caller(bearer(make_user("reader", ["view_results"]))).get("/trajectories", q="!!")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"] == ignored_words("!!")[0]
 
 
 @pytest.mark.parametrize(
