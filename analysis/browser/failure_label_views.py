@@ -15,6 +15,7 @@ from annotation.models import FailureLabel
 from annotation.remarks import services
 from annotation.remarks.selectors import label_uses, system_title, wordings_of
 from benchmarks.access import VIEW, allow, signed_in, visibility
+from benchmarks.core.registry import SYSTEMS
 from benchmarks.models import Trajectory
 
 
@@ -34,11 +35,25 @@ class WordingForm(forms.Form):
     )
 
 
+def _systems() -> list[tuple[str, str]]:
+    return [("", "Every system"), *((key, system_title(key)) for key in SYSTEMS)]
+
+
+class NewLabelForm(WordingForm):
+    """The words of a new label, and the system that it belongs to."""
+
+    system = forms.ChoiceField(
+        choices=_systems,
+        required=False,
+        help_text="Only trajectories of this system are offered the label.",
+    )
+
+
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def failure_labels(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
-    form = WordingForm(request.POST) if request.method == "POST" else WordingForm()
+    form = NewLabelForm(request.POST) if request.method == "POST" else NewLabelForm()
     if request.method == "POST" and form.is_valid():
         try:
             label = services.make_failure_label(**form.cleaned_data, by=person(request))

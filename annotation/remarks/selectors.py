@@ -15,7 +15,7 @@ from annotation.models import (
     TrajectoryLabel,
 )
 from benchmarks.core.ports.labels import plain
-from benchmarks.core.registry import SYSTEMS
+from benchmarks.core.registry import EXTERNAL, SYSTEMS
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,19 @@ class LabelGroup:
     labels: Sequence[FailureLabel]
 
 
-def label_menu(system: str) -> list[LabelGroup]:
-    """Return the labels that can be put, those of this system first, then general ones, then
-    others.
+def labels_for(system: str) -> QuerySet[FailureLabel]:
+    """Return the labels that trajectories of a system can have: its own and the general ones.
+
+    Imported trajectories may come from any benchmark, so all labels are open to them.
     """
+    labels = failure_labels()
+    return labels if system == EXTERNAL else labels.filter(system__in=("", system))
+
+
+def label_menu(system: str) -> list[LabelGroup]:
+    """Return the labels that trajectories of a system can have, its own before general ones."""
     groups: dict[str, list[FailureLabel]] = defaultdict(list)
-    for label in failure_labels():
+    for label in labels_for(system):
         groups[label.system].append(label)
     order = sorted(groups, key=lambda key: (key != system, key != "", key))
     return [LabelGroup(system_title(key), groups[key]) for key in order]

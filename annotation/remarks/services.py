@@ -17,7 +17,8 @@ from annotation.models import (
     RemarkText,
     TrajectoryLabel,
 )
-from annotation.remarks.selectors import standing_labels
+from annotation.remarks.selectors import labels_for, standing_labels, system_title
+from benchmarks.core.registry import SYSTEMS
 from benchmarks.models import Trajectory, Turn
 from benchmarks.trajectories.turn_texts import contains_quote, readable_texts
 
@@ -47,6 +48,9 @@ def put_label(
             return there
         if label.retired:
             raise Refused("invalid", f"“{label.title}” is retired; choose another label")
+        if not labels_for(trajectory.run.dataset.system).filter(pk=label.pk).exists():
+            title = system_title(label.system)
+            raise Refused("invalid", f"“{label.title}” is a label of {title}; choose another label")
         return TrajectoryLabel.objects.create(trajectory=trajectory, turn=turn, label=label, by=by)
 
 
@@ -179,12 +183,14 @@ def make_failure_label(
 ) -> FailureLabel:
     """Add a label to the list; its key is made from its title and never changes."""
     title, definition, source = _checked_words(title, definition, source)
+    if system not in ("", *SYSTEMS):
+        raise Refused("invalid", f"there is no system “{system[:40]}”; choose one of the list")
     with transaction.atomic():
         _check_title(title)
         last = FailureLabel.objects.order_by("-rank").values_list("rank", flat=True).first()
         label = FailureLabel.objects.create(
             key=_free_key(title), title=title, definition=definition, source=source,
-            system=system.strip()[:40], rank=(last or 0) + RANKS_APART, made_by=by,
+            system=system, rank=(last or 0) + RANKS_APART, made_by=by,
         )  # fmt: skip
         _keep_wording(label, by)
     return label

@@ -47,9 +47,9 @@ def test_label_comment_and_read_on(live_server: Any, reading: Page) -> None:
     expect(reading.locator(".turn")).to_have_count(21)
 
     reading.keyboard.press("l")
-    reading.keyboard.type("drift")
+    reading.keyboard.type("locally")
     reading.keyboard.press("Enter")
-    expect(reading.locator("#label-chips")).to_have_text("Irrecoverable drift")
+    expect(reading.locator("#label-chips")).to_have_text("Locally repetitive")
     assert [label.turn for label in labels_of([row.pk])[row.pk]] == [None]
 
     reading.evaluate(MARK)
@@ -71,7 +71,7 @@ def test_label_comment_and_read_on(live_server: Any, reading: Page) -> None:
     expect(reading.locator("#turn-2 .note-mark")).to_have_count(1)
 
 
-LABEL = "irrecoverable_drift"
+LABEL = "locally_repetitive"
 TURNS = re.compile(r"/turns/\?")
 
 

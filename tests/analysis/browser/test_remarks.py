@@ -151,8 +151,9 @@ class TestFailureLabels:
 
     def test_adding_rewording_and_retiring(self, researcher: Client) -> None:
         words = {"title": "Talks in circles", "definition": "Says it again and again."}
-        assert researcher.post(self.URL, words).status_code == 302
+        assert researcher.post(self.URL, {**words, "system": "adapt"}).status_code == 302
         label = FailureLabel.objects.get(key="talks_in_circles")
+        assert label.system == "adapt"
         assert label.made_by == User.objects.get(username="researcher")
         at = f"{self.URL}{label.key}/"
         researcher.post(at, {**words, "title": "Circles"})

@@ -24,11 +24,12 @@ from annotation.remarks.services import (
     reword_remark,
     take_label_off,
 )
+from benchmarks.core.registry import EXTERNAL
 from benchmarks.models import Trajectory, Turn
 from tests.annotation.rows import make_person, make_runs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
-KEY = "irrecoverable_drift"
+KEY = "locally_repetitive"
 
 
 @pytest.fixture
@@ -65,6 +66,7 @@ def test_only_who_put_a_label_takes_it_off(row: Trajectory, ann: User, bob: User
     [
         pytest.param({"key": "no_such"}, "no such label", id="unknown"),
         pytest.param({"turn": 3}, "no turn 3", id="no such turn"),
+        pytest.param({"key": "irrecoverable_drift"}, "label of PlanBench-XL", id="other system"),
     ],
 )
 def test_labels_that_are_refused(
@@ -148,7 +150,22 @@ def test_the_labels_of_the_papers_are_there(ann: User) -> None:
     for label in FailureLabel.objects.all():
         (wording,) = wordings_of(label)
         assert (wording.definition, wording.by) == (label.definition, None), label.key
-    assert [group.title for group in label_menu("planbench_xl")][:2] == ["PlanBench-XL", "General"]
+
+
+def test_a_label_belongs_to_a_system(ann: User) -> None:
+    words = {"title": "Wrong pan", "definition": "Takes another pan than the one that was asked."}
+    made = make_failure_label(**words, by=ann, system="adapt")
+
+    def offered(system: str) -> dict[str, set[str]]:
+        return {g.title: {label.key for label in g.labels} for g in label_menu(system)}
+
+    assert list(offered("planbench_xl")) == ["PlanBench-XL", "General"]
+    assert list(offered("adapt")) == ["ADAPT", "General"]
+    assert made.key in offered("adapt")["ADAPT"]
+    # An imported trajectory may be of any benchmark.
+    assert {"ADAPT", "PlanBench-XL", "General"} <= offered(EXTERNAL).keys()
+    with pytest.raises(Refused, match="no system"):
+        make_failure_label(title="Another", definition="So.", by=ann, system="no_such")
 
 
 def test_a_label_is_reworded_retired_and_kept(row: Trajectory, ann: User, bob: User) -> None:
