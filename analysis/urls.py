@@ -37,6 +37,7 @@ def _paths(name: str) -> list[URLPattern]:
 
 ONE = "trajectories/<int:trajectory_id>/"
 reading_paths: list[URLPattern] = [
+    path(f"{ONE}export/", trajectory.trajectory_export, name="trajectory_export"),
     path(f"{ONE}turns/", trajectory.trajectory_turns, name="trajectory_turns"),
     path(f"{ONE}scores/", trajectory.trajectory_scores, name="trajectory_scores"),
     path(f"{ONE}labels/", remarks.label_put, name="label_put"),
@@ -77,6 +78,7 @@ cluster_paths: list[URLPattern] = [
 QUALITY = "studies/<int:pk>/quality/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("trajectories/", browse.trajectory_list, name="trajectory_list"),
+    path("trajectories/export/", browse.trajectory_list_export, name="trajectory_list_export"),
     *group_paths,
     *cluster_paths,
     path("trajectories/facts/", browse.read_facts, name="read_facts"),

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
@@ -14,6 +15,14 @@ from analysis.browser.search.snippets import Snippet, snippets
 from analysis.trajectory_index.services import index_job, request_index
 from annotation.access import person
 from benchmarks.access import START, VIEW, allow, signed_in, visibility
+from benchmarks.exports.downloads import (
+    MOST,
+    ONE_PER_RUN,
+    ExportMenu,
+    export_menu,
+    page_download,
+    selected_parts,
+)
 from benchmarks.models import Trajectory
 from benchmarks.paging import RowPage
 from benchmarks.responses import clean_query, shown_url, wants_fragment
@@ -83,6 +92,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
             page=TRAJECTORIES, query=list_query(request.GET), user=person(request), seen=seen
         ),
         "may_start": request.user.has_perm(START),
+        "export": _export_menu(found, list_query(request.GET)),
         "job": index_job() if found.state.unread else None,
     }
     alone = wants_fragment(request)
@@ -91,6 +101,35 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
     patch_vary_headers(response, ["HX-Request"])
     response["HX-Push-Url"] = shown_url(request)
     return response
+
+
+def _export_menu(found: "Listing", query: str) -> ExportMenu | None:
+    """Return the files of the listed trajectories; None if none of them has ended."""
+    finished = int(found.finished.sum())
+    if finished > MOST:
+        words = f"A download holds at most {MOST:,} trajectories, and these are {finished:,}."
+        return ExportMenu(note=f"{words} Narrow the filters, or export whole runs.")
+    url = reverse("analysis:trajectory_list_export")
+    note = ONE_PER_RUN if found.finished_runs > 1 else ""
+    return export_menu(url, query, note) if finished else None
+
+
+@signed_in
+@require_safe
+def trajectory_list_export(request: HttpRequest) -> HttpResponseBase:
+    """Send the finished trajectories of the list as a file."""
+    from analysis.trajectory_index.listing import listing
+
+    allow(request, VIEW)
+    seen, params = visibility(request), request.GET.copy()
+    params.pop("format", None)
+    query = list_query(params)
+    return page_download(
+        request,
+        lambda: selected_parts(listing(params, seen).finished_ids, seen),
+        "trajectories",
+        f"{reverse('analysis:trajectory_list')}{'?' if query else ''}{query}",
+    )
 
 
 def _groups(found: "Listing") -> list[dict[str, object]]:

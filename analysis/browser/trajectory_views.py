@@ -4,7 +4,13 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+)
 from django.shortcuts import redirect, render
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -17,8 +23,9 @@ from annotation.quality.unanswered import unanswered_places
 from annotation.ratings.trajectory_ratings import ratings_of_trajectory
 from annotation.remarks.selectors import label_menu, labels_of, notes_of
 from benchmarks import paging
-from benchmarks.access import START, fetch, signed_in
+from benchmarks.access import START, fetch, signed_in, visibility
 from benchmarks.core.registry import find_system
+from benchmarks.exports.downloads import export_menu, page_download, selected_parts
 from benchmarks.models import Trajectory
 from benchmarks.responses import own_template, respond, wants_fragment
 from benchmarks.roles.selectors import run_roles
@@ -86,8 +93,22 @@ def page_context(request: HttpRequest, found: Trajectory) -> dict[str, Any]:
         "above": own_template(found.run.dataset.system, "_above.html"),
         "beside": own_template(found.run.dataset.system, "_beside.html"),
         "may_start": request.user.has_perm(START),
+        "export": export_menu(reverse("analysis:trajectory_export", args=[found.pk])),
         **in_list(request, found),
     }
+
+
+@signed_in
+@require_safe
+def trajectory_export(request: HttpRequest, trajectory_id: int) -> HttpResponseBase:
+    """Send one trajectory as a file."""
+    found = fetch(request, trajectories.with_page_relations(), pk=trajectory_id)
+    return page_download(
+        request,
+        lambda: selected_parts([found.pk], visibility(request)),
+        f"trajectory-{found.pk}",
+        _page(found, list_query(request.GET), None),
+    )
 
 
 def _unanswered(found: Trajectory) -> str:

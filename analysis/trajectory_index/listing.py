@@ -190,6 +190,22 @@ class Listing:
         return int(self.rows.sum())
 
     @cached_property
+    def finished(self) -> Any:
+        """The listed rows whose trajectories had ended when they were read."""
+        return self.rows & (self.index.columns.state == STATES.index("done"))
+
+    @property
+    def finished_ids(self) -> list[int]:
+        """The ids of these trajectories, the oldest first."""
+        ids: list[int] = self.index.columns.id[self.finished].tolist()
+        return ids
+
+    @property
+    def finished_runs(self) -> int:
+        """The number of runs that these trajectories are of."""
+        return len(np.unique(self.index.run_index[self.finished]))
+
+    @cached_property
     def knows_tokens(self) -> bool:
         """Return whether it is known of any of the rows how many tokens its calls took."""
         return bool((self.index.columns.tokens[self.rows] >= 0).any())

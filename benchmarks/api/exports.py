@@ -6,10 +6,12 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from benchmarks.access import visibility
 from benchmarks.api.errors import refusals
 from benchmarks.api.runs import fetch_run
+from benchmarks.exports.downloads import download, whole_runs
 from benchmarks.exports.services import check_exportable
-from benchmarks.exports.streams import STREAMS, stream_of
+from benchmarks.exports.streams import STREAMS
 
 router = Router(tags=["Exports"])
 BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -41,7 +43,4 @@ def export_run(
     """
     run = fetch_run(request, run_id)
     check_exportable(run)
-    stream = stream_of(query.format)
-    response = StreamingHttpResponse(stream.write(run), content_type=stream.content_type)
-    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}{stream.ending}"'
-    return response
+    return download(whole_runs([run], visibility(request)), query.format, f"run-{run.pk}")

@@ -9,6 +9,7 @@ urlpatterns = [
     path("experiments/", views.experiment_list, name="experiment_list"),
     path("experiments/new/", views.experiment_new, name="experiment_new"),
     path(ONE, views.experiment, name="experiment"),
+    path(f"{ONE}export/", views.experiment_export, name="experiment_export"),
     path(f"{ONE}progress/", views.experiment_progress, name="experiment_progress"),
     path(f"{ONE}design.yaml", views.experiment_design, name="experiment_design"),
     path(f"{ONE}pause/", views.experiment_pause, name="experiment_pause"),

@@ -5,7 +5,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+)
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -22,6 +28,7 @@ from benchmarks.experiments.forms import LONGEST_FILE, ChoicesForm, DesignForm
 from benchmarks.experiments.plans import ExperimentPlan, plan_design
 from benchmarks.experiments.presets import presets
 from benchmarks.experiments.services import make_experiment, stored_design
+from benchmarks.exports.downloads import ONE_PER_RUN, export_menu, page_download, whole_runs
 from benchmarks.imports.views import bounded_upload
 from benchmarks.models import Dataset, Experiment
 from benchmarks.responses import add_error_message
@@ -203,6 +210,10 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
     context |= {
         "design": stored[0] if stored is not None else None,
         "caution": runs_caution(place.run for place in places),
+        "export": export_menu(
+            reverse("benchmarks:experiment_export", args=[found.pk]),
+            note=ONE_PER_RUN if len(places) > 1 else "",
+        ),
         "pair": [place.run.pk for place in places[:2]] if len(places) > 1 else [],
         "system": places[0].run.dataset.system if places else "",
     }
@@ -255,6 +266,17 @@ def experiment_progress(request: HttpRequest, experiment_id: int) -> HttpRespons
         response.status_code = STOP_POLLING
         response["HX-Trigger"] = "experiment-ended"
     return response
+
+
+@signed_in
+@require_safe
+def experiment_export(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
+    """Send the trajectories of all runs of an experiment that this person may see."""
+    found, _ = _open(request, experiment_id)
+    seen = visibility(request)
+    runs = experiments.experiment_runs(found, seen)
+    page = reverse("benchmarks:experiment", args=[found.pk])
+    return page_download(request, lambda: whole_runs(runs, seen), f"experiment-{found.pk}", page)
 
 
 @signed_in

@@ -1,7 +1,7 @@
 """Read stored trajectories as the values that exporters take."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,9 +18,11 @@ from benchmarks.formats.trajectory import (
 from benchmarks.mappers import core_messages
 from benchmarks.models import Exchange, JudgeScore, Run, StoredMessage, Trajectory
 
+CHUNK = 100
 
-def exported(run: Run) -> Iterator[ImportedTrajectory]:
-    """Yield the finished trajectories of a run, read in portions."""
+
+def exported(run: Run, ids: Sequence[int] | None = None) -> Iterator[ImportedTrajectory]:
+    """Yield the finished trajectories of a run, or those of them with these ids, in portions."""
     rows = (
         run.trajectories.filter(status=Trajectory.Status.DONE)
         .select_related("task", "profile")
@@ -31,8 +33,20 @@ def exported(run: Run) -> Iterator[ImportedTrajectory]:
         )
         .order_by("pk")
     )
-    for row in rows.iterator(chunk_size=100):
+    if ids is None:
+        matching = rows.iterator(chunk_size=CHUNK)
+    else:
+        matching = (
+            row for portion in in_portions(sorted(ids)) for row in rows.filter(pk__in=portion)
+        )
+    for row in matching:
         yield _trajectory(run, row)
+
+
+def in_portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield ids in portions that a database takes as the parameters of one query."""
+    for start in range(0, len(ids), CHUNK):
+        yield ids[start : start + CHUNK]
 
 
 def _trajectory(run: Run, row: Trajectory) -> ImportedTrajectory:

@@ -1,7 +1,7 @@
 """Write runs into files that other tools read."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -10,12 +10,15 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from benchmarks.core.errors import CoreError, UnknownName
 from benchmarks.exports.ratings import ratings_of
-from benchmarks.exports.selectors import exported
+from benchmarks.exports.selectors import exported, in_portions
 from benchmarks.formats import atif, parquet, planjury_rows
 from benchmarks.formats.huggingface import card
 from benchmarks.formats.inspect_writing import LogFacts, Member, log_members
 from benchmarks.formats.parquet import pyarrow
 from benchmarks.models import Run
+
+# The trajectories of a run to export; None is all of them.
+Ids = Sequence[int] | None
 
 
 class ExportWouldOverwrite(CoreError):
@@ -31,16 +34,31 @@ def check_exportable(run: Run) -> None:
         )
 
 
-def trajectory_rows(run: Run) -> Iterator[dict[str, Any]]:
+def trajectory_rows(run: Run, ids: Ids = None) -> Iterator[dict[str, Any]]:
     """Return what is done of a run, one row a trajectory."""
-    return map(planjury_rows.write_row, exported(run))
+    return map(planjury_rows.write_row, exported(run, ids))
 
 
-def rating_rows(run: Run) -> Iterator[dict[str, Any]] | None:
-    """Return a row for each answer of people about a run; None if there are none."""
-    rows = map(asdict, ratings_of(run))
+def rating_rows(run: Run, ids: Ids = None) -> Iterator[dict[str, Any]] | None:
+    """Return a row for each answer of people about these trajectories; None if there are none."""
+    ratings = ratings_of(run)
+    if ids is not None:
+        kept = _attempts(run, ids)
+        ratings = (one for one in ratings if (one.task_id, one.attempt) in kept)
+    rows = map(asdict, ratings)
     first = next(rows, None)
     return None if first is None else chain([first], rows)
+
+
+def _attempts(run: Run, ids: Sequence[int]) -> set[tuple[str, int]]:
+    """Return (task, attempt) of these trajectories, by which ratings name them."""
+    return {
+        attempt
+        for portion in in_portions(ids)
+        for attempt in run.trajectories.filter(pk__in=portion).values_list(
+            "task__external_id", "attempt"
+        )
+    }
 
 
 def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -48,12 +66,12 @@ def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def folder_texts(run: Run, title: str) -> Iterator[tuple[str, Iterable[str]]]:
+def folder_texts(run: Run, title: str, ids: Ids = None) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield (name, pieces of text) for each file of a dataset folder."""
-    ratings = rating_rows(run)
+    ratings = rating_rows(run, ids)
     about = {"agent": str(run.agent), "dataset": str(run.dataset), "ending": "jsonl"}
     yield "README.md", [card(title, **about, rated=ratings is not None)]
-    yield "trajectories.jsonl", json_lines(trajectory_rows(run))
+    yield "trajectories.jsonl", json_lines(trajectory_rows(run, ids))
     if ratings is not None:
         yield "ratings.jsonl", json_lines(ratings)
 
@@ -61,7 +79,7 @@ def folder_texts(run: Run, title: str) -> Iterator[tuple[str, Iterable[str]]]:
 _STATUS = {Run.Status.DONE: "success", Run.Status.CANCELLED: "cancelled"}
 
 
-def inspect_members(run: Run) -> Iterator[Member]:
+def inspect_members(run: Run, ids: Ids = None) -> Iterator[Member]:
     """Yield the files of a log for Inspect with what is done of a run."""
     judging = run.primary_judging
     facts = LogFacts(
@@ -81,7 +99,7 @@ def inspect_members(run: Run) -> Iterator[Member]:
             "settings": run.settings,
         },
     )
-    return log_members(facts, exported(run))
+    return log_members(facts, exported(run, ids))
 
 
 def _write_inspect(run: Run, target: Path) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from benchmarks.core.errors import UnknownName
 from benchmarks.exports.selectors import exported
 from benchmarks.exports.services import (
+    Ids,
     folder_texts,
     inspect_members,
     json_lines,
@@ -17,50 +18,55 @@ from benchmarks.exports.services import (
 from benchmarks.formats import atif
 from benchmarks.models import Run
 
-Member = tuple[str, Iterable[str]]
-# The number of characters to compress at once.
+Member = tuple[str, Iterable[str | bytes]]
+# The number of bytes to compress at once.
 PIECE = 1 << 16
 # Rows are so repetitive that a higher level saves little.
 LEVEL = 3
 
 
-def _stream_chat(run: Run) -> Iterator[bytes]:
-    return (line.encode() for line in json_lines(trajectory_rows(run)))
+def _stream_chat(run: Run, ids: Ids = None) -> Iterator[bytes]:
+    return (line.encode() for line in json_lines(trajectory_rows(run, ids)))
 
 
-def _stream_atif(run: Run) -> Iterator[bytes]:
+def _stream_atif(run: Run, ids: Ids = None) -> Iterator[bytes]:
     def members() -> Iterator[Member]:
-        for place, trajectory in enumerate(exported(run), 1):
+        for place, trajectory in enumerate(exported(run, ids), 1):
             text = json.dumps(atif.write_document(trajectory), ensure_ascii=False, indent=1)
             yield f"{place:06}.json", [text]
 
     return zipped(members())
 
 
-def _stream_inspect(run: Run) -> Iterator[bytes]:
-    return zipped(inspect_members(run))
+def _stream_inspect(run: Run, ids: Ids = None) -> Iterator[bytes]:
+    return zipped(inspect_members(run, ids))
 
 
-def _stream_folder(run: Run) -> Iterator[bytes]:
-    return zipped(folder_texts(run, f"Run {run.pk}"))
+def _stream_folder(run: Run, ids: Ids = None) -> Iterator[bytes]:
+    return zipped(folder_texts(run, f"Run {run.pk}", ids))
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The form in which a format is sent: media type, file ending, and the function that writes
-    it.
+    """The form in which a format is sent: its title on pages, media type, file ending, and the
+    function that writes it.
     """
 
+    title: str
     content_type: str
     ending: str
-    write: Callable[[Run], Iterator[bytes]]
+    write: Callable[[Run, Ids], Iterator[bytes]]
 
 
 STREAMS: dict[str, Stream] = {
-    "openai-chat": Stream("application/x-ndjson", ".jsonl", _stream_chat),
-    "atif": Stream("application/zip", "-atif.zip", _stream_atif),
-    "inspect": Stream("application/zip", ".eval", _stream_inspect),
-    "huggingface": Stream("application/zip", "-huggingface.zip", _stream_folder),
+    "openai-chat": Stream(
+        "Chat messages (JSON lines)", "application/x-ndjson", ".jsonl", _stream_chat
+    ),
+    "atif": Stream("ATIF (Harbor)", "application/zip", "-atif.zip", _stream_atif),
+    "inspect": Stream("Inspect log", "application/zip", ".eval", _stream_inspect),
+    "huggingface": Stream(
+        "Hugging Face folder", "application/zip", "-huggingface.zip", _stream_folder
+    ),
 }
 
 
@@ -91,17 +97,17 @@ class _Sink(io.RawIOBase):
         return found
 
 
-def _pieces(texts: Iterable[str]) -> Iterator[bytes]:
-    """Join texts into larger pieces: compressing line by line takes twice the time."""
-    waiting: list[str] = []
+def _pieces(parts: Iterable[str | bytes]) -> Iterator[bytes]:
+    """Join texts or bytes into larger pieces: compressing line by line takes twice the time."""
+    waiting: list[bytes] = []
     size = 0
-    for text in texts:
-        waiting.append(text)
-        size += len(text)
+    for part in parts:
+        waiting.append(part if isinstance(part, bytes) else part.encode())
+        size += len(waiting[-1])
         if size >= PIECE:
-            yield "".join(waiting).encode()
+            yield b"".join(waiting)
             waiting, size = [], 0
-    yield "".join(waiting).encode()
+    yield b"".join(waiting)
 
 
 def zipped(members: Iterable[Member]) -> Iterator[bytes]:

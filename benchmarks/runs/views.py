@@ -4,7 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    QueryDict,
+)
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -16,6 +22,8 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system
 from benchmarks.datasets.selectors import usual_dataset
 from benchmarks.endpoints.selectors import run_use
+from benchmarks.exports.downloads import RunPart, export_menu, page_download, whole_runs
+from benchmarks.exports.services import check_exportable
 from benchmarks.filters import RunFilter
 from benchmarks.judging.judges import is_judgeable, judged_by, run_judgings
 from benchmarks.models import Dataset, Run, Trajectory
@@ -158,6 +166,7 @@ def _report(found: Run) -> dict[str, Any]:
         "columns": trajectories.list_columns([found.dataset.system]),
         "query": f"run={found.pk}",
         "more": len(listed) > TRAJECTORIES,
+        "export": export_menu(reverse("benchmarks:run_export", args=[found.pk])),
         "problems": list(problems.order_by("pk")[:PROBLEMS]),
         "use": run_use(found) if found.currency else None,
     }
@@ -220,6 +229,20 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
         response.status_code = STOP_POLLING
         response["HX-Trigger"] = "run-ended"
     return response
+
+
+@signed_in
+@require_safe
+def run_export(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    """Send the trajectories of a run as a file."""
+    found = fetch(request, _runs(), pk=run_id)
+
+    def choose() -> list[RunPart]:
+        check_exportable(found)
+        return whole_runs([found], visibility(request))
+
+    page = reverse("benchmarks:run", args=[found.pk])
+    return page_download(request, choose, f"run-{found.pk}", page)
 
 
 def _change(

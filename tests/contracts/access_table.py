@@ -164,6 +164,7 @@ benchmarks:experiment_list        GET  login    403      403      403      403  
 benchmarks:experiment_new         GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:experiment_new         POST login    403      403      403      403      403      403      403      422      422
 benchmarks:experiment             GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:experiment_export      GET  login    403      403      403      403      403      403      moved    403      moved
 benchmarks:experiment_progress    GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:experiment_design      GET  login    403      403      403      403      403      403      404      403      404
 benchmarks:experiment_pause       POST login    403      403      403      403      403      403      403      moved    moved
@@ -175,6 +176,7 @@ benchmarks:experiment_delete      POST login    403      403      403      403  
 benchmarks:run_new                GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:run_new                POST login    403      403      403      403      403      403      403      422      422
 benchmarks:run                    GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:run_export             GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:run_progress           GET  login    403      403      403      403      403      403      ok       403      ok
 benchmarks:run_pause              POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:run_resume             POST login    403      403      403      403      403      403      403      moved    moved
@@ -195,9 +197,11 @@ benchmarks:training_rows          GET  login    403      403      403      403  
 benchmarks:row_decide             POST login    403      403      403      403      403      403      403      404      404
 benchmarks:prompts                GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_list          GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:trajectory_list_export   GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:read_facts               POST login    403      403      403      403      403      403      moved    403      moved
 analysis:facts_progress           GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory               GET  login    403      403      403      403      403      403      ok       403      ok
+analysis:trajectory_export        GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:trajectory_turns         GET  login    403      403      403      403      403      403      moved    403      moved
 analysis:trajectory_scores        GET  login    403      403      403      403      403      403      ok       403      ok
 analysis:label_put                POST login    403      403      403      403      403      403      422      403      422
