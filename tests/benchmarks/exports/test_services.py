@@ -16,7 +16,7 @@ from benchmarks.core.errors import UnknownName
 from benchmarks.exports import ratings
 from benchmarks.exports.ratings import PersonRating, rating_source
 from benchmarks.exports.selectors import exported
-from benchmarks.exports.services import ExportWouldOverwrite, export_run
+from benchmarks.exports.services import ExportWouldOverwrite, export_run, rating_rows
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.trajectory import ImportedMessage
 from benchmarks.imports.services import import_trajectories
@@ -178,6 +178,24 @@ def test_what_people_said_is_a_second_file(rated: Run, tmp_path: Path) -> None:
     for folder, ending in (("a", "jsonl"), ("b", "parquet")):
         card = (tmp_path / folder / "README.md").read_text()
         assert f"data_files: ratings.{ending}" in card and "config_name: ratings" in card
+
+
+def test_chosen_trajectories_bring_their_own_ratings_alone(rated: Run) -> None:
+    first, second = rated.trajectories.order_by("pk")[:2]
+
+    def source(run: Run) -> Iterator[PersonRating]:
+        for row in (first, second):
+            task = row.task.external_id
+            yield PersonRating(task, row.attempt, "A study", "r", False, None, "q", "", 2, "")
+
+    rating_source(source)
+    try:
+        rows = list(rating_rows(rated, [second.pk]) or ())
+    finally:
+        ratings._sources.remove(source)
+    assert [row["task_id"] for row in rows] == [second.task.external_id]
+    (only,) = exported(rated, [second.pk])
+    assert only.task.id == second.task.external_id
 
 
 def test_without_ratings_there_is_no_second_file(played: Run, tmp_path: Path) -> None:
