@@ -152,6 +152,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "url": ["nowhere"],
         "id": [world.ann.pk],
         "uidb36": ["x"],
+        "uidb64": ["x"],
         "extra_path": [""],
         "token_id": [1],
         "view_id": ids(SavedView.objects.all()),
