@@ -50,7 +50,7 @@ from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
 from benchmarks.models import Trajectory
 
-# A link names trajectories one by one; with more of them it leads to all of the run.
+# A link names trajectories one by one; a number that counts more of them has no link.
 MOST_IDS = 200
 # Rows of the figure; the table has all.
 MOST_ROWS = 10
@@ -128,27 +128,27 @@ def _failed(values: Any, measure: Measure) -> Any:
     return (values < most - NEARLY).astype("float64").where(values.notna())
 
 
-def link(row: FactRow) -> Link:
+def link(row: FactRow) -> Link | None:
     """Return the agent's failures that show a fact, or all of them where none does."""
-    return _named((row.ids, row.failures), (row.run.pk,))
+    return _named(row.ids, row.failures)
 
 
-def link_others(row: FactRow) -> Link:
+def link_others(row: FactRow) -> Link | None:
     """Return the other agents' failures that show a fact, or all of them where none does."""
-    return _named((row.other_ids, row.other_failures), row.others_runs)
+    return _named(row.other_ids, row.other_failures)
 
 
-def link_both(row: FactRow) -> Link:
+def link_both(row: FactRow) -> Link | None:
     """Return the failures of both sides that show a fact."""
-    return _named(((*row.ids, *row.other_ids),), (row.run.pk, *row.others_runs))
+    return _named((*row.ids, *row.other_ids))
 
 
-def _named(choices: Sequence[Sequence[int]], runs: Sequence[int]) -> Link:
-    """Return the first of some trajectories as far as they can be named, else those of the runs."""
-    chosen: Sequence[int] = next(filter(None, choices), ())
+def _named(*choices: Sequence[int]) -> Link | None:
+    """Return the first of some trajectories; None where there are none or too many to name."""
+    chosen: Sequence[int] = next(filter(len, choices), ())
     if 0 < len(chosen) <= MOST_IDS:
         return Link(more={"ids": ",".join(map(str, chosen))})
-    return Link(runs=tuple(runs))
+    return None
 
 
 def draw(result: FailureResult, url: UrlOf) -> Figure | None:
@@ -165,7 +165,9 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
     ):
         those = [row for row in kept if row.clear == clear]
         rows = [(row.fact.title, row.difference) for row in those]
-        groups.append(ForestRows(name, rows, [url(link(row)) for row in those], look))
+        groups.append(
+            ForestRows(name, rows, [url(to) if (to := link(row)) else "" for row in those], look)
+        )
     return forest(
         groups,
         title="Difference in share of failures",
@@ -178,12 +180,14 @@ def draw(result: FailureResult, url: UrlOf) -> Figure | None:
 
 def draw_profiles(result: FailureResult, url: UrlOf) -> Figure | None:
     """Draw the share of every agent's failures that show each fact."""
-    table = result.profiles
-    links = {
-        (agent.run.label, fact.title): url(Link(runs=(agent.run.pk,)))
-        for agent in result.agents
-        for fact in result.data.facts
-    }
+    table, links = result.profiles, {}
+    failures = result.data.failures
+    for agent in result.agents:
+        mine = failures[failures["run"] == agent.run.pk]
+        for fact in result.data.facts:
+            ids = mine.loc[mine[fact.key] == 1, "trajectory"].tolist()
+            if to := _named(ids, mine["trajectory"].tolist()):
+                links[agent.run.label, fact.title] = url(to)
     return rubric_heatmap(table, (0, 1), links, unit="share")
 
 

@@ -111,7 +111,6 @@ class FactRow:
     first: float | None
     failures: tuple[int, ...]
     other_failures: tuple[int, ...]
-    others_runs: tuple[int, ...]
 
     @property
     def difference(self) -> Estimate:
@@ -357,7 +356,6 @@ def _rows(data: FailureData, run: ChosenRun) -> tuple[FactRow, ...]:
                 _first(data, fact, ids),
                 tuple(mine["trajectory"].tolist()),
                 tuple(others["trajectory"].tolist()),
-                tuple(other.pk for other in data.runs if other.pk != run.pk),
             )
         )
     rows.sort(key=lambda row: (not row.clear, -row.excess, -(row.mine.value or 0), row.fact.title))

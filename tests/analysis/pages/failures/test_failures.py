@@ -1,5 +1,7 @@
 """The failure profile of an agent, on hand-made runs and on every system's own scripts."""
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.page_filters import with_profile
 from analysis.frames.failures import find_faults
+from analysis.pages.failures import page as failures
 from analysis.reports.content import Report, Table
 from benchmarks.core.ports.faults import RETURNED, UNCHANGED
 from benchmarks.core.registry import get_system
@@ -124,6 +127,24 @@ def test_a_way_of_failing_that_is_clearly_more_frequent(two_ways: tuple[Run, Run
         with_profile(select_runs(Filters(dataset=str(out.dataset.pk), agents=("stopped",)))),
     )
     assert lines(alone.table("profile"))["Early stop"]["difference low"] == early["difference low"]
+
+
+def test_a_number_leads_to_the_failures_that_it_counts_or_nowhere(
+    two_ways: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped, _ = two_ways
+
+    def links() -> list[str]:
+        found = report(stopped.dataset, "stopped")
+        drawn = [json.loads(figure.json) for figure in found.figures]
+        marks = re.findall(r"/trajectories/\?[^\"]*", json.dumps(drawn))
+        tables = [found.table("profile")]
+        return [*marks, *(c.url for t in tables if t for row in t.rows for c in row if c.url)]
+
+    assert len(links()) > 10 and all("ids=" in url for url in links() if "reached" not in url)
+    # Too many to name: the list of whole runs would count successes, too.
+    monkeypatch.setattr(failures, "MOST_IDS", 3)
+    assert [url for url in links() if "reached" not in url] == []
 
 
 def test_an_ending_is_counted_as_its_sentence_says() -> None:
