@@ -99,6 +99,13 @@ def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, TrajectoryFaults]) -
         found[pk].add(UNCHANGED if unchanged else RETURNED, index)
 
 
+def returned_to(trajectory: int, turn: int) -> int | None:
+    """Return the first turn with the text of this one; None where no earlier turn has it."""
+    turns = Turn.objects.filter(trajectory=trajectory)
+    same = turns.filter(text__in=turns.filter(index=turn).values("text"), index__lt=turn)
+    return same.order_by("index").values_list("index", flat=True).first()
+
+
 def _add_violations(
     ids: Sequence[int], faults: Faults, found: Mapping[int, TrajectoryFaults]
 ) -> None:

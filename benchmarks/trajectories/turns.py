@@ -7,7 +7,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from django.db.models import F, Q
+from django.db.models import F, OuterRef, Q, Subquery
 
 from benchmarks.core import types
 from benchmarks.core.ports.labels import plain
@@ -67,12 +67,16 @@ class DimensionScores:
 
 @dataclass(frozen=True)
 class TurnView:
-    """A turn with its violations and scores."""
+    """A turn with its violations and scores.
+
+    ``returns_to`` is the first turn with the same text, where that is not the turn before.
+    """
 
     row: Turn
     previous: Turn | None
     findings: tuple[ViolationView, ...]
     dimensions: tuple[DimensionScores, ...]
+    returns_to: int | None = None
 
     @property
     def core(self) -> types.Turn:
@@ -155,6 +159,9 @@ def turn_views(
     rows = Turn.objects.filter(trajectory__in=ids)
     if only is not None:  # with the one before each, which its plan is compared with
         rows = rows.filter(index__in={*only, *(index - 1 for index in only)})
+        # Earlier turns are not read, so the database compares the texts of these few with theirs.
+        same = Turn.objects.filter(trajectory=OuterRef("trajectory"), text=OuterRef("text"))
+        rows = rows.annotate(first_index=Subquery(same.order_by("index").values("index")[:1]))
     for turn in rows.order_by("trajectory", "index"):
         turns[turn.trajectory_id].append(turn)
     shown = [turn.pk for found in turns.values() for turn in found]
@@ -179,7 +186,9 @@ def turn_views(
         # Of all its turns: a judge has one name, also in a turn that another did not score.
         names = judge_names(score.by for turn in turns[trajectory.pk] for score in scores[turn.pk])
         before: Turn | None = None
+        first: dict[str, int] = {}
         for turn in turns[trajectory.pk]:
+            earliest = getattr(turn, "first_index", first.setdefault(turn.text, turn.index))
             if only is None or turn.index in only:
                 found = tuple(
                     _violation_view(row, reasons.of_violation(trajectory.pk, turn, row.key))
@@ -187,7 +196,10 @@ def turn_views(
                 )
                 near = before if before and before.index == turn.index - 1 else None
                 dimensions = _dimensions(trajectory, scores[turn.pk], reasons, names)
-                made.append(TurnView(turn, near, found, dimensions))
+                again = bool(turn.text) and earliest < turn.index
+                returns = again and not (near and near.text == turn.text)
+                to = earliest if returns else None
+                made.append(TurnView(turn, near, found, dimensions, to))
             before = turn
         views[trajectory.pk] = made
     return views

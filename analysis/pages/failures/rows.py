@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.filters.selection import ChosenRun
-from analysis.frames.failures import TrajectoryFaults
+from analysis.frames.failures import TrajectoryFaults, returned_to
 from analysis.reports.formatting import difference, plural
 from analysis.stats.comparison.label_swaps import SwapFamily, SwapResult, swap_family
 from analysis.stats.comparison.paired import pair_by_task, paired_difference
@@ -21,7 +21,7 @@ from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
 from analysis.stats.results import Estimate
-from benchmarks.core.ports.faults import Faults
+from benchmarks.core.ports.faults import RETURNED, Faults
 from benchmarks.core.ports.labels import Labels, Measure
 
 if TYPE_CHECKING:
@@ -431,7 +431,9 @@ def _turn(data: FailureData, row: FactRow, ids: Sequence[int]) -> TellingTurn:
     pk = min(ids, key=lambda one: (-len(turns[one]), one))
     if fact.code in data.faults[pk].at_end:
         return TellingTurn(pk, data.lengths[pk], f"{fact.title}, known at the end")
-    length, first = data.lengths[pk], turns[pk][0]
+    length, first, title = data.lengths[pk], turns[pk][0], fact.title
+    if fact.code == RETURNED and (earlier := returned_to(pk, first)):
+        title += f" (turn {earlier})"
     if length == 1:
-        return TellingTurn(pk, first, f"{fact.title}, in its only turn")
-    return TellingTurn(pk, first, f"{fact.title}, in {len(turns[pk])} of {length} turns")
+        return TellingTurn(pk, first, f"{title}, in its only turn")
+    return TellingTurn(pk, first, f"{title}, in {len(turns[pk])} of {length} turns")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from benchmarks.models import Exchange, Trajectory
 from benchmarks.trajectories.exchanges import turn_steps
@@ -14,6 +15,7 @@ from tests.factories.benchmarks import (
     TrajectoryFactory,
     TurnFactory,
     ViolationFactory,
+    make_user,
     play,
     start_sample_runs,
 )
@@ -76,6 +78,27 @@ def test_three_judges_of_one_endpoint_have_different_names() -> None:
         ["fake, seat 1", "fake, seat 2", "fake, seat 3", "other"],
         ["fake, seat 3", "other"],
     ]
+
+
+@pytest.mark.parametrize("only", [None, [1, 4, 5, 6]], ids=["whole", "part"])
+def test_a_turn_names_the_plan_that_it_returns_to(only: list[int] | None) -> None:
+    row = TrajectoryFactory(turn_count=6)
+    for index, text in enumerate(
+        ["1. Saw.", "1. Glue.", "1. Nail.", "1. Glue.", "1. Glue.", ""], 1
+    ):
+        TurnFactory(trajectory=row, index=index, text=text)
+    shown = {view.row.index: view.returns_to for view in turn_views([row], only=only)[row.pk]}
+    # Turn 5 repeats the one before, which is no return; an empty reply is no plan.
+    assert {index: to for index, to in shown.items() if to} == {4: 2}
+
+
+def test_the_page_names_the_plan_that_a_turn_returns_to(client: Client) -> None:
+    row = TrajectoryFactory(turn_count=3)
+    for index, text in enumerate(["1. Saw it.", "1. Glue it.", "1. Saw it."], 1):
+        TurnFactory(trajectory=row, index=index, text=text)
+    client.force_login(make_user("reader", ["view_results"]))
+    page = client.get(f"/trajectories/{row.pk}/").content.decode()
+    assert page.count("returns to the plan of turn 1") == 1
 
 
 def test_a_turn_without_scores_has_no_mean() -> None:

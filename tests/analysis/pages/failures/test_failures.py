@@ -129,6 +129,13 @@ def test_a_way_of_failing_that_is_clearly_more_frequent(two_ways: tuple[Run, Run
     assert lines(alone.table("profile"))["Early stop"]["difference low"] == early["difference low"]
 
 
+def test_a_turn_that_returns_to_an_earlier_plan_names_it(two_ways: tuple[Run, Run]) -> None:
+    stopped, _ = two_ways
+    words = [link.text for link in report(stopped.dataset, "stopped").onward]
+    (back,) = (text for text in words if "Back to an earlier plan" in text)
+    assert back.startswith("Turn 4 of") and "Back to an earlier plan (turn 1), in 1 of 4" in back
+
+
 def test_a_number_leads_to_the_failures_that_it_counts_or_nowhere(
     two_ways: tuple[Run, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
