@@ -109,16 +109,10 @@ def choose(found: "Listing", asked: GroupOptions) -> GroupedTrajectories:
     Failed means: not accurate; where that is undefined, not valid; where that is, too, without the
     full reward.
     """
-    import numpy as np
-
-    from analysis.trajectory_index.columns import NONE, STATES
-    from benchmarks.core.ports.results import NEARLY
+    from analysis.trajectory_index.columns import NONE
 
     columns = found.index.columns
-    ended = found.rows & (columns.state == STATES.index("done"))
-    rewarded = np.where(np.isnan(columns.reward), NONE, columns.reward >= 1 - NEARLY)
-    verdict = np.where(columns.accurate != NONE, columns.accurate, columns.valid)
-    verdict = np.where(verdict != NONE, verdict, rewarded)
+    ended, verdict = _verdicts(found)
     failed = ended & (verdict == 0)
     rows = failed if asked.among == FAILED else ended
     reasons = {"not ended": int(found.rows.sum() - ended.sum())}
@@ -137,6 +131,28 @@ def choose(found: "Listing", asked: GroupOptions) -> GroupedTrajectories:
         version="\n".join(versions),
         settled=not any(run.under_way for run in _runs(found, found.rows)),
     )
+
+
+def failed_count(found: "Listing") -> int:
+    """Return how many trajectories of a list failed, as `choose` counts them."""
+    ended, verdict = _verdicts(found)
+    return int((ended & (verdict == 0)).sum())
+
+
+def _verdicts(found: "Listing") -> tuple[Any, Any]:
+    """Return which rows of the index are listed and ended, and the verdict of each row: 1, 0 or
+    NONE.
+    """
+    import numpy as np
+
+    from analysis.trajectory_index.columns import NONE, STATES
+    from benchmarks.core.ports.results import NEARLY
+
+    columns = found.index.columns
+    ended = found.rows & (columns.state == STATES.index("done"))
+    rewarded = np.where(np.isnan(columns.reward), NONE, columns.reward >= 1 - NEARLY)
+    verdict = np.where(columns.accurate != NONE, columns.accurate, columns.valid)
+    return ended, np.where(verdict != NONE, verdict, rewarded)
 
 
 def _runs(found: "Listing", rows: Any) -> list["IndexedRunRow"]:

@@ -21,6 +21,7 @@ from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
 from analysis.stats.results import Estimate
+from analysis.stats.text_groups import LEAST
 from benchmarks.core.ports.faults import RETURNED, Faults
 from benchmarks.core.ports.labels import Labels, Measure
 
@@ -148,6 +149,9 @@ class FailureResult:
     agents: tuple[AgentSummary, ...]
     rows: tuple[FactRow, ...]
     turns: "tuple[TellingTurn, ...]"
+
+    # Fewer failures than this have no topics by text.
+    least_grouped = LEAST
 
     @property
     def others(self) -> int:

@@ -161,6 +161,21 @@ def test_too_few_texts_are_said(reader: Client) -> None:
     assert "The list has 1 failed trajectory, and no word" in shown
 
 
+def test_the_list_says_beforehand_that_there_is_too_little_to_group(reader: Client) -> None:
+    def shown() -> str:
+        return reader.get("/trajectories/").content.decode()
+
+    run = RunFactory()
+    end(run, WATER, accurate=1.0)
+    assert "None failed: there is nothing to group." in shown() and PAGE not in shown()
+    for _ in range(9):
+        end(run, WATER)
+    assert "9 failed: too few to group by text (10 needed)." in shown()
+    assert f'href="{PAGE}#clusters">Name clusters of what failed' in shown()
+    end(run, POWER)
+    assert "Group what failed" in shown() and "to group" not in shown()
+
+
 def test_a_list_without_failures_says_so(reader: Client) -> None:
     end(RunFactory(), WATER, accurate=1.0)
     shown = make(reader)
