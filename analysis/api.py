@@ -339,9 +339,9 @@ def get_analysis_figure(
     answer = file_of(request, with_query(at, pairs), PRINT_SECONDS)
     if answer.status_code != 200:
         words = answer.content.decode() if isinstance(answer, HttpResponse) else ""
-        absent = answer.status_code == 501
-        code = "not_installed" if absent else "not_printed"
-        raise ApiError(501 if absent else 503, words, code=code)
+        codes = {404: "not_found", 501: "not_installed"}
+        status = answer.status_code if answer.status_code in codes else 503
+        raise ApiError(status, words, code=codes.get(status, "not_printed"))
     return answer
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from shutil import which
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
 from analysis.exports.chromium import NotPrinted, print_to_pdf
 from analysis.exports.figure_page import WIDTHS, figure_page
@@ -47,7 +47,7 @@ def pdf_file(
     def write() -> HttpResponse:
         spec = figure()
         if spec is None:
-            raise CoreError("There is no such figure. Reload the page that leads to it.")
+            raise Http404("There is no such figure.")
         note_progress("drawing the figure")
         try:
             pdf = print_to_pdf(figure_page(spec, width), chromium=path)

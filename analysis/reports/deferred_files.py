@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.urls import resolve
 
@@ -29,6 +29,7 @@ from analysis.reports.deferred_reports import (
     run_report_job,
 )
 from annotation.access import person
+from benchmarks.core.digests import digest_text
 from benchmarks.core.errors import CoreError
 from benchmarks.jobs.services import job_kind
 from benchmarks.models import Job
@@ -51,16 +52,18 @@ TOO_MANY = "{} files of yours are being written. Wait for one of them, then ask 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file as it is sent."""
+    """A file as it is sent; ``status`` 404 with a sentence where the data hold no such part."""
 
     content: bytes
     content_type: str
     disposition: str
+    status: int = 200
 
     def response(self) -> HttpResponse:
         """Return the file as a download that nothing on the way keeps."""
-        response = HttpResponse(self.content, content_type=self.content_type)
-        response["Content-Disposition"] = self.disposition
+        response = HttpResponse(self.content, self.content_type, self.status)
+        if self.disposition:
+            response["Content-Disposition"] = self.disposition
         response["Cache-Control"] = "private, no-cache"
         return response
 
@@ -157,7 +160,8 @@ def _find(
 
 
 def _file_request(wanted: DeferredFile, path: str, server: str, asker: User) -> ReportRequest:
-    key = f"file:{wanted.key}:{asker.pk}"
+    # A key may name columns, and caches take no blanks and only short keys.
+    key = f"file:{digest_text(wanted.key)}:{asker.pk}"
     return ReportRequest(
         MAKER, {"path": path, "server": server, "key": key}, key, wanted.title, KIND
     )
@@ -226,10 +230,14 @@ def make_file(params: Params, seen: Visibility) -> tuple[str, Callable[[], Any]]
     wanted = _plan(JobRequest(params["path"], params["server"], asker))
     if not isinstance(wanted, DeferredFile):
         raise CoreError("This file cannot be written any more. Reload the page that leads to it.")
-    return params["key"], lambda: _stored(wanted.write())
+    return params["key"], lambda: _stored(wanted.write)
 
 
-def _stored(response: HttpResponse) -> StoredFile:
+def _stored(write: Callable[[], HttpResponse]) -> StoredFile:
+    try:
+        response = write()
+    except Http404 as problem:
+        return StoredFile(str(problem).encode(), "text/plain; charset=utf-8", "", 404)
     return StoredFile(response.content, response["Content-Type"], response["Content-Disposition"])
 
 
