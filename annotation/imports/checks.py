@@ -52,7 +52,9 @@ def _same_here(given: QuestionnaireIn) -> Questionnaire:
     for what, one in (("reads here", made), ("is stored here", known)):
         description = described(one)
         strange = [
-            name for name, value in (given.model_extra or {}).items() if description[name] != value
+            name
+            for name, value in (given.model_extra or {}).items()
+            if name not in description or description[name] != value
         ]
         if strange:
             raise Refused(

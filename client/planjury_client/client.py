@@ -46,6 +46,10 @@ class PlanJury(Transport):
         """Return one dataset with its levels."""
         return dict(self._get("/datasets/{dataset_id}", dataset_id=dataset))
 
+    def delete_dataset(self, dataset: int, *, dry_run: bool = False) -> dict[str, Any]:
+        """Delete a dataset that no run uses; with ``dry_run`` count what would go."""
+        return self._delete("/datasets/{dataset_id}", dry_run=dry_run, dataset_id=dataset)
+
     def find_dataset(self, name: str) -> dict[str, Any]:
         """Return the newest dataset of a name; KeyError without one."""
         return _named(self.datasets(), name, "dataset")
@@ -140,6 +144,16 @@ class PlanJury(Transport):
     def cancel_run(self, run: int) -> dict[str, Any]:
         """End a run for good; what has ended before is kept."""
         return dict(self._post("/runs/{run_id}/cancel", run_id=run))
+
+    def delete_run(self, run: int, *, dry_run: bool = False) -> dict[str, Any]:
+        """Delete an ended run and its trajectories; with ``dry_run`` count what would go."""
+        return self._delete("/runs/{run_id}", dry_run=dry_run, run_id=run)
+
+    def delete_experiment(self, experiment: int, *, dry_run: bool = False) -> dict[str, Any]:
+        """Delete an experiment with all its runs; with ``dry_run`` count what would go."""
+        return self._delete(
+            "/experiments/{experiment_id}", dry_run=dry_run, experiment_id=experiment
+        )
 
     def wait_for_run(self, run: int, *, seconds: float = 3600, every: float = 2) -> dict[str, Any]:
         """Wait until a run is done. Raises ``JobFailed`` if it halts or is cancelled."""
@@ -260,6 +274,10 @@ class PlanJury(Transport):
 
         return _wait(look, f"import {made['id']}", seconds, every)
 
+    def delete_import(self, job: int, *, dry_run: bool = False) -> dict[str, Any]:
+        """Delete what an import stored; with ``dry_run`` count what would go."""
+        return self._delete("/imports/{job_id}", dry_run=dry_run, job_id=job)
+
     def import_jobs(self) -> Iterator[dict[str, Any]]:
         """Yield imports in the background, the newest first."""
         return self._pages("/imports", {"limit": 100})
@@ -300,6 +318,10 @@ class PlanJury(Transport):
         """Open, pause (``paused``), close (``closed``) or archive (``archived``) a study."""
         body = {"status": status, "reason": reason}
         return dict(self._post("/studies/{study_id}/status", body, study_id=study))
+
+    def delete_study(self, study: int, *, dry_run: bool = False) -> dict[str, Any]:
+        """Delete a closed study with its ratings; with ``dry_run`` count what would go."""
+        return self._delete("/studies/{study_id}", dry_run=dry_run, study_id=study)
 
     def ratings(self, study: int, **options: Any) -> Iterator[dict[str, Any]]:
         """Return the current ratings: one row for each rater, item, part and question."""

@@ -92,7 +92,7 @@ def import_and_make_a_study(jury: PlanJury, runs: list[int]) -> int:
         "annotators": ["annotator"], "order": "random", "seed": 3,
     }  # fmt: skip
     preview = jury.plan_study(plan)
-    assert (preview["items"], preview["loads"]) == (4, {"annotator": 4})
+    assert (preview["items"], preview["loads"]) == (4, {"Annotator 1": 4})
     study = jury.create_study(plan)
     assert jury.progress(study["id"])["open"] == 4
     assert jury.find_study("From a program")["id"] == study["id"]

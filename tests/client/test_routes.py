@@ -11,7 +11,14 @@ from planjury_client import PlanJury
 
 SOURCE = Path(planjury_client.client.__file__).read_text()
 SCHEMA: Any = api.get_openapi_schema()
-VERBS = {"get": "get", "pages": "get", "download": "get", "post": "post", "upload": "post"}
+VERBS = {
+    "get": "get",
+    "pages": "get",
+    "download": "get",
+    "post": "post",
+    "upload": "post",
+    "delete": "delete",
+}
 
 
 def called() -> set[tuple[str, str]]:
@@ -21,7 +28,7 @@ def called() -> set[tuple[str, str]]:
         if given := re.search(r'route = "([^"]+)"', line):
             route = given[1]
         for verb, text in re.findall(
-            r"self\._(get|pages|download|post|upload)\((\"[^\"]+\"|route)", line
+            r"self\._(get|pages|download|post|upload|delete)\((\"[^\"]+\"|route)", line
         ):
             found.add((VERBS[verb], route if text == "route" else text.strip('"')))
     return found

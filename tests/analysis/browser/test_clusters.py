@@ -169,7 +169,7 @@ class TestCaps:
 
     def test_a_cap_on_money_is_kept(self, failures: list[int], endpoint: Endpoint) -> None:
         stopped = carry(begin(failures, endpoint, token_cap=None, cost_cap=0.0001))
-        assert stopped.state == "capped" and "cost cap of 0.0001" in stopped.problem
+        assert stopped.state == "capped" and "of 0.0001 used under the cost cap" in stopped.problem
         resume_clustering(clustering=stopped, cost_cap=5)
         assert carry(FailureClustering.objects.get()).state == "done"
         with pytest.raises(ClusteringError, match="there already"):

@@ -201,7 +201,7 @@ def test_a_study_is_looked_at_before_it_is_made(researcher: Client) -> None:
     assert made.headers["Location"] == reverse("annotation:study_sessions", args=[study.pk])
     assert LiveSession.objects.filter(study=study).count() == 4
     shown = researcher.get(made.headers["Location"]).content.decode()
-    assert "Make a link for a player" in shown and preview.certificate.sha256 in shown
+    assert "Make a link for one player" in shown and preview.certificate.sha256 in shown
     assert "raters" not in shown.split("<main")[1]
     people = reverse("annotation:study_people", args=[study.pk])
     assert "Annotators are the players" in researcher.get(people).content.decode()

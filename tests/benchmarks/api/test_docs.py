@@ -32,7 +32,8 @@ def curls() -> list[tuple[str, str, set[str]]]:
             if command.startswith("curl"):
                 (url,) = re.findall(r'"\$PLANJURY([^"]+)"', command)
                 path, _, query = url.partition("?")
-                method = "post" if "-X POST" in command else "get"
+                given = re.search(r"-X (\w+)", command)
+                method = given[1].lower() if given else "get"
                 names = {part.partition("=")[0] for part in query.split("&") if part}
                 found.append((method, path, names))
     return found

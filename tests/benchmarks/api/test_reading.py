@@ -205,11 +205,11 @@ class TestExports:
 
 @pytest.mark.parametrize(
     ("path", "budget"),
-    [("/runs", 6), ("/trajectories", 6), ("/agents", 5), ("/datasets", 5), ("/imports", 5),
+    [("/runs", 7), ("/trajectories", 7), ("/agents", 6), ("/datasets", 6), ("/imports", 6),
      ("/studies", 3)],
 )  # fmt: skip
 def test_lists_take_no_query_more_for_more_rows(api: Caller, path: str, budget: int) -> None:
-    """The token with its user, two for permissions, closed runs, the rows, and their parts."""
+    """The token with its user, two for permissions, hidden and deleted runs, rows and parts."""
 
     def cost() -> int:
         with CaptureQueriesContext(connection) as found:

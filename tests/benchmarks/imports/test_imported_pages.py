@@ -42,7 +42,7 @@ def test_the_list_tells_rewards(researcher: Client, imported: Run) -> None:
     page = text_of(researcher, "analysis:trajectory_list", run=imported.pk)
     rewards = re.findall(r'<td class="num">\d+</td>\s*<td class="num">([^<]*)</td>', page)
     assert rewards == ["1"] * 4  # behind the number of turns
-    assert "User was done" in page
+    assert page.count("Right") >= 4
     # Beside trajectories of other systems, what no judge looked for is not said to be missing.
     TrajectoryFactory(status="done")
     mixed = text_of(researcher, "analysis:trajectory_list")

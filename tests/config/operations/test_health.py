@@ -96,7 +96,7 @@ def test_metrics_need_their_token(client: Client, settings: Settings) -> None:
 
 
 def test_the_page_of_administrators(client: Client) -> None:
-    workers._report(timezone.now())
+    workers._report(timezone.now() - timedelta(hours=2))
     WorkerProcess.objects.create(
         name="gone:12",
         version="0.1",

@@ -161,4 +161,4 @@ def test_methods_by_persona(researcher: Client, breakfast: Dataset) -> None:
     ]  # fmt: skip
     assert trace["z"][0][0] == pytest.approx(fmean(first))
     assert (trace["zmin"], trace["zmax"]) == (0, 100)
-    assert found.sentence.startswith("By persona, preference satisfaction is lowest on Persona ")
+    assert found.sentence.startswith("By persona, no two kinds of task differ clearly")
