@@ -23,6 +23,7 @@ from annotation.exports.columns import FORMAT, SCHEMA_VERSION
 from annotation.models import Aspect, Assignment, Item, Participant, Study, StudyText
 from annotation.quality.rule import ACTIONS, MOST_ANSWERS, MOST_SECONDS
 from benchmarks.core.digests import storable
+from benchmarks.core.json_files import finite, refuse_constant
 from benchmarks.core.problems import json_fault
 
 DOCUMENT = "study.json"
@@ -292,7 +293,7 @@ def read_document(path: Path) -> tuple[StudyDocument, str]:
     source = path / DOCUMENT if path.is_dir() else path
     try:
         text = _archived(source) if is_zipfile(source) else source.read_text(encoding="utf-8")
-        data = json.loads(text)
+        data = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
     except KeyError:
         raise Refused("invalid", f"{source}: expected a member {DOCUMENT}, found none") from None
     except DAMAGED as error:

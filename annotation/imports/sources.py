@@ -16,6 +16,7 @@ from annotation.errors import Refused
 from annotation.exports.sources import CAME_FROM, SOURCES, TABLES, SourceTable
 from annotation.imports.schema import DAMAGED, damaged_member
 from benchmarks.core.digests import storable
+from benchmarks.core.json_files import finite, refuse_constant
 from benchmarks.core.problems import json_fault
 from benchmarks.models import Agent, Dataset, Judging, Run, Trajectory
 
@@ -104,7 +105,7 @@ class _SourceRows:
 
     def _line(self, number: int, line: bytes) -> None:
         try:
-            row = json.loads(line)
+            row = json.loads(line, parse_constant=refuse_constant, parse_float=finite)
         except (ValueError, RecursionError) as error:
             raise _refused(number, f"is not JSON: {json_fault(error)}") from None
         name = row.get("table") if isinstance(row, dict) else None

@@ -151,9 +151,8 @@ class PlanJury(Transport):
 
     def delete_experiment(self, experiment: int, *, dry_run: bool = False) -> dict[str, Any]:
         """Delete an experiment with all its runs; with ``dry_run`` count what would go."""
-        return self._delete(
-            "/experiments/{experiment_id}", dry_run=dry_run, experiment_id=experiment
-        )
+        route = "/experiments/{experiment_id}"
+        return self._delete(route, dry_run=dry_run, experiment_id=experiment)
 
     def wait_for_run(self, run: int, *, seconds: float = 3600, every: float = 2) -> dict[str, Any]:
         """Wait until a run is done. Raises ``JobFailed`` if it halts or is cancelled."""
