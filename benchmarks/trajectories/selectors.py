@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet
 
 from benchmarks.core.ports.labels import Ending, Measure, plain
-from benchmarks.core.ports.results import NEARLY, Answer, Result
+from benchmarks.core.ports.results import NEARLY, HeaderAnswer, TrajectoryResult
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system
 from benchmarks.core.types import Outcome
 from benchmarks.mappers import core_outcome, core_task
@@ -84,11 +84,11 @@ def trajectory_end(trajectory: Trajectory) -> Ending:
     return STATES[trajectory.status]
 
 
-def trajectory_result(trajectory: Trajectory, known: "CountedMetrics") -> Result:
+def trajectory_result(trajectory: Trajectory, known: "CountedMetrics") -> TrajectoryResult:
     """Return whether a trajectory is right or wrong under the primary judging, or its state."""
     if trajectory.status != S.DONE:
         state = STATES[trajectory.status]
-        return Result(state.title, state.tone)
+        return TrajectoryResult(state.title, state.tone)
     # Without the payload: lists do not read it.
     outcome = Outcome(trajectory.termination, known.metrics, known.undefined)
     return find_system(trajectory.run.dataset.system).labels.result_of(outcome)
@@ -189,7 +189,7 @@ class TrajectoryLine:
 
     trajectory: Trajectory
     end: Ending
-    result: Result
+    result: TrajectoryResult
     verdicts: tuple[MetricVerdict, ...]
     metrics: tuple[tuple[Measure, float | None, str], ...]
     scores: FinalScores
@@ -376,11 +376,11 @@ def why_ended(found: Trajectory) -> str:
     return found.problem or STATES[found.status].sentence
 
 
-def answer_of(found: Trajectory, last: TurnView | None) -> Answer:
+def answer_of(found: Trajectory, last: TurnView | None) -> HeaderAnswer:
     """Return what a finished trajectory answered, and what was expected or violated."""
     labels = find_system(found.run.dataset.system).labels
     if found.status != S.DONE or last is None or labels.answer is None:
-        return Answer()
+        return HeaderAnswer()
     known = counted_metrics([found])[found.pk]
     outcome = replace(core_outcome(found), metrics=known.metrics, undefined=known.undefined)
     task = core_task(found.task, found.profile)

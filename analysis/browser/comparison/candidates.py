@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from analysis.browser.comparison.address import MOST, ComparisonAddress
 from benchmarks.core.conditions import STANDARD
-from benchmarks.core.ports.results import Result
+from benchmarks.core.ports.results import TrajectoryResult
 from benchmarks.mappers import run_condition
 from benchmarks.models import Agent, Trajectory, Turn
 from benchmarks.paging import as_id
@@ -28,7 +28,7 @@ class ComparedTrajectory:
     trajectory: Trajectory
     label: str
     about: str
-    result: Result
+    result: TrajectoryResult
     why: str
     turns: tuple[int, ...]
     is_base: bool

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from benchmarks.core.ports.results import Answer, Result, Tone, verdict_result
+from benchmarks.core.ports.results import HeaderAnswer, Tone, TrajectoryResult, verdict_result
 from benchmarks.core.types import Json, Outcome, Task, Turn
 
 
@@ -100,8 +100,8 @@ class Labels:
     )
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     first_settings: Sequence[str] = ()
-    result: Callable[[Outcome], Result] | None = None
-    answer: Callable[[Task, Turn, Outcome, Mapping[str, Any]], Answer] | None = None
+    result: Callable[[Outcome], TrajectoryResult] | None = None
+    answer: Callable[[Task, Turn, Outcome, Mapping[str, Any]], HeaderAnswer] | None = None
     explain: Callable[[Outcome, Mapping[str, Any]], str] | None = None
     explain_reason: Callable[[str], str] | None = None
     replies: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, str]]] = field(
@@ -135,13 +135,13 @@ class Labels:
         """Return the measures that lists of trajectories show."""
         return {name: self.measures[name] for name in self.columns}
 
-    def result_of(self, outcome: Outcome) -> Result:
+    def result_of(self, outcome: Outcome) -> TrajectoryResult:
         """Return whether a trajectory is right; its ending, where the system has no verdict."""
         if self.result is not None:
             return self.result(outcome)
         ending = self.ending(outcome.termination)
         if not self.headlines or self.measures[self.headline[0]].kind != "rate":
-            return Result(ending.title, ending.tone)
+            return TrajectoryResult(ending.title, ending.tone)
         return verdict_result(outcome.metrics.get(self.headline[0]), ending.title)
 
     def explain_outcome(self, outcome: Outcome, settings: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ NEARLY = 1e-6
 
 
 @dataclass(frozen=True)
-class Result:
+class TrajectoryResult:
     """Whether a trajectory is right or wrong, in a word or two, and in ``detail`` how it ended.
 
     An ending says how an episode stopped; only a result says whether the agent did what was asked.
@@ -25,16 +25,18 @@ class Result:
     detail: str = ""
 
 
-def verdict_result(value: float | None, detail: str) -> Result:
+def verdict_result(value: float | None, detail: str) -> TrajectoryResult:
     """Return the result of a yes-or-no metric: 1 is right, 0 is wrong, None is undefined."""
     if value is None:
-        return Result(NO_VERDICT, "idle", detail)
-    shown = Result(RIGHT, "ok", detail) if value else Result(WRONG, "bad", detail)
-    return shown if shown.title != detail else Result(shown.title, shown.tone)
+        return TrajectoryResult(NO_VERDICT, "idle", detail)
+    shown = (
+        TrajectoryResult(RIGHT, "ok", detail) if value else TrajectoryResult(WRONG, "bad", detail)
+    )
+    return shown if shown.title != detail else TrajectoryResult(shown.title, shown.tone)
 
 
 @dataclass(frozen=True)
-class Answer:
+class HeaderAnswer:
     """The answer that decides a result, what was ``expected``, and in ``fault`` what it violates
     or misses ("Not met: …"). Each is one line of text, and empty where there is none.
     """

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.ports.results import Answer, Result, listed, one_line, verdict_result
+from benchmarks.core.ports.results import (
+    HeaderAnswer,
+    TrajectoryResult,
+    listed,
+    one_line,
+    verdict_result,
+)
 from benchmarks.core.types import Outcome, Task, Turn
 from benchmarks.systems.acpbench_hard.tasks import TASKS, shown_answers
 
@@ -97,15 +103,15 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def result(outcome: Outcome) -> Result:
+def result(outcome: Outcome) -> TrajectoryResult:
     """Return whether the answer is right, and say so where the reference evaluator errs."""
     ending = LABELS.ending(outcome.termination)
     if outcome.termination in (LOST, GRANTED):
-        return Result(ending.title, ending.tone)
+        return TrajectoryResult(ending.title, ending.tone)
     return verdict_result(outcome.metrics.get("accurate"), ending.title)
 
 
-def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> HeaderAnswer:
     """Return the answer as it was read, the stored one, and what the validator found wrong."""
     expected = "; ".join(
         f"{title}: {', '.join(entries) or 'none'}"
@@ -114,7 +120,7 @@ def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]
     )
     marks = last.payload.get("marks") or ()
     wrong = [f"{mark['text']} {mark['why']}" for mark in marks if mark.get("right") is False]
-    return Answer(
+    return HeaderAnswer(
         one_line(last.payload.get("read") or last.text),
         one_line(expected),
         listed(wrong, "Not right"),

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.core.plans import split_steps
 from benchmarks.core.ports.faults import Fault, Faults
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.ports.results import Answer, Result, listed, verdict_result
+from benchmarks.core.ports.results import HeaderAnswer, TrajectoryResult, listed, verdict_result
 from benchmarks.core.types import Outcome, Task, Turn
 from benchmarks.systems.adaplanbench.macgyver.answers import VERDICTS
 from benchmarks.systems.adaplanbench.protocol import COUNTED, DIMENSIONS
@@ -84,7 +84,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def result(outcome: Outcome) -> Result:
+def result(outcome: Outcome) -> TrajectoryResult:
     """Return whether the last plan is valid and passes the rubric."""
     valid, accurate = outcome.metrics.get("valid"), outcome.metrics.get("accurate")
     if valid and not accurate:
@@ -93,12 +93,12 @@ def result(outcome: Outcome) -> Result:
     return verdict_result(accurate, LABELS.ending(outcome.termination).title)
 
 
-def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> HeaderAnswer:
     """Return the last plan's size, the constraints that it violates and the scores below τ."""
     steps = len(split_steps(last.text))
     given = f"plan of {steps} step{'s' * (steps != 1)}, turn {last.index}"
     if not outcome.metrics.get("valid"):
-        return Answer(given, fault=listed([row.text for row in last.violations], "Violated"))
+        return HeaderAnswer(given, fault=listed([row.text for row in last.violations], "Violated"))
     tau = settings.get("tau", 3.5)
     counted = COUNTED.get(settings.get("dimensions", "all"), ())
     scores: dict[str, list[float]] = defaultdict(list)
@@ -109,7 +109,9 @@ def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]
         (d.title, fmean(scores[d.key])) for d in DIMENSIONS if d.key in counted and scores[d.key]
     ]
     low = [f"{title} {mean:.2f}" for title, mean in means if mean < tau]
-    return Answer(given, f"no violation, every score at least {tau:g}", listed(low, "Too low"))
+    return HeaderAnswer(
+        given, f"no violation, every score at least {tau:g}", listed(low, "Too low")
+    )
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:

@@ -9,8 +9,8 @@ from benchmarks.core.ports.results import (
     PARTLY_RIGHT,
     RIGHT,
     WRONG,
-    Answer,
-    Result,
+    HeaderAnswer,
+    TrajectoryResult,
     listed,
 )
 from benchmarks.core.types import Outcome, Task, Turn
@@ -88,7 +88,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def result(outcome: Outcome) -> Result:
+def result(outcome: Outcome) -> TrajectoryResult:
     """Return whether all dishes were made and how many preferences were met.
 
     Right is: every dish, and every preference that applies. The paper has no such verdict; it
@@ -96,24 +96,26 @@ def result(outcome: Outcome) -> Result:
     """
     completed, satisfied = outcome.metrics.get("completed"), outcome.metrics.get("satisfaction")
     if completed is None:
-        return Result(NO_VERDICT, "idle", LABELS.ending(outcome.termination).title)
+        return TrajectoryResult(NO_VERDICT, "idle", LABELS.ending(outcome.termination).title)
     if not completed:
-        return Result(WRONG, "bad", "Dish not made")
+        return TrajectoryResult(WRONG, "bad", "Dish not made")
     if satisfied is None or satisfied == 100:
-        return Result(RIGHT, "ok", "All preferences met" if satisfied else "No preference applies")
+        return TrajectoryResult(
+            RIGHT, "ok", "All preferences met" if satisfied else "No preference applies"
+        )
     if not satisfied:
-        return Result(WRONG, "bad", "No preference met")
-    return Result(PARTLY_RIGHT, "warn", f"{satisfied:.0f} % of preferences met")
+        return TrajectoryResult(WRONG, "bad", "No preference met")
+    return TrajectoryResult(PARTLY_RIGHT, "warn", f"{satisfied:.0f} % of preferences met")
 
 
-def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> HeaderAnswer:
     """Return the dishes that were made, those that were expected, and what was violated."""
     record = outcome.payload
     dishes = record.get("dishes", {})
     made = [_dish(kind) for kind, dish in dishes.items() if dish["completed"]]
     missing = [f"no {_dish(kind)}" for kind, dish in dishes.items() if not dish["completed"]]
     unmet = [row["text"] for row in record.get("preferences", ()) if row["value"] == "violated"]
-    return Answer(
+    return HeaderAnswer(
         f"{', '.join(made) or 'nothing'}, {record.get('asked', 0)} questions asked",
         ", ".join(_dish(kind) for kind in dishes),
         listed([*missing, *unmet], "Not met"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.ports.results import Result
+from benchmarks.core.ports.results import TrajectoryResult
 from benchmarks.core.types import Outcome
 from benchmarks.systems.adapt.labels import ENDINGS as ADAPT_ENDINGS
 from benchmarks.systems.adapt.labels import LABELS as ADAPT_LABELS
@@ -60,13 +60,13 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def result(outcome: Outcome) -> Result:
+def result(outcome: Outcome) -> TrajectoryResult:
     """Return how many rows of training data it gave: there is no right or wrong in that."""
     ending = LABELS.ending(outcome.termination)
     rows = outcome.metrics.get("rows")
     if rows is None:
-        return Result(ending.title, ending.tone)
-    return Result(f"{rows:.0f} row{'s' * (rows != 1)}", "info", ending.title)
+        return TrajectoryResult(ending.title, ending.tone)
+    return TrajectoryResult(f"{rows:.0f} row{'s' * (rows != 1)}", "info", ending.title)
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:

@@ -9,8 +9,8 @@ from benchmarks.core.ports.results import (
     PARTLY_RIGHT,
     RIGHT,
     WRONG,
-    Answer,
-    Result,
+    HeaderAnswer,
+    TrajectoryResult,
     one_line,
 )
 from benchmarks.core.types import Outcome, Task, Turn
@@ -45,23 +45,27 @@ MISSING = (
 NO_VERDICT = "made elsewhere: no judge looked for violations"
 
 
-def result(outcome: Outcome) -> Result:
+def result(outcome: Outcome) -> TrajectoryResult:
     """Return right for a reward of 1, wrong for none, partly right between; else the ending."""
     ending = LABELS.ending(outcome.termination)
     reward = outcome.metrics.get("reward")
     if reward is None:
-        return Result(ending.title, ending.tone, "no reward stated")
+        return TrajectoryResult(ending.title, ending.tone, "no reward stated")
     words = f"reward {reward:g}"
     if reward > 1 + NEARLY:
-        return Result(ending.title, ending.tone, words)
+        return TrajectoryResult(ending.title, ending.tone, words)
     if reward >= 1 - NEARLY:
-        return Result(RIGHT, "ok", words)
-    return Result(PARTLY_RIGHT, "warn", words) if reward > 0 else Result(WRONG, "bad", words)
+        return TrajectoryResult(RIGHT, "ok", words)
+    return (
+        TrajectoryResult(PARTLY_RIGHT, "warn", words)
+        if reward > 0
+        else TrajectoryResult(WRONG, "bad", words)
+    )
 
 
-def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> HeaderAnswer:
     """Return the last text of the agent; what was expected is among what the file states."""
-    return Answer(one_line(last.text))
+    return HeaderAnswer(one_line(last.text))
 
 
 def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.ports.results import Answer, one_line
+from benchmarks.core.ports.results import HeaderAnswer, one_line
 from benchmarks.core.types import Outcome, Task, Turn
 
 ENDINGS: Mapping[str, Ending] = {
@@ -100,7 +100,7 @@ CATEGORIES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> HeaderAnswer:
     """Return the final answer, the right one, and the failure where the values are equal."""
     given = outcome.payload.get("result", {}).get("final_answer")
     if given is None:
@@ -108,7 +108,7 @@ def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]
     else:
         shown = one_line(str(given)) or "an empty text"
     failed = CATEGORIES.get(outcome.payload.get("failure_category") or "")
-    return Answer(
+    return HeaderAnswer(
         shown, one_line(str(task.payload.get("correct_answer", ""))), failed[0] if failed else ""
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.core.ports.labels import Ending, Labels, Measure
-from benchmarks.core.ports.results import Answer, listed
+from benchmarks.core.ports.results import HeaderAnswer, listed
 from benchmarks.core.types import Outcome, Task, Turn
 from benchmarks.systems.sda_planner.house.goals import TASK_TYPES
 
@@ -121,13 +121,15 @@ REPAIRS: Mapping[str, str] = {
 }
 
 
-def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> Answer:
+def answer(task: Task, last: Turn, outcome: Outcome, settings: Mapping[str, Any]) -> HeaderAnswer:
     """Return how much of the goal is met, the goal, and its conditions that are not met."""
     conditions = outcome.payload.get("conditions", ())
     missing = [words for words, met in conditions if not met]
     met = len(conditions) - len(missing)
     given = f"{met} of {len(conditions)} goal conditions met" if conditions else ""
-    return Answer(given, listed([words for words, _ in conditions]), listed(missing, "Not met"))
+    return HeaderAnswer(
+        given, listed([words for words, _ in conditions]), listed(missing, "Not met")
+    )
 
 
 def describe_goal(payload: Mapping[str, Any]) -> str:

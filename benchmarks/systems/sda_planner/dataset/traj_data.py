@@ -97,7 +97,7 @@ class LowActionRow(RowSchema):
     api_action: Annotated[ApiRow, must("an action", _is_object)] = MISSING
 
 
-class PlanRow(RowSchema):
+class TrialPlanRow(RowSchema):
     low_actions: Annotated[list[LowActionRow], list_of(MOST_ACTIONS)] = MISSING
     high_pddl: Any = None
 
@@ -112,9 +112,9 @@ class TurkRow(RowSchema):
 
 
 class OriginalRow(RowSchema):
-    """A ``traj_data.json``, as far as it is read here; the rest is checked as a `TaskRow`."""
+    """A ``traj_data.json``, as far as it is read here; the rest is checked as a `TrialRow`."""
 
-    plan: Annotated[PlanRow, must(_NO_PLAN, _is_object)] = MISSING
+    plan: Annotated[TrialPlanRow, must(_NO_PLAN, _is_object)] = MISSING
     scene: Annotated[OriginalScene, must(_NO_SCENE, _is_object)] = MISSING
     turk_annotations: Annotated[TurkRow, must("an object", _is_object)] = MISSING
 

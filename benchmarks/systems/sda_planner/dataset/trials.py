@@ -175,7 +175,7 @@ SkillRow = Annotated[
 ]
 
 
-class TaskRow(RowSchema):
+class TrialRow(RowSchema):
     """A row of ``tasks.jsonl``."""
 
     task_id: Annotated[Any, _id] = None
@@ -236,7 +236,7 @@ def check_task(where: str, row: Any, scenes: Mapping[str, Json], problems: Probl
     id = row.get("task_id") if isinstance(row, dict) else None
     if not text_fault(id, LONGEST_ID):
         where = f"{where} ({id})"
-    task = read_row(TaskRow, where, row, problems)
+    task = read_row(TrialRow, where, row, problems)
     if task is None:
         return None
     check = _Checker(where, problems)
@@ -266,7 +266,7 @@ def check_task(where: str, row: Any, scenes: Mapping[str, Json], problems: Probl
     }
 
 
-def _parameters(check: "_Checker", task: "TaskRow") -> dict[str, Any]:
+def _parameters(check: "_Checker", task: "TrialRow") -> dict[str, Any]:
     needed = {
         "object_target": True,
         "parent_target": task.task_type != LIGHT,
@@ -283,7 +283,7 @@ def _parameters(check: "_Checker", task: "TaskRow") -> dict[str, Any]:
     return found
 
 
-def _objects(check: "_Checker", task: "TaskRow", place: Json | None) -> list[dict[str, Any]]:
+def _objects(check: "_Checker", task: "TrialRow", place: Json | None) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for number, one in enumerate(task.objects):
         if one.id in found:
