@@ -171,12 +171,14 @@ def sweep() -> None:
     from annotation.live.control.timeouts import sweep_sessions
     from annotation.studies.services import close_ended_studies
     from benchmarks.jobs.services import sweep as sweep_jobs
+    from benchmarks.judging.counts import enqueue_counts
 
     try:
         sweep_jobs()
         close_ended_studies()
         sweep_sessions()
         enqueue_index()  # texts that are new to the search
+        enqueue_counts()  # replies of judges in runs that have ended
     except Exception:
         # A locked or absent database is no reason to take the web server down.
         logger.exception("The sweep failed; it is tried again.")

@@ -1,25 +1,24 @@
 """Select judges (exact versions with their replies), judgings, and trials of judges."""
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import QuerySet
 
 from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.selectors import agent_title
+from benchmarks.judging.counts import judge_counts, score_totals
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import (
     AnswererVersion,
     Endpoint,
     Exchange,
     Job,
-    JudgeScore,
     Judging,
     Run,
 )
@@ -28,8 +27,6 @@ from benchmarks.runs.selectors import RunRow, run_rows
 from benchmarks.trajectories.exchanges import TONES
 from benchmarks.visibility import EVERYTHING, Visibility
 
-S = Exchange.State
-_READ = (S.ANSWERED, S.UNREADABLE)
 JUDGINGS = 50
 
 
@@ -58,22 +55,6 @@ class JudgeVersion:
         return self.unreadable / self.replies if self.replies else None
 
 
-@dataclass
-class _ReplyCounts:
-    """The readable and unreadable replies of an answerer, with its first and last exchange."""
-
-    replies: int = 0
-    unreadable: int = 0
-    first: int = 0
-    last: int = 0
-
-    def add(self, state: str, n: int, first: int, last: int) -> None:
-        self.first = min(self.first or first, first)
-        self.last = max(self.last, last)
-        self.replies += n
-        self.unreadable += n if state == S.UNREADABLE else 0
-
-
 def judge_roles() -> dict[str, str]:
     """Return the judging roles of all systems, with their titles."""
     systems = [get_system(key) for key in SYSTEMS]
@@ -81,47 +62,22 @@ def judge_roles() -> dict[str, str]:
 
 
 def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
-    """Return every script and model that was asked to judge, by role.
-
-    Replies are counted in an index without roles. A script has one role; only for endpoints with
-    several roles are the rows themselves read.
-    """
+    """Return every script and model that was asked to judge, by role."""
     titles = judge_roles()
-    rows = seen.of(Exchange.objects.filter(state__in=_READ).exclude(answerer__kind="human"))
-    spread = _in_several_roles()
-    asked: dict[tuple[int, str], _ReplyCounts] = defaultdict(_ReplyCounts)
-    extent = {"n": Count("pk"), "first": Min("pk"), "last": Max("pk")}
-    once = rows.exclude(answerer__in=spread) if spread else rows
-    for answerer, state, *numbers in (
-        once.order_by().values_list("answerer", "state").annotate(**extent)
-    ):
-        asked[answerer, ""].add(state, *numbers)
-    if spread:
-        several = rows.filter(answerer__in=spread, role__in=list(titles)).order_by()
-        for answerer, role, state, *numbers in several.values_list(
-            "answerer", "role", "state"
-        ).annotate(**extent):
-            asked[answerer, role].add(state, *numbers)
+    counts = judge_counts(seen)
+    asked = {key: one for key, one in counts.replies.items() if key[1] in titles}
     ends = {pk for one in asked.values() for pk in (one.first, one.last)}
     exchanges = (
         Exchange.objects.select_related("answerer", "trajectory__run")
-        .only("role", "sent_at", "answerer", "trajectory__run__pins")
+        .only("sent_at", "answerer", "trajectory__run__pins")
         .in_bulk(ends)
-    )
-    scores = dict(
-        seen.of(JudgeScore.objects.filter(value__isnull=False))
-        .order_by()
-        .values_list("judge")
-        .annotate(n=Count("pk"))
     )
     named = {e.answerer.name for e in exchanges.values() if e.answerer.kind == "endpoint"}
     endpoints = Endpoint.objects.in_bulk(named, field_name="name") if named else {}
     found = []
-    for (answerer, _), one in asked.items():
+    for (answerer, role), one in asked.items():
         first, last = exchanges[one.first], exchanges[one.last]
-        who, role = last.answerer, last.role
-        if role not in titles:
-            continue
+        who = last.answerer
         pins = [str(e.trajectory.run.pins.get("prompts", "")) for e in (first, last)]
         endpoint = endpoints.get(who.name) if who.kind == "endpoint" else None
         found.append(
@@ -129,24 +85,11 @@ def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
                 who, _title(who, endpoint), _label(who, endpoint), titles[role], endpoint,
                 _parameters(who), tuple(dict.fromkeys(filter(None, pins))), last.sent_at,
                 one.replies, one.unreadable,
-                scores.get(answerer, 0) if role == "rubric_judge" else None,
+                counts.numbers[answerer] if role == "rubric_judge" else None,
             )
         )  # fmt: skip
     order = list(titles.values())
     return sorted(found, key=lambda one: (order.index(one.role), one.title.lower(), one.who.pk))
-
-
-def _in_several_roles() -> list[int]:
-    """Return the versions of endpoints that fill several roles, over all runs."""
-    roles: dict[str, set[str]] = defaultdict(set)
-    for assignments in Run.objects.exclude(currency="").order_by().values_list("roles", flat=True):
-        for role, rows in assignments.items():
-            for row in rows:
-                if "endpoint" in row:
-                    roles[row["endpoint"]].add(role)
-    names = [name for name, filled in roles.items() if len(filled) > 1]
-    versions = AnswererVersion.objects.filter(kind="endpoint", name__in=names)
-    return list(versions.values_list("pk", flat=True)) if names else []
 
 
 def _title(who: AnswererVersion, endpoint: Endpoint | None) -> str:
@@ -211,21 +154,16 @@ def with_runs(judgings: QuerySet[Judging]) -> QuerySet[Judging]:
 
 
 def judging_rows(found: Sequence[Judging]) -> list[JudgingRow]:
-    """Return list rows for judgings, in two queries."""
+    """Return list rows for judgings."""
     made = [one.made_by for one in found if one.made_by is not None]
     rows: Mapping[int, RunRow] = {row.run.pk: row for row in run_rows(made)}
-    scores = dict(
-        JudgeScore.objects.filter(judging__in=found)
-        .order_by()
-        .values_list("judging")
-        .annotate(n=Count("pk"))
-    )
+    scores = score_totals([one.made_by_id or one.run_id for one in found])
     return [
         JudgingRow(
             one,
             rows.get(one.made_by_id) if one.made_by_id else None,
             one.run.primary_judging_id == one.pk,
-            scores.get(one.pk, 0),
+            scores[one.made_by_id or one.run_id],
         )
         for one in found
     ]

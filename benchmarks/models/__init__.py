@@ -9,7 +9,7 @@ from benchmarks.models.endpoints import (
     EndpointTrial,
 )
 from benchmarks.models.jobs import Job, Upload, UploadChunk, WorkerProcess
-from benchmarks.models.judging import JudgeScore, Judging
+from benchmarks.models.judging import JudgeCounts, JudgeScore, Judging
 from benchmarks.models.log import AnswererVersion, Exchange, OpenAsk, StoredMessage, Suggestion
 from benchmarks.models.runs import COUNTED, Experiment, Run
 from benchmarks.models.tokens import ApiToken, StoredAnswer
@@ -31,6 +31,7 @@ __all__ = [
     "Exchange",
     "Experiment",
     "Job",
+    "JudgeCounts",
     "JudgeScore",
     "Judging",
     "OpenAsk",

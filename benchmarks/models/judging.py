@@ -28,6 +28,26 @@ class Judging(models.Model):
         return self.name
 
 
+class JudgeCounts(models.Model):
+    """The judges' replies and scores of an ended run (`benchmarks.judging.counts`).
+
+    It holds as long as ``version`` is the run's ``data_version``. Rows may be deleted at any time:
+    they are counted again.
+    """
+
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, primary_key=True, related_name="judge_counts"
+    )
+    version = models.PositiveIntegerField()
+    counts = models.JSONField()
+
+    class Meta:
+        verbose_name_plural = "judge counts"
+
+    def __str__(self) -> str:
+        return f"counts of run {self.run_id}"
+
+
 class JudgeScore(models.Model):
     """One judge's score of one turn on one dimension; null means unscored, ``reason`` says why.
 
