@@ -1,12 +1,13 @@
 """The reading of a response for the corrected score: no right answer is lost to its form.
 
 Unlike the reference's grammar, these readings know the names of the problem. Text in parentheses
-counts only where it may be meant as an answer; spaces, commas, quotes, case and the form
-``name(x, y)`` make no difference; only made-up names do.
+counts only where it may be meant as an answer; spaces, commas, quotes, case, missing parentheses
+and the form ``name(x, y)`` make no difference; only made-up names do. An answer that has a label,
+such as "Answer:", is read from its last label on, whatever was reasoned before it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,6 +22,19 @@ _ONLY_NONE = re.compile(r"\A\W*none\W*(?:$|[.\n!;:])")
 _SOME_NONE = re.compile(r"(?<![\w-])none(?![\w-])")
 _LIST = re.compile(r"\[([^\[\]]*)(?:\]|$)")
 _EMPTY_LIST = re.compile(r"\W*(?:none|empty)?\W*")
+# The label of an answer, with the words that may stand before the answer itself.
+_ANSWER = re.compile(
+    r"\b(?:answer|boxed)(?![\w-])(?:\W{0,20}?(?:is|are|would be|as follows|the|an?|one|such|"
+    r"following|action|proposition|fact|atom|landmark|list|plan)s?\b){0,6}"
+)
+_BEGINNING = re.compile(r"\W{0,20}?(?:([(\[])|([a-z][\w-]*))")
+_FIRST_WORDS = frozenset((NONE, "pos", "positive", "neg", "negative"))
+_MOST_LABELS = 10
+_SEPARATOR = re.compile(r"[,;\n]")
+# A word that is a part of a list, or all of a text.
+_ALONE = re.compile(
+    r"(?:\A|[,;\n\[])(?:[^\w,;\n\[\]]|\d+[.)])*+([a-z][\w-]*)[^\w,;\n\[\]]*+(?=\Z|[,;\n\]])"
+)
 _LABEL = re.compile(r"\b(pos|neg)(?:itive|ative)?\b")
 _SIMPLIFIED = re.compile(r"simplified plan\W*:")
 _GROUP_WITH_NAME = re.compile(r"\(\s*[a-z][^()]*\)")
@@ -29,8 +43,12 @@ _LONGEST_EMPTY = 40
 _LEADING_NUMBER = re.compile(
     r"\A(?:```\w*)?[\s*`\"'(\[{#]*(-?\d++)(\.\d++)?+(?![\w.-]*\w)(?![.)]\s*[^\s)])"
 )
+_ANSWERED_NUMBER = re.compile(
+    r"\b(?:answer|boxed)(?:\W{0,20}?(?:is|are|would be|the|an?|action|index|number|step)\b){0,4}"
+    r"\W{0,20}?(-?\d+)(\.\d+)?"
+)
 _LABELLED_NUMBER = re.compile(
-    r"(?:answer|index|position|step|action number)\W{0,20}(?:is|are|would be|at|=|:)?"
+    r"(?:index|position|step|action number)\W{0,20}(?:is|are|would be|at|=|:)?"
     r"\W{0,20}?(-?\d+)(\.\d+)?"
 )
 _NUMBER = re.compile(r"(?<![\w.-])(-?\d+)(\.\d+)?(?:st|nd|rd|th)?(?![\w-])")
@@ -59,56 +77,87 @@ class Lists:
 
 def read_atoms(response: str, names: Names) -> list[Atom]:
     """Return every action or atom that a response gives, in its order."""
-    text = response.lower()
-    return _groups(text, names) or _bare(text, names)
+    text = answer_part(response.lower(), names)
+    return _groups(text, names) or _bare(text, names) or _groups(text, names, _is_made_up)
 
 
-def _groups(text: str, names: Names) -> list[Atom]:
-    found = []
-    for negated, before, inner in _GROUP.findall(text):
-        parts = tuple(_PARTS.findall(inner))
-        if parts and parts[0] in names.arity:
-            atom: Atom = parts
-        elif before in names.arity:
-            atom = (before, *parts)
-        elif not _may_be_meant(parts, names):
-            continue
-        else:
-            atom = parts
-        found.append(("not", *atom) if negated else atom)
-    return found
+def answer_part(text: str, names: Names) -> str:
+    """Return a text in lower case from its last label on that an answer follows, else all of it."""
+    for label in reversed(list(_ANSWER.finditer(text))[-_MOST_LABELS:]):
+        part = text[label.end() :]
+        if follows := _BEGINNING.match(part):
+            bracket, word = follows.groups()
+            if bracket == "[" or word in _FIRST_WORDS:
+                return part
+            if (bracket or word in names.arity) and (_groups(part, names) or _bare(part, names)):
+                return part
+    return text
 
 
 def _may_be_meant(parts: Atom, names: Names) -> bool:
-    """Tell a made-up name with real objects from a remark in parentheses."""
-    if not parts or parts[0] in names.others or parts[0] in names.objects:
+    """Tell an action or atom from a remark in parentheses.
+
+    A name counts with one known object at least, whether or not the name itself is made up.
+    ``(in this state)`` is a remark although there may be a predicate ``in``. A known name counts
+    with made-up objects alone if none of them is a plain word.
+    """
+    if not parts:
         return False
-    return not names.arity or not names.objects.isdisjoint(parts[1:])
+    known = parts[0] in names.arity
+    if not known and (parts[0] in names.others or parts[0] in names.objects):
+        return False
+    if not names.arity or not names.objects.isdisjoint(parts[1:]):
+        return True
+    return _is_made_up(parts, names) and not any(map(str.isalpha, parts[1:]))
+
+
+def _is_made_up(parts: Atom, names: Names) -> bool:
+    """Tell whether a known name has as many words after it as it takes objects."""
+    return bool(parts) and names.arity.get(parts[0]) == len(parts) - 1
+
+
+def _groups(
+    text: str, names: Names, counts: Callable[[Atom, Names], bool] = _may_be_meant
+) -> list[Atom]:
+    found = []
+    for negated, before, inner in _GROUP.findall(text):
+        parts = tuple(_PARTS.findall(inner))
+        atom: Atom = parts
+        if before in names.arity and not (parts and parts[0] in names.arity):
+            atom = (before, *parts)
+        if counts(atom, names):
+            found.append(("not", *atom) if negated else atom)
+    return found
 
 
 def _bare(text: str, names: Names) -> list[Atom]:
-    """Return actions or atoms without parentheses: a known name with known objects after it."""
-    words = _WORD.findall(text)
+    """Return actions or atoms without parentheses: a known name with known objects after it.
+
+    A name that takes no objects may be any word, so it counts only where it stands alone.
+    """
+    words = list(_WORD.finditer(text))
+    alone = {found.start(1) for found in _ALONE.finditer(text)}
     found = []
     for place, word in enumerate(words):
-        wanted = names.arity.get(word)
-        if wanted is None or (wanted == 0 and len(words) > 1):
+        wanted = names.arity.get(word[0])
+        if wanted is None or (wanted == 0 and word.start() not in alone):
             continue
-        objects = tuple(words[place + 1 : place + 1 + wanted])
+        objects = tuple(one[0] for one in words[place + 1 : place + 1 + wanted])
         if len(objects) == wanted and names.objects.issuperset(objects):
-            found.append((word, *objects))
+            found.append((word[0], *objects))
     return found
 
 
 def read_first(response: str, names: Names) -> Atom | Literal["none"] | None:
     """Return the first action or atom of a response, ``none`` where it says so, or nothing."""
-    text = response.lower()
+    text = answer_part(response.lower(), names)
     if _ONLY_NONE.match(text):
         return "none"
-    found = read_atoms(response, names)
-    if found:
-        return "none" if found[0] == (NONE,) else found[0]
-    return "none" if _SOME_NONE.search(text) else None
+    found = _groups(text, names) or _bare(text, names)
+    if not found and _SOME_NONE.search(text):
+        return "none"
+    found = found or _groups(text, names, _is_made_up)
+    return None if not found else "none" if found[0] == (NONE,) else found[0]
 
 
 def read_plan(response: str, names: Names) -> list[Atom]:
@@ -124,11 +173,11 @@ def read_lists(response: str, names: Names) -> Lists | None:
     Lists are told apart by their labels, otherwise by their order. A single list without a label
     has the positive effects. Atoms without lists and labels say nothing of which is which.
     """
-    text = response.lower()
+    text = answer_part(response.lower(), names)
     lists = [
-        (found.start(), tuple(_groups(found.group(1), names)))
+        (found.start(), atoms)
         for found in _LIST.finditer(text)
-        if _groups(found.group(1), names) or _is_empty(found.group(1))
+        if (atoms := _listed(found[1], names)) or _is_empty(found[1])
     ]
     labels = [(found.start(), found.group(1)) for found in _LABEL.finditer(text)]
     both = {label for _, label in labels} == {"pos", "neg"}
@@ -151,20 +200,49 @@ def read_lists(response: str, names: Names) -> Lists | None:
     return Lists(*(parts if pos < neg else parts[::-1]))
 
 
+def _listed(inner: str, names: Names) -> tuple[Atom, ...]:
+    """Return the atoms of a list, or nothing where its words are not all of atoms."""
+    if atoms := _groups(inner, names):
+        return tuple(atoms)
+    parts = [tuple(_WORD.findall(part)) for part in _SEPARATOR.split(inner)]
+    given = [part for part in parts if part]
+    if all(len(part) - 1 == names.arity.get(part[0]) for part in given):
+        return tuple(part for part in given if len(part) == 1 or _may_be_meant(part, names))
+    return _in_turn(tuple(word for part in given for word in part), names)
+
+
+def _in_turn(words: Sequence[str], names: Names) -> tuple[Atom, ...]:
+    """Return the atoms that words are one after the other; nothing where some are no atom."""
+    atoms = []
+    place = 0
+    while place < len(words):
+        end = place + 1 + names.arity.get(words[place], len(words))
+        atom = tuple(words[place:end])
+        if end > len(words) or not names.objects.issuperset(atom[1:]):
+            return ()
+        atoms.append(atom)
+        place = end
+    return tuple(atoms)
+
+
 def _is_empty(inner: str) -> bool:
     return len(inner) <= _LONGEST_EMPTY and _EMPTY_LIST.fullmatch(inner) is not None
 
 
 def read_index(response: str) -> int | None:
-    """Return the index that a response gives: at its beginning, by its label, or as the last.
+    """Return the index that a response gives.
+
+    It stands after the last label such as "answer", else at the beginning, else after the last
+    label such as "index", else it is the last number.
 
     Numbers within names and within actions are none. ``8.0`` is 8, and ``8.5`` is no index.
     """
     text = _GROUP_WITH_NAME.sub(" ", response.lower())
+    answered = list(_ANSWERED_NUMBER.finditer(text))
     leading = _LEADING_NUMBER.match(text)
     labelled = list(_LABELLED_NUMBER.finditer(text))
     every = list(_NUMBER.finditer(text))
-    for found in (leading, *labelled[-1:], *every[-1:]):
+    for found in (*answered[-1:], leading, *labelled[-1:], *every[-1:]):
         if found:
             whole, rest = found.group(1), found.group(2)
             if len(whole) > 9 or (rest and rest.strip(".0")):

@@ -14,7 +14,9 @@ from benchmarks.systems.acpbench_hard.labels import NOT_VALIDATED
 from benchmarks.systems.acpbench_hard.scoring import FAILURES, score
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS
 
-VERSION = "1"
+# Version 2 of the validator reads labels before answers, lists without parentheses within, and no
+# remarks as atoms. Verdicts are logged, so runs with version 1 are verified by what it said.
+VERSION = "2"
 # What there is to say where no verdict was given.
 EMPTY: Json = {
     "reference": None, "corrected": None, "reasons": [], "marks": [], "failure": NOT_VALIDATED,

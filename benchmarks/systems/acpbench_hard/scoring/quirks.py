@@ -62,6 +62,13 @@ def _drop_none(work: AnswerCheck, response: str, finding: CorrectedScore) -> str
     return _NONE_WORD.sub("", response)
 
 
+def _drop_reasoning(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
+    if work.question.task == "val":
+        return response
+    part = corrected_reading.answer_part(response.lower(), _names(work))
+    return response[len(response) - len(part) :]
+
+
 def _keep_newlines(work: AnswerCheck, response: str, finding: CorrectedScore) -> str:
     return re.sub(r"(?<!\s)[^\S\n]*\n\s*", " . " if work.question.task == "val" else " ", response)
 
@@ -119,6 +126,7 @@ def _restore_case(work: AnswerCheck, response: str, finding: CorrectedScore) -> 
 _MENDING: dict[str, Callable[[AnswerCheck, str, CorrectedScore], str]] = {
     "none_spelling": _respell_none,
     "none_prefix": _drop_none,
+    "reasoning_read": _drop_reasoning,
     "newlines_deleted": _keep_newlines,
     "first_digits": _only_index,
     "prose_in_parentheses": _drop_prose,

@@ -23,6 +23,7 @@ QUIRKS: dict[str, str] = {
     "stored_incomplete": "What is stored is incomplete: an answer that is proven right scores 0.",
     "none_spelling": "Only a word that begins with None counts as None.",
     "none_prefix": "A word that begins with None counts as None, whatever follows.",
+    "reasoning_read": "Actions or atoms in the reasoning before the answer are read as the answer.",
     "newlines_deleted": "Newlines are deleted, which joins what stands around them.",
     "first_digits": "The first digits anywhere are the index.",
     "prose_in_parentheses": "Every text in parentheses counts as an action or atom.",

@@ -94,6 +94,18 @@ def test_reference_grammar(task: str, response: str, expected: object) -> None:
         ("I would rest now", []),
         ("rest", [("rest",)]),
         ("(sail a b", [("sail", "a", "b")]),
+        ("(sail this way) and (rest assured): (sail a b)", [("sail", "a", "b")]),
+        ("(sail x1 y1), (board a b)", [("sail", "x1", "y1"), ("board", "a", "b")]),
+        ("(sail moon mars)", [("sail", "moon", "mars")]),
+        ("sail (that is, by sea) a b", []),
+        ("[sail a b, rest, board c b]", [("sail", "a", "b"), ("rest",), ("board", "c", "b")]),
+        (
+            "(sail a b) is blocked.\n**Final answer:** (sail b c) (rest)",
+            [("sail", "b", "c"), ("rest",)],
+        ),
+        ("(sail a b) is blocked, so the answer is [board c b]", [("board", "c", "b")]),
+        ("Answer the question first: (sail a b).", [("sail", "a", "b")]),
+        ("(sail a b)\nAnswer: (see above)", [("sail", "a", "b")]),
     ],
 )
 def test_actions_are_found_whatever_surrounds_them(response: str, expected: object) -> None:
@@ -112,6 +124,14 @@ def test_actions_are_found_whatever_surrounds_them(response: str, expected: obje
         ("Nonetheless (on a)", ("on", "a")),
         ("(not (on a))", ("not", "on", "a")),
         ("no idea", None),
+        ("(at this moment) (on a)", ("on", "a")),
+        ("(at this moment) none", "none"),
+        ("(on a) holds already. Answer: (on b)", ("on", "b")),
+        ("(on a) holds already. The answer is the proposition on b.", ("on", "b")),
+        ("(on a) can hold. Answer: None", "none"),
+        ("The answer is not (on a). The answer is (on b).", ("on", "b")),
+        (r"(on a) holds; \boxed{(on b)}", ("on", "b")),
+        ("Answer: (on a)? It holds. Answer: (on b)", ("on", "b")),
     ],
 )
 def test_none_and_first_atom(response: str, expected: object) -> None:
@@ -132,6 +152,16 @@ A, B = (("on", "a"),), (("on", "b"),)
         ("Positive and negative effects: [(on a)] [None]", Lists(A, ())),
         ("[(on a)]", Lists(A, ())),
         ("[(on a),] [(on b)]", Lists(A, B)),
+        ("[on a] [on b]", Lists(A, B)),
+        (
+            "[on a, empty] [at a b; on b]",
+            Lists((("on", "a"), ("empty",)), (("at", "a", "b"), ("on", "b"))),
+        ),
+        ("[on a empty] [on, b]", Lists((("on", "a"), ("empty",)), B)),
+        ("[on the way] [on a] [on b]", Lists(A, B)),
+        ("[on x1] [on b]", Lists((("on", "x1"),), B)),
+        ("At first [(on b)] [(on a)], but no. Answer: [(on a)] [(on b)]", Lists(A, B)),
+        ("[(on b)] holds. Answer: positive [(on a)], negative [(on b)]", Lists(A, B)),
         ("(on a) and (on b)", None),
         ("None", None),
     ],
@@ -154,6 +184,8 @@ def test_lists_of_a_progression(response: str, expected: object) -> None:
         ("12.5", None),
         ("-1", -1),
         ('{"index": 4}', 4),
+        ("2 is no solution. So the answer is action 4.", 4),
+        (r"The first 2 work: $\boxed{4}$", 4),
         ("06", 6),
         ("four", None),
         ("9" * 5_000, None),
@@ -164,7 +196,21 @@ def test_index(response: str, expected: object) -> None:
 
 
 def test_long_answers_are_read_at_once() -> None:
-    for part in ("(", "(a ", "a", "( ", "9", "[] ", "none ", "é😀", "\n", "(not ", "answer  ", "*"):
+    for part in (
+        "(",
+        "(a ",
+        "a",
+        "( ",
+        "9",
+        "[] ",
+        "none ",
+        "é😀",
+        "\n",
+        "(not ",
+        "answer  ",
+        "answer: (a ",
+        "*",
+    ):
         text = part * (200_000 // len(part))
         for task in ("land", "app", "prog", "val", "just", "nexta"):
             read_reference(task, text)

@@ -1,10 +1,13 @@
 """Each peculiarity of the reference: what it makes of an answer, what is right, and its name."""
 
+import random
+
 import pytest
 
 from benchmarks.systems.acpbench_hard.pddl.instance import parse_plan, show_atom
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scoring import score
+from benchmarks.systems.acpbench_hard.scripted import random_answer, right_answer, write
 from tests.benchmarks.systems.acpbench_hard.public import questions
 
 
@@ -38,6 +41,15 @@ def find(task: str, domain: str, **wanted: bool) -> PlanningQuestion:
         ("reach", "blocksworld-4ops", "(on\nblock_2\nblock_2)", 0, 1, "newlines_deleted", None),
         ("reach", "blocksworld-4ops", "(on block_2\tblock_2)", 0, 1, "spaces", None),
         ("reach", "blocksworld-4ops", "on block_2 block_2", 0, 1, "no_parentheses", None),
+        (
+            "reach",
+            "blocksworld-4ops",
+            "(on block_2 block_1) can hold. Answer: (on block_2 block_2)",
+            0,
+            1,
+            "reasoning_read",
+            None,
+        ),
         ("nexta", "ferry", "None", 0, 0, "", "wrong_form"),
         ("nexta", "ferry", "I do not know.", 0, 0, "", "unparsed"),
         ("val", "ferry", "l1 fails at last, that is 4", 0, 1, "first_digits", None),
@@ -55,6 +67,25 @@ def test_both_scores_and_the_quirk(
     assert (verdict.reference, verdict.corrected) == (reference, corrected), verdict
     assert verdict.quirks == ((quirk,) if quirk else ()), verdict
     assert verdict.failure == failure, verdict
+
+
+def test_no_form_of_a_right_answer_loses_it() -> None:
+    """Remarks, labels after reasoning and lists without parentheses, in every task and domain."""
+    for question in questions().values():
+        rng = random.Random(1)
+        content = right_answer(question, rng)
+        right, wrong = write(content), write(random_answer(question, rng))
+        bare = right.replace("(", "").replace(")", "")
+        forms = [
+            f"(in this state) (at the goal) (on the table) {right}",
+            f"First, {wrong}: that fails (see the state). Answer: {right}",
+            f"{wrong} fails.\n\n**Final Answer:** {right}.",
+            f"{wrong} is no solution. So the answer is {right}",
+            f"{wrong} fails; $\\boxed{{{right}}}$",
+            bare if isinstance(content, tuple) else f"[{bare}]",
+        ]
+        for form in forms:
+            assert score(question, form).corrected == 1, (form, right)
 
 
 def test_what_is_stored_can_be_incomplete() -> None:
