@@ -24,6 +24,7 @@ from benchmarks.core.ports.people import Mode, People, Place
 from benchmarks.core.ports.prompts import Prompts
 from benchmarks.core.ports.published import PaperPreset, PaperStatements, Published
 from benchmarks.core.ports.training_rows import TrainingRows
+from benchmarks.core.ports.validity import Validity
 from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, Task, Turn
 
 # Under this name the settings of an episode say which version of its prompts it uses, where a run
@@ -193,6 +194,8 @@ class System:
     published: tuple[Published, ...] = ()
     paper: PaperStatements = PaperStatements()
     presets: tuple[PaperPreset, ...] = ()
+    # What its datasets are certified by; None where agents are not ranked on them.
+    validity: Validity | None = None
     prompts: Prompts | None = None
     importer: Importer | None = None
     labels: Labels = Labels()

@@ -20,6 +20,7 @@ from benchmarks.systems.acpbench_hard.people import PEOPLE
 from benchmarks.systems.acpbench_hard.published import PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.acpbench_hard.scripted import POLICIES
 from benchmarks.systems.acpbench_hard.settings import SETTINGS
+from benchmarks.systems.acpbench_hard.validity import VALIDITY
 from benchmarks.systems.acpbench_hard.verdicts import parse_answer, parse_verdict
 
 
@@ -52,6 +53,7 @@ class ACPBenchHard(System):
     faults = FAULTS
     displays = DISPLAYS
     demo = samples.DEMO
+    validity = VALIDITY
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         return episode.episode(task, settings, rng)

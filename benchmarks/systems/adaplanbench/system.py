@@ -17,6 +17,7 @@ from benchmarks.systems.adaplanbench.people import PEOPLE
 from benchmarks.systems.adaplanbench.protocol import SETTINGS
 from benchmarks.systems.adaplanbench.published import PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.adaplanbench.rejudging import REJUDGING
+from benchmarks.systems.adaplanbench.validity import VALIDITY
 
 
 class AdaPlanBench(AdaPlanBenchBase):
@@ -31,6 +32,7 @@ class AdaPlanBench(AdaPlanBenchBase):
     displays = DISPLAYS
     demo = DEMO
     rejudging: Rejudging | None = REJUDGING
+    validity = VALIDITY
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         off = {"world_only": "user_judge", "user_only": "world_judge"}

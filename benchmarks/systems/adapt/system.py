@@ -17,6 +17,7 @@ from benchmarks.systems.adapt.people import PEOPLE
 from benchmarks.systems.adapt.published import PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.adapt.scripted import AGENT_POLICY, PERSONA_POLICY, POLICIES
 from benchmarks.systems.adapt.settings import SETTINGS
+from benchmarks.systems.adapt.validity import VALIDITY
 
 SAMPLES = 4
 
@@ -45,6 +46,7 @@ class Adapt(System):
     paper = PAPER
     presets = PRESETS
     demo = DEMO
+    validity = VALIDITY
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("",)

@@ -21,6 +21,7 @@ from benchmarks.systems.planbench_xl.published import PRESETS, PUBLISHED
 from benchmarks.systems.planbench_xl.recordings.replay import replay_recordings
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
+from benchmarks.systems.planbench_xl.validity import VALIDITY
 
 
 class PlanBenchXL(System):
@@ -48,6 +49,7 @@ class PlanBenchXL(System):
     faults = FAULTS
     displays = DISPLAYS
     demo = DEMO
+    validity = VALIDITY
 
     def seats(self, role: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("",)

@@ -21,6 +21,7 @@ from benchmarks.systems.sda_planner.repair.graph_files import parse_edges
 from benchmarks.systems.sda_planner.scripted import POLICIES
 from benchmarks.systems.sda_planner.settings import SETTINGS
 from benchmarks.systems.sda_planner.steps import parse_choice, parse_corrective, parse_plan
+from benchmarks.systems.sda_planner.validity import VALIDITY
 
 
 class SDAPlanner(System):
@@ -53,6 +54,7 @@ class SDAPlanner(System):
     faults = FAULTS
     displays = DISPLAYS
     demo = DEMO
+    validity = VALIDITY
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         return episode.episode(task, settings, rng)
