@@ -29,7 +29,6 @@ from benchmarks.systems.adapt.lexicon import (
     about_rule,
     answer_text,
     answers,
-    asks_about_state,
 )
 from benchmarks.systems.adapt.preferences import Preference, RuleNames, RuleReader, preferences_of
 from benchmarks.systems.adapt.recipes import Cook, Rates
@@ -239,17 +238,19 @@ def persona(task: Task, parameters: Json) -> Answerer:
 
     def rule(ask: Ask, seed: int) -> Answer:
         question = ask.context["question"]
-        disclosed = [] if asks_about_state(question) else answers(question, held, inventory)
+        disclosed = answers(question, held, inventory, task.payload["expects"])
         reply = {
             "answer": answer_text(question, disclosed),
             "preferences": [p.n for p in disclosed],
         }
         return Answer(json.dumps(reply, ensure_ascii=False))
 
-    return Scripted("lexicon-persona", VERSION, rule, parameters)
+    return Scripted("lexicon-persona", PERSONA_VERSION, rule, parameters)
 
 
+# Version 1 took "Are there toppings you would like?" for a question about the kitchen.
 VERSION = "1"
+PERSONA_VERSION = "2"
 AGENT_POLICY, PERSONA_POLICY = "cook", "lexicon-persona"
 POLICIES: Mapping[str, ScriptedPolicy] = {
     AGENT_POLICY: ScriptedPolicy(
@@ -261,6 +262,6 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         {**asdict(Rates()), "questions": dict(QUESTIONS)},
     ),
     PERSONA_POLICY: ScriptedPolicy(
-        PERSONA_POLICY, "persona", "Lexicon persona", VERSION, persona, {}, "lexicon"
+        PERSONA_POLICY, "persona", "Lexicon persona", PERSONA_VERSION, persona, {}, "lexicon"
     ),
 }

@@ -1,6 +1,9 @@
 """The persona that answers by a lexicon: which preferences a question asks for."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from benchmarks.systems.adapt.lexicon import (
     LOOK_YOURSELF,
@@ -10,7 +13,9 @@ from benchmarks.systems.adapt.lexicon import (
     asks_about_state,
     stem,
 )
-from tests.benchmarks.systems.adapt.kitchens import inventory, preferences
+from tests.benchmarks.systems.adapt.kitchens import goal, inventory, preferences
+
+QUESTIONS = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -33,6 +38,30 @@ def test_what_a_question_discloses(question, persona, told):
     assert [p.n for p in found] == told
     words = answer_text(question, found)
     assert words == (" ".join(p.text for p in found) or NO_PREFERENCE)
+
+
+def told(persona, meal, question):
+    return [p.n for p in answers(question, preferences(persona), inventory(), goal(meal).expects)]
+
+
+def test_ordinary_questions_are_answered():
+    """The half of the questions that was out of sight measures the rule: docs/asking-agents.md."""
+    shares = {
+        half: sum(
+            not set(right).isdisjoint(told(persona, meal, question))
+            for persona, meal, right, question in QUESTIONS[half]
+        )
+        for half in ("in_sight", "held_back")
+    }
+    assert {half: len(QUESTIONS[half]) for half in shares} == {"in_sight": 62, "held_back": 62}
+    assert shares == {"in_sight": 62, "held_back": 59}
+
+
+@pytest.mark.parametrize("question", QUESTIONS["kitchen"])
+@pytest.mark.parametrize("meal", ["eggs", "toast_coffee", "parfait", "cereal_coffee", "tea_toast"])
+def test_questions_about_the_kitchen_disclose_nothing(question, meal):
+    assert not any(told(persona, meal, question) for persona in range(1, 17))
+    assert answer_text(question, []) == LOOK_YOURSELF
 
 
 @pytest.mark.parametrize("question", ["Is the stove on?", "Where is the milk?", "Do we have eggs?"])
