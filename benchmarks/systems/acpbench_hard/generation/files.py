@@ -31,6 +31,7 @@ from benchmarks.systems.acpbench_hard.generation.text import (
     TextError,
     read_templates,
 )
+from benchmarks.systems.acpbench_hard.pddl.domain import Domain, read_domain
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
 from benchmarks.systems.acpbench_hard.pddl.grounding import Declined
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
@@ -120,36 +121,75 @@ def load_source(
 
     Raises ``PddlError``, ``TextError``, ``TooLarge`` or ``Declined`` with what is wrong.
     """
-    texts = domain.read_text(encoding="utf-8"), problem.read_text(encoding="utf-8")
-    instance = read_instance(*texts)
-    phrases = domain.parent / TEXT
-    templates = read_templates(phrases, instance.domain) if phrases.is_file() else Templates()
+    text = _read(domain)
+    templates = _load_templates(domain.parent / TEXT, read_domain(text))
+    return _load_problem(text, templates, problem, difficulty, most_states, nodes)
+
+
+def _read(path: Path) -> str:
+    if path.stat().st_size > MOST_BYTES:
+        raise PddlError(f"the file has more than {MOST_BYTES >> 20} MB")
+    return path.read_text(encoding="utf-8")
+
+
+def _load_templates(path: Path, domain: Domain) -> Templates:
+    return read_templates(path, domain) if path.is_file() else Templates()
+
+
+def _load_problem(
+    domain_text: str,
+    templates: Templates,
+    path: Path,
+    difficulty: Difficulty,
+    most_states: int,
+    nodes: int,
+) -> Source:
+    text = _read(path)
+    instance = read_instance(domain_text, text)
+    named = instance.of_domain
+    if named and named != instance.domain.name:
+        raise PddlError(f"problem, :domain: it is of {named}, not of {instance.domain.name}")
     space: KnownSpace
     try:
         space = StateSpace(instance, most_states)
     except TooLarge:
         space = SearchedSpace(instance, nodes)
-    return Source(*texts, space, Describer(instance.domain, templates), difficulty)
+    return Source(domain_text, text, space, Describer(instance.domain, templates), difficulty)
+
+
+_FAULTS = FileRefused, PddlError, TextError, UnicodeDecodeError, OSError
+
+
+def _note_fault(path: Path, error: Exception, faults: Problems) -> None:
+    """Note a fault of a file under the name of that file."""
+    if isinstance(error, OSError):
+        faults.add(path.name, "a file that can be read", Unquoted(error.strerror or "none"))
+    else:
+        faults.add(path.name, "a file without a fault", Unquoted(str(error)))
 
 
 def _load(
     domain: Path, problems: Sequence[Path], difficulty: Difficulty, most_states: int, nodes: int
 ) -> tuple[list[Source], list[str]]:
     faults, sources, left_out = Problems(), [], []
+    phrases, templates = domain.parent / TEXT, Templates()
+    try:
+        domain_text = _read(domain)
+        parsed = read_domain(domain_text)
+    except _FAULTS as error:
+        _note_fault(domain, error, faults)
+        faults.check()
+    try:
+        templates = _load_templates(phrases, parsed)
+    except _FAULTS as error:
+        _note_fault(phrases, error, faults)
     for path in problems:
         try:
-            for one in (domain, path):
-                if one.stat().st_size > MOST_BYTES:
-                    raise TextError(f"{one.name} has more than {MOST_BYTES >> 20} MB")
-            source = load_source(domain, path, difficulty, most_states, nodes)
+            source = _load_problem(domain_text, templates, path, difficulty, most_states, nodes)
         except (TooLarge, Declined) as error:
             left_out.append(f"{path.name}: {error}")
-        except FileRefused as refused:
-            faults.extend(refused)
-        except (PddlError, TextError, UnicodeDecodeError) as error:
-            faults.add(path.name, "PDDL and templates without a fault", Unquoted(str(error)))
-        except OSError as error:
-            faults.add(path.name, "files to read", Unquoted(error.strerror or "none"))
+        except _FAULTS as error:
+            _note_fault(path, error, faults)
         else:
             try:
                 solvable = source.space.solvable

@@ -83,7 +83,7 @@ class Source:
             depth += {"(": 1, ")": -1}.get(self.problem[end], 0)
             if not depth:
                 break
-        init = " ".join(show_atom(atom) for atom in sorted(state))
+        init = " ".join([*self.instance.values, *map(show_atom, sorted(state))])
         return f"{self.problem[: start.start()]}(:init {init}){self.problem[end + 1 :]}"
 
 

@@ -2,7 +2,7 @@
 
 Questions are generated only where their answers are known. In a space that was explored to its end
 everything is: what can be reached, how far the goal is, and what no way to it can avoid. Larger
-problems are searched instead (``searched.py``).
+problems are searched instead (``bounded_space.py``).
 """
 
 import random
@@ -17,10 +17,13 @@ from typing import Protocol
 from benchmarks.core.errors import CoreError
 from benchmarks.systems.acpbench_hard.pddl.conditions import Atom, Case, Template
 from benchmarks.systems.acpbench_hard.pddl.domain import Types
+from benchmarks.systems.acpbench_hard.pddl.grounding import ground
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, State
 
 MOST_STATES = 20_000
 MOST_GROUND = 50_000
+# Draws, for each action of a domain, of objects with which it is never reached.
+NEVER_SEED, NEVER_DRAWS = 1, 200
 # Actions that are tried in all states of a space; beyond that, searches are quicker.
 MOST_TRIED = 20_000_000
 # How often a walk to the goal strays, and how much longer than a shortest plan it may become.
@@ -131,12 +134,38 @@ def ground_atoms(instance: Instance) -> list[Atom]:
 
 
 def ground_actions(instance: Instance) -> list[Atom]:
-    """Return every well-typed action, whether or not it can ever be performed."""
+    """Return every well-typed action, whether or not it can ever be performed.
+
+    Where there are too many, such as in domains without types, these are the actions that delete
+    relaxation reaches, and a sample of those that it does not reach.
+    """
     found: list[Atom] = []
-    for name, action in instance.domain.actions.items():
-        kinds = tuple(types for _, types in action.parameters)
-        found += [(name, *values) for values in _values(instance, kinds, len(found))]
+    try:
+        for name, action in instance.domain.actions.items():
+            kinds = tuple(types for _, types in action.parameters)
+            found += [(name, *values) for values in _values(instance, kinds, len(found))]
+    except TooLarge:
+        reached = ground(instance).names
+        return sorted(reached | _never_reached(instance, reached))
     return found
+
+
+def _never_reached(instance: Instance, reached: frozenset[Atom]) -> set[Atom]:
+    """Return some well-typed actions that are not reached.
+
+    Their objects stand at the same places of actions that are, so that they differ from these by
+    what never changes, such as the map, and not by what an object is.
+    """
+    rng = random.Random(NEVER_SEED)
+    found: set[Atom] = set()
+    for name, action in instance.domain.actions.items():
+        known = [one[1:] for one in reached if one[0] == name]
+        choices = [sorted(set(column)) for column in zip(*known, strict=True)] or [
+            typed_objects(instance, types) for _, types in action.parameters
+        ]
+        if all(choices):
+            found.update((name, *map(rng.choice, choices)) for _ in range(NEVER_DRAWS))
+    return found - reached
 
 
 def _values(instance: Instance, kinds: tuple[Types, ...], so_far: int) -> Iterator[tuple[str, ...]]:

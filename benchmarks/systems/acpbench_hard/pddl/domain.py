@@ -183,15 +183,16 @@ def _read_predicates(
             raise PddlError(f"domain, :predicates: expected (NAME …), found {show(part)}")
         name = read_name(part[0], "domain, :predicates")
         where = f"predicate {name}"
-        wanted = tuple(types for _, types in read_parameters(part[1:], ancestors, where))
+        # A predicate may repeat a variable: only the number and types of its places count.
+        wanted = tuple(types for _, types in _read_variables(part[1:], ancestors, where))
         if found.setdefault(name, wanted) != wanted:
             raise PddlError(f"{where}: declared twice with different parameters")
     return found
 
 
-def read_parameters(
+def _read_variables(
     parts: Expression, ancestors: dict[str, frozenset[str]], where: str
-) -> tuple[tuple[str, Types], ...]:
+) -> list[tuple[str, Types]]:
     """Return variables with their types."""
     found = _read_list(parts, where)
     for variable, types in found:
@@ -200,9 +201,7 @@ def read_parameters(
         for one in types:
             if one not in ancestors:
                 raise PddlError(f"{where}: the type {one} of {variable} is not declared")
-    if len({variable for variable, _ in found}) != len(found):
-        raise PddlError(f"{where}: a variable is declared twice")
-    return tuple(found)
+    return found
 
 
 def _read_action(
@@ -228,7 +227,9 @@ def _read_action(
     given = parts.get(":parameters", [])
     if not isinstance(given, list):
         raise PddlError(f"{where}: expected parameters in parentheses, found {show(given)}")
-    parameters = read_parameters(given, ancestors, where)
+    parameters = tuple(_read_variables(given, ancestors, where))
+    if len(dict(parameters)) != len(parameters):
+        raise PddlError(f"{where}: a variable is declared twice")
     numbers = {variable: number for number, (variable, _) in enumerate(parameters)}
 
     def read_term(value: Any, place: str) -> Term:

@@ -71,6 +71,11 @@ def read_name(value: Any, where: str) -> str:
     raise PddlError(f"{where}: expected a name, found {show(value)}")
 
 
+def text_of(value: Any) -> str:
+    """Return an expression as PDDL, all of it."""
+    return value if isinstance(value, str) else f"({' '.join(map(text_of, value))})"
+
+
 def show(value: Any) -> str:
     """Return an expression as text, cut where it is long."""
     parts: list[str] = []

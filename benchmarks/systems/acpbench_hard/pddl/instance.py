@@ -27,6 +27,7 @@ from benchmarks.systems.acpbench_hard.pddl.expressions import (
     read_expression,
     read_name,
     show,
+    text_of,
 )
 
 MOST_OBJECTS = 20_000
@@ -54,13 +55,19 @@ def parse_plan(text: str) -> tuple[Atom, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A problem. ``goal`` lists conjunctions of which one must hold; all objects have types."""
+    """A problem. ``goal`` lists conjunctions of which one must hold; all objects have types.
+
+    ``of_domain`` is the domain that the problem names, empty where it names none. ``values`` are
+    the values of functions at the beginning, in PDDL; no action is chosen by them.
+    """
 
     domain: Domain
     name: str
     objects: dict[str, Types]
     init: State
     goal: tuple[Case, ...]
+    of_domain: str = ""
+    values: tuple[str, ...] = ()
 
     def fault_of_action(self, action: Atom) -> str:
         """Say why a text is no action of this problem; empty where it is one."""
@@ -175,6 +182,7 @@ def read_instance(domain_text: str, problem_text: str) -> Instance:
     objects = dict(domain.constants)
     atoms: Expression = []
     goal: Any = None
+    of_domain = ""
     for section in sections:
         match section[0]:
             case ":objects":
@@ -188,7 +196,9 @@ def read_instance(domain_text: str, problem_text: str) -> Instance:
                 if goal is not None or len(section) != 2:
                     raise PddlError("problem: expected one goal of one condition")
                 goal = section[1]
-            case ":domain" | ":requirements" | ":metric":
+            case ":domain":
+                of_domain = read_name(section[1] if len(section) == 2 else "", "problem, :domain")
+            case ":requirements" | ":metric":
                 continue
             case other:
                 raise PddlError(f"problem: the section {show(other)} is not supported")
@@ -215,15 +225,17 @@ def read_instance(domain_text: str, problem_text: str) -> Instance:
                 raise PddlError(f"{where}: there is no object {show(term)}")
         return tuple(value)
 
-    init = set()
+    init, values = set(), []
     for part in atoms:
         if not isinstance(part, list):
             raise PddlError(f"problem, :init: expected an atom, found {show(part)}")
         # Numbers such as (= (total-cost) 0) belong to costs.
-        if part[:1] != ["="]:
+        if part[:1] == ["="]:
+            values.append(text_of(part))
+        else:
             init.add(read_atom(part, "problem, :init"))
     cases = read_condition(goal, read_atom, read_term, "problem, :goal")
-    return Instance(domain, name, objects, frozenset(init), cases)
+    return Instance(domain, name, objects, frozenset(init), cases, of_domain, tuple(values))
 
 
 @lru_cache(maxsize=64)
