@@ -96,6 +96,32 @@ class Grouping:
     key: str = ""
 
 
+@dataclass(frozen=True)
+class BracketSide:
+    """One assumption about agents, and the scripts that act by it."""
+
+    name: str
+    title: str
+    help: str
+    scripts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Scripts with opposite assumptions about agents: an order holds only where all sides have it.
+
+    ``factors`` names the factors whose values are ranked so. The scripts of the sides correspond by
+    their place: the n-th of each differ in the assumption alone.
+    """
+
+    factors: tuple[str, ...]
+    sides: tuple[BracketSide, ...]
+
+    def side_of(self, script: str) -> BracketSide | None:
+        """Return the side that a script is on; None where it is on none."""
+        return next((side for side in self.sides if script in side.scripts), None)
+
+
 def filled(roles: Iterable[str]) -> str:
     """Return roles that people fill, as the value of a factor; empty for none."""
     return " + ".join(roles)
@@ -108,7 +134,7 @@ class Comparisons:
     ``factors`` are what runs are varied in, ``contrasts`` what conditions vary. ``refinement`` is
     the setting that grants extra turns with feedback on the rubric. ``feedback_ratings`` are
     questions to people on how good the feedback to agents is, by key. ``groups`` are what tasks
-    differ in, by name.
+    differ in, by name. ``bracket`` are scripts that must agree before a sentence ranks.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -117,3 +143,4 @@ class Comparisons:
     refinement: str = ""
     feedback_ratings: Mapping[str, Measure] = field(default_factory=dict)
     groups: Mapping[str, Grouping] = field(default_factory=dict)
+    bracket: Bracket | None = None

@@ -90,7 +90,10 @@ class Asks:
             "restart", instruction=self.play.instruction, plan=number_plan(plan),
             number=error["t"], step=error["text"], message=error["message"],
         )  # fmt: skip
-        return self._ask(RESTART, Expect(PLAN), text, failure=_failure(error))
+        return self._ask(
+            RESTART, Expect(PLAN), text, failure=_failure(error),
+            plan=[step.to_json() for step in plan],
+        )  # fmt: skip
 
     def remainder(self, error: Json) -> Ask:
         """Ask for all steps from the failed one on."""
@@ -112,7 +115,7 @@ class Asks:
         )  # fmt: skip
         return self._ask(
             WINDOW, Expect(REMAINDER), text, failure=_failure(error),
-            diagnosis=self._missing_condition(diagnosis),
+            diagnosis=self._missing_condition(diagnosis), start=diagnosis.t_start,
             window=[step.to_json() for step in window],
             failed_at=diagnosis.t_error - diagnosis.t_start,
         )  # fmt: skip
@@ -125,12 +128,12 @@ class Asks:
         )  # fmt: skip
         return self._ask(
             CORRECTIVE, Expect(CORRECTIVE), text, failure=_failure(error),
-            diagnosis=self._missing_condition(diagnosis),
+            diagnosis=self._missing_condition(diagnosis), start=diagnosis.t_start,
             window=[step.to_json() for step in window],
         )  # fmt: skip
 
-    def choice(self, error: Json, paths: Sequence[Path], rest: Sequence[Step]) -> Ask:
-        """Ask which of several ways to go on is best."""
+    def choice(self, error: Json, start: int, paths: Sequence[Path], rest: Sequence[Step]) -> Ask:
+        """Ask which of several ways to go on from step ``start`` (from 1) is best."""
         plans = [[*path.steps, *rest] for path in paths]
         options = "\n\n".join(
             f"Plan {number}\n{number_plan(plan)}" for number, plan in enumerate(plans, 1)
@@ -145,7 +148,7 @@ class Asks:
         ]
         return self._ask(
             CHOICE, Expect(CHOICE, {"options": len(paths)}), text, failure=_failure(error),
-            options=listed, rest=[step.to_json() for step in rest],
+            options=listed, rest=[step.to_json() for step in rest], start=start,
         )  # fmt: skip
 
     def _around(self) -> dict[str, str]:

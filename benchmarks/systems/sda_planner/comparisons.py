@@ -2,6 +2,7 @@
 
 from benchmarks.core.ports.comparisons import Caption, Comparisons, Factor, Grouping
 from benchmarks.systems.sda_planner.labels import GROUP_VALUES, GROUPS
+from benchmarks.systems.sda_planner.scripted import BRACKET
 
 FACTORS: tuple[Factor, ...] = (
     Factor(
@@ -81,4 +82,5 @@ FACTORS: tuple[Factor, ...] = (
 COMPARISONS = Comparisons(
     factors=FACTORS,
     groups={name: Grouping(title, GROUP_VALUES) for name, title in GROUPS.items()},
+    bracket=BRACKET,
 )

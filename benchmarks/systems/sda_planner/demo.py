@@ -11,7 +11,7 @@ PLANNERS = {
     LOCAL: "local planner",
     SDA: "SDA-Planner",
 }
-AGENTS = ("errors-60", "errors-100")
+AGENTS = ("errors-60", "stubborn-60")
 
 DEMO = (
     DemoDataset(

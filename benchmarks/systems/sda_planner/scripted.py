@@ -1,18 +1,22 @@
 """Scripted agents: they know a task's demonstration, and make mistakes at stated rates.
 
-A plan is the demonstration with up to ``max_errors`` mistakes, each made with the chance ``rate``
-and of a kind drawn at random. Later replies of an episode are drawn anew at half the rate, and set
-the failure that they are told of right with the chance ``fix``. Everything follows from the seed of
-the call. Of the house they know what stands where at the start; nobody tells them of injected
-errors.
+A first plan is the demonstration with up to ``max_errors`` mistakes, each made with the chance
+``rate`` and of a kind drawn at random. Two scripts bracket what a model does when it is asked again
+(`BRACKET`). The fresh one writes from the demonstration, with mistakes at half the rate. The
+stubborn one keeps the plan that failed and repairs the failed step alone, alike each time, as a
+model at temperature 0 does. Both repair a failure with the chance ``fix``, and every planner is
+answered from the same knowledge: the demonstration, or the plan that failed. Of the house they know
+what stands where at the start; nobody tells them of injected errors.
 """
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.digests import canonical_json
+from benchmarks.core.digests import canonical_json, derive_seed
+from benchmarks.core.ports.comparisons import Bracket, BracketSide
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
 from benchmarks.systems.sda_planner import asks
@@ -29,6 +33,7 @@ from benchmarks.systems.sda_planner.repair.graph import HOLD, POS, builtin_graph
 from benchmarks.systems.sda_planner.steps import (
     CLOSE,
     FIND,
+    MAX_CORRECTIVE,
     OFF,
     ON,
     OPEN,
@@ -39,7 +44,7 @@ from benchmarks.systems.sda_planner.steps import (
     write_plan,
 )
 
-VERSION = "1"
+VERSION = "2"
 FIX, MAX_ERRORS = 0.7, 2
 LOOKED_INTO = 3  # receptacles that a repair looks into for a thing that is not in its place
 
@@ -53,6 +58,7 @@ class Memory:
 
     def __init__(self, task: Task) -> None:
         trial: Json = task.payload
+        self.task = task.id
         scene = task.shared["scenes"][trial["scene"]["floor_plan"]]
         self.house = House.of(trial, scene)
         self.gold = [Step.of(step) for step in trial["gold"]]
@@ -329,28 +335,103 @@ def correct(context: Json) -> Plan:
 
 def reply(memory: Memory, ask: Ask, seed: int, parameters: Json) -> str:
     """Return the text of a reply."""
-    rng = random.Random(seed)
-    context, rate = ask.context, float(parameters["rate"])
+    context = ask.context
     purpose = context["purpose"]
     if purpose == asks.GRAPH:
         edges = builtin_graph().to_json()["skills"][context["skill"]]
         return canonical_json(edges[context["kind"]])
-    if purpose == asks.CHOICE:
-        return "1"
+    rng = random.Random(seed)
     if purpose == asks.WHOLE:
+        rate = float(parameters["rate"])
         return write_plan(perturb(memory, memory.gold, rate, rng, parameters))
+    if parameters.get("stubborn"):
+        return _keep_plan(memory, context, parameters)
+    return _write_anew(memory, context, rng, parameters)
+
+
+def _write_anew(memory: Memory, context: Json, rng: random.Random, parameters: Json) -> str:
+    """Answer from the demonstration, with mistakes drawn anew at half the rate."""
+    purpose, executed = context["purpose"], [Step.of(step) for step in context["executed"]]
+    if purpose == asks.CHOICE:
+        return _closest(context, gold_left(memory, executed[: context["start"] - 1]))
+
+    def written(plan: Plan) -> Plan:
+        rate = float(parameters["rate"]) / 2
+        return perturb(memory, plan, rate, rng, parameters) if plan else plan
+
     fixes = rng.random() < float(parameters.get("fix", FIX))
+    if purpose == asks.RESTART:
+        return write_plan(written(memory.gold))
+    if purpose == asks.REST:
+        repair = fix(memory, context) if fixes else []
+        return write_plan(_joined(repair, written(gold_left(memory, executed))))
+    window = _gold_window(memory, context, executed)
+    if purpose == asks.WINDOW:
+        keys = [step.item_key for step in window]
+        failed = Step.of(context["failure"]["step"]).item_key
+        place = keys.index(failed) if failed in keys else 0
+        repair = correct(context) if fixes else []
+        return write_plan(written([*window[:place], *repair, *window[place:]]))
+    if not fixes:
+        return "none"
+    have = [Step.of(step).item_key for step in context["window"]]
+    missing = [step for step in written(window) if step.item_key not in have]
+    corrective = list(dict.fromkeys([*correct(context), *missing]))
+    return write_plan(corrective[:MAX_CORRECTIVE])
+
+
+def _keep_plan(memory: Memory, context: Json, parameters: Json) -> str:
+    """Answer from the plan that failed; the same failure is answered alike each time."""
+    purpose, failure = context["purpose"], context["failure"]
+    plan, at = [Step.of(step) for step in context["plan"]], int(failure["t"]) - 1
+    if purpose == asks.CHOICE:
+        return _closest(context, plan[context["start"] - 1 :])
+    told = canonical_json([failure["step"], failure["message"]])
+    chance = random.Random(derive_seed(0, memory.task, told)).random()
+    fixes = chance < float(parameters.get("fix", FIX))
     if purpose == asks.CORRECTIVE:
         return write_plan(correct(context)) if fixes else "none"
-    if purpose == asks.RESTART:
-        return write_plan(perturb(memory, memory.gold, rate / 2, rng, parameters))
     if purpose == asks.WINDOW:
-        window, at = [Step.of(step) for step in context["window"]], context["failed_at"]
-        return write_plan([*window[:at], *(correct(context) if fixes else []), *window[at:]])
-    repair = fix(memory, context) if fixes else []
-    left = gold_left(memory, [Step.of(step) for step in context["executed"]])
-    left = perturb(memory, left, rate / 2, rng, parameters) if left else left
-    return write_plan(_joined(repair, left))
+        window, place = [Step.of(step) for step in context["window"]], context["failed_at"]
+        return write_plan([*window[:place], *(correct(context) if fixes else []), *window[place:]])
+    if purpose == asks.RESTART:
+        repair = fix(memory, _before_failure(context, plan[:at])) if fixes else []
+        return write_plan([*plan[:at], *_joined(repair, plan[at:])])
+    return write_plan(_joined(fix(memory, context) if fixes else [], plan[at:]))
+
+
+def _closest(context: Json, wanted: Sequence[Step]) -> str:
+    """Return the number of the option that is most like the steps wanted; the earlier of equals."""
+    rest = [Step.of(step) for step in context["rest"]]
+    keys = [step.item_key for step in wanted]
+
+    def likeness(option: Json) -> float:
+        plan = [*(Step.of(step) for step in option["steps"]), *rest]
+        return SequenceMatcher(None, [step.item_key for step in plan], keys, False).ratio()
+
+    options = context["options"]
+    return str(1 + max(range(len(options)), key=lambda number: likeness(options[number])))
+
+
+def _gold_window(memory: Memory, context: Json, executed: Sequence[Step]) -> Plan:
+    """Return what the demonstration has in place of the window: up to where the rest goes on."""
+    window = context["window"]
+    left = gold_left(memory, executed[: context["start"] - 1])
+    rest = [Step.of(step) for step in context["plan"]][context["start"] - 1 + len(window) :]
+    while left and rest and left[-1].item_key == rest[-1].item_key:
+        left, rest = left[:-1], rest[:-1]
+    return left
+
+
+def _before_failure(context: Json, done: Plan) -> dict[str, Any]:
+    """Return the context of a failure in a house that is put back and played up to it.
+
+    Nothing has fallen there, and what the plan takes and does not put down is in the hand.
+    """
+    held = ""
+    for step in done:
+        held = step.id if step.skill == PICK else "" if step.skill == PUT else held
+    return {**context, "executed": [step.to_json() for step in done], "held": held}
 
 
 def _joined(repair: Plan, rest: Plan) -> Plan:
@@ -381,9 +462,28 @@ def _policy(name: str, title: str, rate: float, **more: Any) -> ScriptedPolicy:
 POLICIES: Mapping[str, ScriptedPolicy] = {
     policy.name: policy
     for policy in (
-        _policy("errors-60", "Demonstration with mistakes, rate 0.6", 0.6),
+        _policy("errors-60", "Fresh, mistakes at rate 0.6", 0.6),
+        _policy("stubborn-60", "Stubborn, mistakes at rate 0.6", 0.6, stubborn=True),
         _policy("demonstration", "Demonstration", 0.0),
-        _policy("errors-30", "Demonstration with mistakes, rate 0.3", 0.3),
-        _policy("errors-100", "Demonstration with mistakes, rate 1", 1.0),
+        _policy("errors-30", "Fresh, mistakes at rate 0.3", 0.3),
+        _policy("stubborn-30", "Stubborn, mistakes at rate 0.3", 0.3, stubborn=True),
+        _policy("errors-100", "Fresh, mistakes at rate 1", 1.0),
+        _policy("stubborn-100", "Stubborn, mistakes at rate 1", 1.0, stubborn=True),
     )
 }
+
+BRACKET = Bracket(
+    factors=("planner", "adaptation", "search_tree"),
+    sides=(
+        BracketSide(
+            "fresh", "Fresh",
+            "Asked again, the script writes anew from the demonstration, at half its error rate.",
+            ("errors-30", "errors-60", "errors-100"),
+        ),
+        BracketSide(
+            "stubborn", "Stubborn",
+            "Asked again, the script keeps its plan and repairs the failed step, alike each time.",
+            ("stubborn-30", "stubborn-60", "stubborn-100"),
+        ),
+    ),
+)  # fmt: skip

@@ -61,6 +61,11 @@ class Step:
         """The thing that the step is about, as precisely as it says."""
         return self.id or self.type
 
+    @property
+    def item_key(self) -> tuple[str, str]:
+        """The skill with the thing that it is about: steps with one key do the same."""
+        return self.skill, self.item
+
     def to_json(self) -> list[str]:
         return [self.skill, self.type, self.id]
 

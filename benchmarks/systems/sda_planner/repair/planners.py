@@ -196,7 +196,7 @@ def _rebuild(
         play.counts["tree_limited"] += tree.limited
         number = 0
         if len(tree.paths) > 1:
-            reply = yield from _put(play, asks.choice(error, tree.paths, rest))
+            reply = yield from _put(play, asks.choice(error, start, tree.paths, rest))
             number = reply.value - 1 if reply.readable else 0
             correction["choice_unread"] = not reply.readable
         if tree.paths:
