@@ -179,8 +179,8 @@ def run_row(run: Run, progress: Any) -> dict[str, Any]:
 router = Router(tags=["Runs"])
 # What the metrics of all systems have; the run itself can be looked up.
 REMEDY = (
-    "Name judges that can under roles, such as endpoint:NAME, or send accept_undefined: true to "
-    "start all the same."
+    "Choose a language model as judge under roles, such as endpoint:NAME, or send "
+    "accept_undefined: true to start anyway."
 )
 _SHARED = frozenset(
     {*MetricsOut.model_fields, "dataset", "agent", "level", "condition", "seed"} - {"details"}

@@ -23,6 +23,7 @@ from benchmarks.roles.services import assign_roles
 
 # The kinds of answerers that write plans of their own.
 AUTHORS = ("endpoint", "human")
+FREE_PLANS = "Scripts cannot read free plans"
 # Constraints without an "about" are decided by their text; so many of them are looked at.
 MOST_TEXTS = 2000
 
@@ -39,16 +40,14 @@ class JudgeMisfit:
 def misfit_words(misfits: Sequence[JudgeMisfit]) -> list[str]:
     """Describe misfits; judges with the same problem share a sentence."""
     unread = [misfit for misfit in misfits if misfit.policy.pool_only]
-    sentences = []
+    parts = []
     if guess := [misfit.policy.title for misfit in unread if misfit.role.decides]:
-        sentences.append(
-            f"{_listed(guess)} cannot read plans that the agent writes itself: what they say of "
-            "validity is a guess."
-        )
+        verb = "guesses" if len(guess) == 1 else "guess"
+        parts.append(f"{_listed(guess)} {verb} whether they are valid")
     if unscored := [misfit.policy.title for misfit in unread if not misfit.role.decides]:
-        sentences.append(
-            f"{_listed(unscored)} cannot read plans that the agent writes itself: they score none."
-        )
+        verb = "scores" if len(unscored) == 1 else "score"
+        parts.append(f"{_listed(unscored)} {verb} none of them")
+    sentences = [f"{FREE_PLANS}: {'; '.join(parts)}."] if parts else []
     return [*sentences, *(misfit.why for misfit in misfits if not misfit.policy.pool_only)]
 
 
@@ -75,7 +74,7 @@ def unread_judges(system: System, roles: Roles, *, deciding: bool = False) -> li
         for policy in _policies(system, roles.get(role.name, ())):
             if policy.pool_only:
                 does = "guesses whether they are valid" if role.decides else "scores none of them"
-                why = f"{policy.title} cannot read plans that the agent writes itself: it {does}."
+                why = f"{FREE_PLANS}: {policy.title} {does}."
                 found.setdefault(policy.name, JudgeMisfit(role, policy, why))
     return list(found.values())
 

@@ -16,8 +16,8 @@ from benchmarks.runs.selectors import run_metrics
 from benchmarks.runs.services import start_runs
 
 REMEDY = (
-    "Name judges that can, such as --role rubric_judge=endpoint:NAME, or start all the same with "
-    "--accept-undefined."
+    "Choose a language model as judge, such as --role rubric_judge=endpoint:NAME, or start anyway "
+    "with --accept-undefined."
 )
 
 

@@ -15,7 +15,8 @@ from benchmarks.systems.acpbench_hard.scoring import FAILURES, score
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS
 
 # Version 2 of the validator reads labels before answers, lists without parentheses within, and no
-# remarks as atoms. Verdicts are logged, so runs with version 1 are verified by what it said.
+# remarks as atoms; it states an answered index beside the correct one. Verdicts are logged, so runs
+# with version 1 are verified by what it said.
 VERSION = "2"
 # What there is to say where no verdict was given.
 EMPTY: Json = {

@@ -79,11 +79,11 @@ def test_the_form_proposes_judges_and_starts_nothing_before(tab: Client, dataset
     sent = form(tab, dataset, "planner")
     counted = tab.get("/runs/new/", sent, headers={"HX-Request": "true"}).content.decode()
     assert (
-        "cannot read plans that the agent writes itself" in counted
+        "Scripts cannot read free plans" in counted
         and "Choose these judges" in counted
     )
     page = tab.post("/runs/new/", sent)
-    assert page.status_code == 422 and "they score none" in page.content.decode()
+    assert page.status_code == 422 and "score none of them" in page.content.decode()
     proposed = tab.post("/runs/new/", {**sent, "propose": "1"})
     assert proposed.status_code == 200 and not Run.objects.exists()
     chosen = proposed.context["form"].chosen_roles
@@ -101,7 +101,7 @@ def test_scripted_agents_start_as_before(tab: Client, dataset: Dataset) -> None:
 
 
 def test_the_command_the_api_and_experiments_refuse_too(tab: Client, dataset: Dataset) -> None:
-    with pytest.raises(CommandError, match=r"cannot read .* --accept-undefined"):
+    with pytest.raises(CommandError, match=r"cannot read .* language model as judge.* --accept-undefined"):
         call_command("run_benchmark", "Sample", "--agent", "planner", "--level", "high")
     root = User.objects.get(username="root")
     body: dict[str, Any] = {"dataset": dataset.pk, "agents": ["planner"], "levels": ["high"]}

@@ -68,6 +68,8 @@ def score(question: PlanningQuestion, response: str, *, limits: Limits = DEFAULT
     ruling = task.reference(work, reading)
     finding = task.corrected(work, response)
     reasons = [f"Reference: {ruling.why}", f"Corrected: {finding.why}"]
+    if ruling.why == finding.why and ruling.score == finding.score:
+        reasons = [finding.why]
     if work.fault:
         reasons.append(f"The PDDL of the question cannot be used: {work.fault}")
     return AnswerVerdict(

@@ -128,8 +128,8 @@ def validation_reference(work: AnswerCheck, reading: ReferenceReading) -> Refere
         return UNPARSED
     right = str(work.question.answer)
     if reading.index == right:
-        return ReferenceScore(1, f"The digits read are {right}.")
-    return ReferenceScore(0, f"The digits read are {reading.index[:20]}, not {right}.")
+        return ReferenceScore(1, _answered(right, right))
+    return ReferenceScore(0, _answered(reading.index[:20], right))
 
 
 def validation(work: AnswerCheck, response: str) -> CorrectedScore:
@@ -143,22 +143,27 @@ def validation(work: AnswerCheck, response: str) -> CorrectedScore:
         mark = CheckedElement(
             named, True, _why_inapplicable(work, right) or "the first inapplicable action"
         )
-        return CorrectedScore(1, f"Index {right} is right.", (mark,), None, str(given), offset=0)
+        return CorrectedScore(1, _answered(given, right), (mark,), None, str(given), offset=0)
     if not 0 <= given < len(plan):
         why = f"the plan has the indexes 0 to {len(plan) - 1}"
     elif given < right:
         why = "this action can be applied"
     else:
         why = f"action {right} cannot be applied already"
-    finding = f"The index is {right}, not {given}."
     return CorrectedScore(
         0,
-        finding,
+        _answered(given, right),
         (CheckedElement(named, False, why),),
         "wrong_value" if 0 <= given < len(plan) else "wrong_form",
         str(given),
         offset=given - right,
     )
+
+
+def _answered(given: object, right: object) -> str:
+    """Say which index was answered and which is correct."""
+    correct = ", which is correct" if str(given) == str(right) else f"; correct is {right}"
+    return f"Answered {given}{correct}."
 
 
 def _why_inapplicable(work: AnswerCheck, index: int) -> str:

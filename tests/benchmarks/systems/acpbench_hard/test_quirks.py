@@ -155,3 +155,21 @@ def test_a_long_answer_leaves_a_short_verdict() -> None:
     text = " ".join(f"(sail l0 x{n})" for n in range(20_000))
     verdict = score(question, text)
     assert len(verdict.marks) <= 1_000 and len(verdict.read) <= 20_000 >= len(verdict.parsed)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reasons"),
+    [
+        ("4", ["Answered 4, which is correct."]),
+        ("6", ["Answered 6; correct is 4."]),
+        (
+            "l1 fails, that is 4",
+            ["Reference: Answered 1; correct is 4.", "Corrected: Answered 4, which is correct."],
+        ),
+    ],
+)
+def test_an_index_is_stated_beside_the_correct_one_and_once_where_both_scores_agree(
+    answer: str, reasons: list[str]
+) -> None:
+    question = next(q for q in questions().values() if q.task == "val" and q.answer == 4)
+    assert list(score(question, answer).reasons) == reasons
