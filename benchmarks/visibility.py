@@ -103,11 +103,10 @@ def _with_constructions(runs: frozenset[int], tasks: frozenset[int]) -> ClosedRo
 
 class Visibility:
     """The rows that one person may see now: everything except ``closed`` runs and what reveals
-    them.
+    them, and what is being deleted.
 
-    Closed are the ``blinded`` runs, whose agents must stay hidden from this person, and those that
-    are being deleted (``removed``). ``tasks`` are hidden by a rule of their own, with everything
-    that shows their constraints.
+    Closed are the runs whose agents must stay hidden from this person. ``tasks`` are hidden by a
+    rule of their own, with everything that shows their constraints.
 
     It is computed once per request (``benchmarks.access.visibility``), so that one page cannot
     apply two different answers.
@@ -116,51 +115,50 @@ class Visibility:
     def __init__(
         self,
         user: User | None = None,
-        blinded: Iterable[int] = (),
+        closed: Iterable[int] = (),
         tasks: Iterable[int] = (),
-        removed: Iterable[int] = (),
     ) -> None:
         self.user = user
-        self.blinded = frozenset(blinded)
-        self.closed = self.blinded.union(removed)
+        self.closed = frozenset(closed)
         self.tasks = frozenset(tasks)
 
     @classmethod
     def to(cls, user: User) -> "Visibility":
-        """Return what a person may see now, in one query for each rule and one more."""
-        return cls(user, *closed_to(user), removed_runs())
+        """Return what a person may see now, in one query for each rule."""
+        return cls(user, *closed_to(user))
 
     def of(self, rows: QuerySet[M]) -> QuerySet[M]:
         """Return these rows without the hidden ones; a model without a rule is an error."""
         closes = _CLOSED[rows.model]
-        if rows.model in _REMOVED:
-            rows = rows.filter(**{_REMOVED[rows.model]: None})
-        if self.blinded or (self.closed and rows.model in _OF_RUN):
+        if rows.model in _KEPT:
+            rows = rows.filter(_KEPT[rows.model])
+        if self.closed:
             rows = rows.exclude(closes(self))
         task = _TASK_OF.get(rows.model)
         return rows.exclude(**{f"{task}__in": self.tasks}) if self.tasks and task else rows
 
     def counted(self, key: str) -> Q:
         """Return the condition under which a sum counts the runs that rows name by ``key``."""
-        return ~Q(**{f"{key}__in": self.closed}) if self.closed else Q()
+        kept = Q(**{f"{key}__removed_at": None})
+        return kept & ~Q(**{f"{key}__in": self.closed}) if self.closed else kept
 
     @cached_property
     def duties(self) -> list[OpenDuty]:
         """Return the work to finish before everything opens again."""
-        if self.user is None or not (self.blinded or self.tasks):
+        if self.user is None or not (self.closed or self.tasks):
             return []
         return [duty for duties in _duties for duty in duties(self.user)]
 
     @cached_property
     def endpoints(self) -> frozenset[str]:
         """Return the names of endpoints that answer only in hidden runs."""
-        runs = Run.objects.filter(pk__in=self.blinded)
+        runs = Run.objects.filter(pk__in=self.closed)
         closed = _endpoints_in(runs.order_by().values_list("roles", flat=True))
-        closed |= _endpoints_in(role_changes_in(self.blinded))
+        closed |= _endpoints_in(role_changes_in(self.closed))
         if not closed:
             return frozenset()
         # only runs that ask an endpoint have a currency
-        others = Run.objects.exclude(pk__in=self.blinded).exclude(currency="")
+        others = Run.objects.exclude(pk__in=self.closed).exclude(currency="")
         return closed - _endpoints_in(others.order_by().values_list("roles", flat=True))
 
     @cached_property
@@ -170,17 +168,11 @@ class Visibility:
         return [
             pk
             for pk, payload in jobs.order_by().values_list("pk", "payload")
-            if self.blinded.intersection((payload.get("result") or {}).get("runs", ()))
+            if self.closed.intersection((payload.get("result") or {}).get("runs", ()))
         ]
 
 
 EVERYTHING = Visibility()
-
-
-def removed_runs() -> frozenset[int]:
-    """Return the runs that are being deleted; hardly ever any, by an index of these alone."""
-    rows = Run.objects.filter(removed_at__isnull=False).order_by()
-    return frozenset(rows.values_list("pk", flat=True))
 
 
 def role_changes_in(runs: Iterable[int]) -> QuerySet[Trajectory, Any]:
@@ -202,8 +194,8 @@ def _endpoints_in(roles: QuerySet[Any, Any]) -> frozenset[str]:
 def _only_in_blinded(seen: Visibility, key: str) -> Q:
     """Match rows that only hidden runs name by ``key``; what an open run names is no secret."""
     runs = Run.objects.filter(**{key: OuterRef("pk")}).order_by()
-    inside = Exists(runs.filter(pk__in=seen.blinded))
-    return Q(inside) & ~Q(Exists(runs.exclude(pk__in=seen.blinded)))
+    inside = Exists(runs.filter(pk__in=seen.closed))
+    return Q(inside) & ~Q(Exists(runs.exclude(pk__in=seen.closed)))
 
 
 def _agents(seen: Visibility) -> Q:
@@ -216,13 +208,13 @@ def _endpoints(seen: Visibility) -> Q:
 
 def _imported_into(seen: Visibility) -> QuerySet[Run, Any]:
     """Match datasets that hidden runs were imported into; their names come from the file."""
-    runs = Run.objects.filter(pk__in=seen.blinded, kind=Run.Kind.IMPORTED)
+    runs = Run.objects.filter(pk__in=seen.closed, kind=Run.Kind.IMPORTED)
     return runs.order_by().values("dataset")
 
 
 def _tasks(seen: Visibility) -> Q:
     """Match tasks whose pages show recorded answers with their authors and verdicts."""
-    played = Trajectory.objects.filter(task=OuterRef("pk"), run__in=seen.blinded)
+    played = Trajectory.objects.filter(task=OuterRef("pk"), run__in=seen.closed)
     return Q(dataset__in=_imported_into(seen)) | Q(Exists(played))
 
 
@@ -234,11 +226,15 @@ _TASK_OF: Mapping[type[Model], str] = {
     OpenAsk: "trajectory__task",
 }
 
-# Rows that go with a run, and how datasets say that they are being deleted.
-_OF_RUN = frozenset({Run, Trajectory, JudgeScore, Exchange, OpenAsk})
-_REMOVED: Mapping[type[Model], str] = {
-    Dataset: "removed_at",
-    Task: "dataset__removed_at",
+# For models that pages list, the condition that leaves out what is being deleted. Runs of this kind
+# are hardly ever there, and have an index of their own, so trajectories need no join. Sums over
+# scores and calls count them until they are gone: such a condition would cost every sum its index.
+_KEPT: Mapping[type[Model], Q] = {
+    Run: Q(removed_at=None),
+    Trajectory: ~Q(run__in=Run.objects.filter(removed_at__isnull=False).order_by()),
+    OpenAsk: Q(trajectory__run__removed_at=None),
+    Dataset: Q(removed_at=None),
+    Task: Q(dataset__removed_at=None),
 }
 
 # For each model, the condition that matches hidden rows.

@@ -13,6 +13,7 @@ from analysis.trajectory_index.columns import FORMAT
 from benchmarks.models import COUNTED, Run, Trajectory
 from benchmarks.roles.assignments import all_assignments
 from benchmarks.roles.selectors import is_local
+from benchmarks.visibility import EVERYTHING
 
 # A run in one of these states changes every second and has trajectories that have not ended.
 UNDER_WAY = (Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.WAITING, Run.Status.PAUSED)
@@ -81,7 +82,7 @@ def run_rows() -> list[IndexedRunRow]:
         counts.setdefault(run, {})[status] = number
     found = [
         row
-        for row in Run.objects.filter(COUNTED).order_by("pk").values_list(*_FIELDS)
+        for row in EVERYTHING.of(Run.objects.filter(COUNTED)).order_by("pk").values_list(*_FIELDS)
         if row[0] in counts
     ]
     _learn_markers([(row[0], row[1], row[2]) for row in found])

@@ -140,7 +140,7 @@ def _not_found(request: HttpRequest, error: Any) -> HttpResponse:
     tell.
     """
     seen = visibility(request)
-    closed = seen.blinded or seen.tasks
+    closed = seen.closed or seen.tasks
     return error_response(404, f"{NOT_FOUND} {CLOSED}" if closed else NOT_FOUND)
 
 

@@ -79,7 +79,7 @@ def usual_query(query: str) -> str:
 def saved_views(*, page: str, query: str, user: User, seen: Visibility) -> SavedViews:
     """Return the views of a page that this person may see, in one question."""
     rows = SavedView.objects.filter(page=page).select_related("owner").order_by("name", "pk")
-    closed = bool(seen.blinded or seen.tasks)
+    closed = bool(seen.closed or seen.tasks)
     theirs = Q(shared=True, owner__is_active=True)
     rows = rows.filter(Q(owner=user) if closed else Q(owner=user) | theirs)
     query = usual_query(query)

@@ -142,7 +142,8 @@ def overseen_sessions(user: User, seen: Visibility) -> QuerySet[LiveSession]:
     """Return the sessions of studies that this person oversees, without those in which they play
     blind.
     """
-    rows = LiveSession.objects.exclude(trajectory__run__in=seen.closed)
+    rows = LiveSession.objects.filter(trajectory__run__removed_at=None)
+    rows = rows.exclude(trajectory__run__in=seen.closed)
     if not user.is_superuser:
         mine = user.memberships.filter(role__in=OVERSEERS).order_by().values("study")
         rows = rows.filter(study__in=mine)

@@ -48,9 +48,9 @@ pytestmark = pytest.mark.django_db
 
 # Session, person and permissions take five queries of these.
 # Two more look for what takes longer: is it kept, is it being made.
-MOST_QUERIES = 21
+MOST_QUERIES = 20
 # Two ask whether what takes longer is there, or on its way.
-MOST_QUERIES_KEPT = 17
+MOST_QUERIES_KEPT = 16
 # Columns that count trajectories, but on pages about people's answers.
 COUNTED = ("n", "Counted", "Final plans", "Ran dry", "Running", "Scored", "Trajectories")
 

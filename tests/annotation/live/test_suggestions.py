@@ -266,7 +266,7 @@ class TestAtAnEndpoint:
         assert caution is not None
         assert "Endpoint on this machine" in caution.title
         assert "Scripted suggestions" in caution.title
-        assert Visibility(blinded=[run.pk]).endpoints == {"fake"}
+        assert Visibility(closed=[run.pk]).endpoints == {"fake"}
 
 
 def test_the_context_of_an_ask_is_all_that_is_needed(session: LiveSession) -> None:

@@ -205,7 +205,7 @@ class TestExports:
 
 @pytest.mark.parametrize(
     ("path", "budget"),
-    [("/runs", 7), ("/trajectories", 7), ("/agents", 6), ("/datasets", 6), ("/imports", 6),
+    [("/runs", 6), ("/trajectories", 6), ("/agents", 5), ("/datasets", 5), ("/imports", 5),
      ("/studies", 3)],
 )  # fmt: skip
 def test_lists_take_no_query_more_for_more_rows(api: Caller, path: str, budget: int) -> None:

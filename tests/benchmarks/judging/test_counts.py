@@ -87,7 +87,7 @@ def test_a_run_that_ends_again_is_counted_again(played: Run) -> None:
 
 def test_hidden_runs_and_tasks_are_not_counted(played: Run) -> None:
     count_in_the_background()
-    assert judge_counts(Visibility(blinded=[played.pk])) == CallCounts()
+    assert judge_counts(Visibility(closed=[played.pk])) == CallCounts()
     task = played.trajectories.order_by("pk")[0].task_id
     shown = judge_counts(Visibility(tasks=[task]))
     visible = Exchange.objects.filter(

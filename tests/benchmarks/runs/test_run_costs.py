@@ -213,7 +213,7 @@ class TestRunPage:
     ) -> None:
         with django_assert_max_num_queries(24):
             researcher.get(f"/runs/{run.pk}/")
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(7):
             researcher.get(f"/runs/{run.pk}/progress/")
 
 

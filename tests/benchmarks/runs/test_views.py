@@ -276,7 +276,7 @@ class TestProgress:
 
     def test_queries(self, researcher: Client, django_assert_max_num_queries: Any) -> None:
         (run,) = start_sample_runs()
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(7):
             researcher.get(self.url(run))
 
 
