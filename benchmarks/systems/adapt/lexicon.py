@@ -125,7 +125,8 @@ def stem(word: str) -> str:
     return word
 
 
-def _plain(text: str) -> str:
+def plain_words(text: str) -> str:
+    """Return the stemmed words of a text with a blank around each, to look for words in it."""
     return " " + " ".join(map(stem, re.findall(r"[a-z]+", text.lower().replace("_", " ")))) + " "
 
 
@@ -143,7 +144,7 @@ Names = tuple[tuple[str, str], ...]
 
 @lru_cache(maxsize=2000)
 def _question(text: str, words: tuple[str, ...], things: Names) -> About:
-    plain = _plain(text)
+    plain = plain_words(text)
     names = {n for n, known in _SUBJECTS.items() if any(f" {word} " in plain for word in known)}
     facets = {f for f, known in _FACETS.items() if any(f" {word} " in plain for word in known)}
     # "French toast" is no toast, and "cooked eggs" need no cookware.
@@ -151,7 +152,7 @@ def _question(text: str, words: tuple[str, ...], things: Names) -> About:
         names.discard("toast")
     if " cooked in " in plain or " way to make " in plain:
         facets.discard("style")
-    facets |= {word for word in words if _plain(word) in plain}
+    facets |= {word for word in words if plain_words(word) in plain}
     facets |= {facet for name, facet in things if name in plain}
     if _WHERE.search(text.lower()) and _SERVING.search(text.lower()):
         facets.add("location")
@@ -183,7 +184,8 @@ def _things(named: Names) -> Names:
     bases = set(BASES.values())
     dishes = {f" {word} " for known in _SUBJECTS.values() for word in known}
     plain = (
-        (_plain(name), "variety" if category in bases else category) for name, category in named
+        (plain_words(name), "variety" if category in bases else category)
+        for name, category in named
     )
     return tuple((name, facet) for name, facet in plain if name not in dishes)
 

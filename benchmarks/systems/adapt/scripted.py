@@ -1,18 +1,20 @@
-"""Scripted answerers: an agent that follows recipes, and a persona that answers by a lexicon.
+"""Scripted answerers: agents that follow recipes, and a persona that answers by a lexicon.
 
-Neither is a model. The agent looks around, asks as many questions as its method stands for, plans
-once from what it was told, and forgets single steps. Its rates were fixed before any run.
+None is a model. The cook looks around, asks as its method does, plans once from the words of the
+answers, and forgets single steps. Its rates were fixed before any run. The blind agents ask nobody.
 """
 
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
+from benchmarks.core.digests import canonical_json
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.core.types import Ask, Json, Task
+from benchmarks.systems.adapt.blind import NOTHING, RECIPES, TITLES
 from benchmarks.systems.adapt.household.actions import (
     ASK,
     DONE,
@@ -41,12 +43,36 @@ from benchmarks.systems.adapt.settings import (
     STAR_GATE,
     TEACHER,
 )
+from benchmarks.systems.adapt.wishes import read_wishes
 
-# Questions that the scripted agent asks before it acts, by the method it stands in for.
-QUESTIONS: Mapping[str, int] = {
-    NEVER_ASK: 0, BASELINE: 2, REACT: 2, STAR_GATE: 2, REFLECTION_DPO: 10, ALWAYS_ASK: 0,
-    TEACHER: 0,
-}  # fmt: skip
+
+@dataclass(frozen=True)
+class Habit:
+    """How the cook plays a method.
+
+    Before it acts it asks ``questions``, and up to ``again`` more where answers told it nothing;
+    ``general``: it begins with how each dish is liked, otherwise with what personas differ in most.
+    ``recall`` is the share of forgotten steps that it remembers after all.
+    """
+
+    questions: int = 0
+    again: int = 0
+    general: bool = True
+    recall: float = 0.0
+
+
+# Fixed before any run was made. A thought before each step lets ReAct notice an answer that told
+# nothing, and recall some of what it forgot; a model that is fine-tuned on its best rollouts, as
+# STaR-GATE is, asks at once for what mattered in them.
+HABITS: Mapping[str, Habit] = {
+    NEVER_ASK: Habit(),
+    BASELINE: Habit(questions=2),
+    REACT: Habit(questions=2, again=1, recall=0.3),
+    STAR_GATE: Habit(questions=2, general=False),
+    REFLECTION_DPO: Habit(questions=10, general=False),
+    ALWAYS_ASK: Habit(),
+    TEACHER: Habit(),
+}
 # Where the ingredients of a dish are looked for.
 _STORES = ("fridge_0", "counter_0", "counter_1", "spice_rack_0", "pantry_shelf_1", "cabinet_2")
 _PLACES: Mapping[str, Sequence[str]] = {
@@ -83,13 +109,33 @@ _BEFORE = (*LOOKING, ASK, DONE, UNREAD)
 
 def cook(task: Task, parameters: Json) -> Answerer:
     """Return the scripted agent for a task."""
-    rates = Rates(**{name: parameters[name] for name in asdict(Rates())})
+    rates = _rates(parameters)
 
     def rule(ask: Ask, seed: int) -> Answer:
-        text = _next_action(task, ask.context, rates, parameters["questions"])
+        habit = Habit(**parameters["methods"].get(ask.context["method"], {}))
+        text = _next_action(task, ask.context, rates, habit)
         return Answer(_as_reply(text, ask.context))
 
-    return Scripted("cook", VERSION, rule, parameters)
+    return Scripted(AGENT_POLICY, VERSION, rule, parameters)
+
+
+def blind(task: Task, parameters: Json) -> Answerer:
+    """Return an agent that follows one recipe for everybody, or does nothing."""
+    name = parameters["recipe"]
+    rates = Rates(slip=0, extra=0, iced=0, cereal_milk=1)
+
+    def rule(ask: Ask, seed: int) -> Answer:
+        if name == NOTHING:
+            return Answer(_as_reply("Declare Done", ask.context))
+        tried = _tried(ask.context["events"])
+        text = _work(task, ask.context, rates, _read_rules(task, RECIPES[name]), tried)
+        return Answer(_as_reply(text, ask.context))
+
+    return Scripted(f"blind-{name}", BLIND_VERSION, rule, parameters)
+
+
+def _rates(parameters: Json) -> Rates:
+    return Rates(**{name: parameters[name] for name in asdict(Rates())})
 
 
 def _as_reply(text: str, context: Json) -> str:
@@ -103,24 +149,65 @@ def _as_reply(text: str, context: Json) -> str:
     return f"Thought: {thought}\nAction: {text}" if thought else text
 
 
-def _next_action(task: Task, context: Json, rates: Rates, budgets: Mapping[str, int]) -> str:
+def _next_action(task: Task, context: Json, rates: Rates, habit: Habit) -> str:
     events = context["events"]
     questions = [event["action"] for event in events if event["kind"] == ASK]
     acted = [event for event in events if event["kind"] not in _BEFORE and event["ok"]]
-    tried = [event for event in events if event["kind"] not in _BEFORE and not _refused(event)]
-    budget = budgets.get(context["method"], 0)
+    tried = _tried(events)
+    wishes = _wishes(task, context, tried)
+    budget = habit.questions + min(habit.again, sum(not told for told in wishes))
     may_ask = context["may_ask"] and context["questions_left"] > 0
     if may_ask and not acted and len(questions) < budget:
-        for question in _questions(task, context["method"]):
+        for question in _questions(task, habit.general):
             if f"Ask {question}" not in questions:
                 return f"Ask {question}"
-    action = _work(task, context, rates, tried)
+    # Told twice is wanted once: a second rule would be a second chance to remember it.
+    rules = _read_rules(
+        task, {canonical_json(rule): rule for told in wishes for rule in told}.values()
+    )
+    recalling = replace(rates, slip=rates.slip * (1 - habit.recall))
+    action = _work(task, context, recalling, rules, tried)
     if context["must_ask"] and may_ask and action != "Declare Done":
-        for question in _questions(task, context["method"]):
+        for question in _questions(task, habit.general):
             if f"Ask {question}" not in questions:
                 return f"Ask {question}"
         return f"Ask {_STATE_QUESTIONS[len(questions) % len(_STATE_QUESTIONS)]}"
     return action
+
+
+def _tried(events: Sequence[Json]) -> list[Json]:
+    """Return the actions in the household that were tried."""
+    return [event for event in events if event["kind"] not in _BEFORE and not _refused(event)]
+
+
+def _wishes(task: Task, context: Json, tried: Sequence[Json]) -> list[list[Json]]:
+    """Return what the person wants, as rules by answer: read from the words before the cook began.
+
+    The teacher is told the preferences themselves.
+    """
+    if context["method"] == TEACHER:
+        return [[row["rule"] for row in context["told"]]]
+    began = tried[0]["t"] if tried else math.inf
+    inventory, meal = inventory_of(task.shared["household"]), task.payload["expects"]
+    phrases = {
+        row["text"]: row["rule"]
+        for persona in task.shared["personas"].values()
+        for row in persona["preferences"]
+    }
+    return [
+        read_wishes(
+            event["action"].removeprefix("Ask "), event["message"].partition(": ")[2],
+            phrases, inventory, meal,
+        )
+        for event in context["events"]
+        if event["kind"] == ASK and event["ok"] and event["t"] < began
+    ]  # fmt: skip
+
+
+def _read_rules(task: Task, wishes: Iterable[Json]) -> list[Rule]:
+    inventory = inventory_of(task.shared["household"])
+    reader = RuleReader(RuleNames(inventory, tuple(task.shared["tasks"])), _ignore)
+    return [rule for wish in wishes if (rule := reader.read(wish, ()))]
 
 
 def _refused(event: Json) -> bool:
@@ -128,21 +215,18 @@ def _refused(event: Json) -> bool:
     return not event["ok"] and event["message"].startswith("Ask the person")
 
 
-def _work(task: Task, context: Json, rates: Rates, tried: Sequence[Json]) -> str:
+def _work(
+    task: Task, context: Json, rates: Rates, rules: Sequence[Rule], tried: Sequence[Json]
+) -> str:
     """Return the next action in the household: look around, then follow the plan."""
-    events = context["events"]
-    searched = {event["action"] for event in events if event["kind"] == SEARCH}
+    searched = {event["action"] for event in context["events"] if event["kind"] == SEARCH}
     for place in dict.fromkeys(p for kind in task.payload["expects"] for p in _PLACES[kind]):
         if f"Search {place}" not in searched and not tried:
             return f"Search {place}"
-    inventory = inventory_of(task.shared["household"])
-    began = tried[0]["t"] if tried else None
-    disclosed = [row for row in context["told"] if began is None or row["t"] < began]
-    reader = RuleReader(RuleNames(inventory, tuple(task.shared["tasks"])), _ignore)
-    rules = [rule for row in disclosed if (rule := reader.read(row["rule"], ()))]
     known = [row["id"] for row in context["known"]]
     # What was used up is known no more, but the plan began with it.
     known += [parse_action(event["action"]).x for event in tried]
+    inventory = inventory_of(task.shared["household"])
     plan = Cook(inventory, known, rules, context["draw"], rates).plan(
         task.payload["expects"], task.payload["style"]
     )
@@ -150,19 +234,18 @@ def _work(task: Task, context: Json, rates: Rates, tried: Sequence[Json]) -> str
 
 
 def _ignore(path: tuple[str | int, ...], expected: str, found: object) -> None:
-    """Rules were checked when their file was read."""
+    """Leave out what is no rule: preferences were checked when their file was read."""
 
 
 # --- Questions ------------------------------------------------------------------------------------
 
 
-def _questions(task: Task, method: str) -> tuple[str, ...]:
-    """Return the questions of a method on a task in their order.
+def _questions(task: Task, general: bool) -> tuple[str, ...]:
+    """Return the questions on a task in their order.
 
-    All begin with how a dish is liked; one that is trained to ask puts those first on whose answers
-    personas differ most.
+    General ones ask how a dish is liked; the others come by how much personas differ in them.
     """
-    key = (task.shared["checksum"], tuple(task.payload["expects"]), method == REFLECTION_DPO)
+    key = (task.shared["checksum"], tuple(task.payload["expects"]), general)
     if key not in _asked:
         if len(_asked) > 200:
             _asked.clear()
@@ -173,9 +256,9 @@ def _questions(task: Task, method: str) -> tuple[str, ...]:
 _asked: dict[tuple[str, tuple[str, ...], bool], tuple[str, ...]] = {}
 
 
-def _make_questions(task: Task, trained: bool) -> Iterator[str]:
+def _make_questions(task: Task, general: bool) -> Iterator[str]:
     expects = task.payload["expects"]
-    if not trained:
+    if general:
         for kind in expects:
             yield f"How would you like your {_DISH_WORDS.get(kind, kind)}?"
     inventory = inventory_of(task.shared["household"])
@@ -248,10 +331,16 @@ def persona(task: Task, parameters: Json) -> Answerer:
     return Scripted("lexicon-persona", PERSONA_VERSION, rule, parameters)
 
 
-# Version 1 took "Are there toppings you would like?" for a question about the kitchen.
-VERSION = "1"
-PERSONA_VERSION = "2"
+# Version 1 of the cook read ticks, not words, and played three methods alike; version 1 of the
+# persona took "Are there toppings you would like?" for a question about the kitchen.
+VERSION, PERSONA_VERSION, BLIND_VERSION = "2", "2", "1"
 AGENT_POLICY, PERSONA_POLICY = "cook", "lexicon-persona"
+BLIND_POLICIES: Mapping[str, ScriptedPolicy] = {
+    f"blind-{name}": ScriptedPolicy(
+        f"blind-{name}", "agent", title, BLIND_VERSION, blind, {"recipe": name}
+    )
+    for name, title in TITLES.items()
+}
 POLICIES: Mapping[str, ScriptedPolicy] = {
     AGENT_POLICY: ScriptedPolicy(
         AGENT_POLICY,
@@ -259,9 +348,13 @@ POLICIES: Mapping[str, ScriptedPolicy] = {
         "Scripted cook",
         VERSION,
         cook,
-        {**asdict(Rates()), "questions": dict(QUESTIONS)},
+        {
+            **asdict(Rates()),
+            "methods": {method: asdict(habit) for method, habit in HABITS.items()},
+        },
     ),
     PERSONA_POLICY: ScriptedPolicy(
         PERSONA_POLICY, "persona", "Lexicon persona", PERSONA_VERSION, persona, {}, "lexicon"
     ),
+    **BLIND_POLICIES,
 }

@@ -1,42 +1,23 @@
 """What certificates of validity play on ADAPT."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.ports.validity import Bracket, Validity, Variant, always
-from benchmarks.core.types import Ask, Json, Outcome, Task
-from benchmarks.systems.adapt.scripted import AGENT_POLICY, POLICIES
+from benchmarks.core.ports.validity import Bracket, Validity, Variant
+from benchmarks.core.types import Json, Outcome, Task
+from benchmarks.systems.adapt.blind import RECIPES, TITLES
+from benchmarks.systems.adapt.scripted import AGENT_POLICY
 from benchmarks.systems.adapt.settings import BASELINE, NEVER_ASK, REFLECTION_DPO, TEACHER
 
-NOTHING = "Declare Done"
-RECIPES = 6
 _SURE: Json = {"slip": 0.0, "extra": 0.0}
 _SILENT: Json = {"method": NEVER_ASK}
 
 
 def constants(tasks: Sequence[Task]) -> list[Variant]:
-    """Return cooks that make each dish by one recipe, for whoever it is."""
+    """Return agents that make each dish by one recipe, for whoever it is."""
     return [
-        Variant("constant", f"recipe {number + 1}", agent=_Recipe(number), settings=_SILENT)
-        for number in range(RECIPES)
+        Variant("constant", TITLES[name], agent=f"blind-{name}", settings=_SILENT)
+        for name in RECIPES
     ]
-
-
-class _Recipe:
-    """Builds a cook that never asks and always draws the same choices."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __call__(self, task: Task, others: Sequence[Task]) -> Answerer:
-        policy = POLICIES[AGENT_POLICY]
-        cook = policy.build(task, {**policy.parameters, "slip": 0.0})
-
-        def rule(ask: Ask, seed: int) -> Answer:
-            return cook.answer(replace(ask, context={**ask.context, "draw": self.number}), seed)
-
-        return Scripted("one-recipe", "1", rule, {"recipe": self.number})
 
 
 def usable(outcome: Outcome) -> bool:
@@ -54,10 +35,13 @@ VALIDITY = Validity(
         {"method": TEACHER},
     ),
     blind=(
-        Variant("nothing", "Nothing", "Declares itself done at once.", always(NOTHING)),
-        Variant("everything", "Everything", "Never asks, and adds every usual ingredient.",
-                AGENT_POLICY, {**_SURE, "extra": 1.0}, _SILENT),
-        Variant("random", "Random", "Never asks, and cooks by chance.", AGENT_POLICY,
+        Variant("nothing", "Nothing", "Declares itself done at once.", "blind-nothing",
+                settings=_SILENT),
+        Variant("everything", "Everything", "Never asks, and adds one of everything that goes "
+                "with a dish.", "blind-everything", settings=_SILENT),
+        Variant("usual", "One recipe for all", "Never asks, and makes what most people like.",
+                "blind-usual", settings=_SILENT),
+        Variant("never", "Never ask", "Cooks by chance and asks nobody.", AGENT_POLICY,
                 settings=_SILENT),
     ),
     usable=usable,
