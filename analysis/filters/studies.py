@@ -48,8 +48,9 @@ def select_study(
         return replace(nothing, notes=tuple(notes))
     fitting = [s for s in studies if fits is None or fits(load_questionnaire(s.questionnaire))]
     among = fitting or studies
-    answered = [study for study in among if number_of(study, "answered")]
-    # Demos come last, the first one first: no page moves while a demo is made.
+    # Demos come last, the first one first, even before it has answers: no page moves while a demo
+    # is made.
+    answered = [study for study in among if number_of(study, "answered") or study.is_demo]
     answered.sort(key=lambda study: (study.is_demo, study.pk if study.is_demo else -study.pk))
     default = next(iter(_shared(answered, raters) or answered), among[0])
     study = next((s for s in studies if filters.study == str(s.pk)), default)

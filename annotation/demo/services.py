@@ -121,14 +121,16 @@ def load_demo(job: Job, progress: Progress) -> None:
     progress.report(total=demo_size())
     (system, small), *others = demo_datasets()
     dataset = _load_dataset(job, system, small, progress)
-    for kind in (TEN_QUESTIONS, VIOLATION_CHECK, FILTER_CHECK):
+    # Pages on people open on the first demo, those on several raters on the one that has them. The
+    # latter is filled first, so that neither shows one study now and another a minute later.
+    ensure_demo_study(dataset, TEN_QUESTIONS, progress)
+    for kind in (SHARED_ITEMS, TEN_QUESTIONS, VIOLATION_CHECK, FILTER_CHECK):
         _make_study(kind, dataset, progress)
     if small.rejudging is not None:
         start_demo_rejudging(dataset, small.rejudging)
         runs = rejudging_runs(dataset, small.rejudging)
         _finish_runs(job, runs, "Scripted judges look at some plans again", progress)
-    for kind in (TURN_SCORES, SHARED_ITEMS):
-        _make_study(kind, dataset, progress)
+    _make_study(TURN_SCORES, dataset, progress)
     # Pages of analysis open on what was made last: on the dataset with the most agents.
     for system, demo in reversed(others):
         _load_dataset(job, system, demo, progress)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db.models import F
 
 from analysis.filters import Filters, studies
 from analysis.filters.datasets import select_runs
@@ -12,7 +13,7 @@ from analysis.pages.catalogue import PAGES, select
 from analysis.pages.file_names import file_name
 from analysis.pages.reports import deferred_request, make_page_part, open_selection
 from analysis.reports.chosen_runs import selection_notices
-from annotation.models import Assignment, Item, Membership
+from annotation.models import Assignment, Item, Membership, Study
 from benchmarks.models import Dataset, Experiment, Judging, Run, Task, Trajectory
 from benchmarks.visibility import Visibility
 from tests.analysis.human_rows import make_kind_study, make_people, make_turn_scores
@@ -403,6 +404,34 @@ def test_pages_on_several_raters_open_on_a_study_that_has_them(
     Item.objects.filter(study=shared, rank=1).update(done=2, given=2)
     assert select(PAGES["judges"], Filters(), root).study == single
     assert select(PAGES["ratings"], Filters(), root).study == shared
+
+
+def test_no_page_on_people_moves_while_a_demo_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo makes its first study, fills the shared one, and fills the first one then."""
+    monkeypatch.setattr(studies, "SHARED_ITEMS", 2)
+    root, dataset = make_person("root", superuser=True), make_dataset()
+    run, people = make_run(dataset, "ada"), make_people("ann", "bob", "cat")
+    items = [make_trajectory(run, number, scores=[flat(4)]) for number in (1, 2)]
+    first, shared = make_study("First"), make_study("Shared")
+    Study.objects.update(is_demo=True)
+    shown: dict[str, list[Study]] = {"judges": [], "ratings": [], "agreement": []}
+
+    def look() -> None:
+        for name, seen in shown.items():
+            study = select(PAGES[name], Filters(), root).study
+            assert study is not None
+            if study.assignments.exists() and study not in seen:
+                seen.append(study)
+
+    look()
+    for study, raters in ((shared, people), (first, people[:1])):
+        for person in raters:
+            for item in items:
+                make_ratings(study, person, item, {"safety": 4})
+            done = {"done": F("done") + 1, "given": F("done") + 1}
+            Item.objects.filter(study=study).update(**done)
+        look()
+    assert shown == {"judges": [shared], "ratings": [shared], "agreement": [first]}
 
 
 def test_files_are_named_after_what_they_show() -> None:
