@@ -221,6 +221,12 @@ class System:
         """Return the seats of a role under these settings; empty where the role is not asked."""
         return ("",)
 
+    def check_settings(self, settings: Mapping[str, Any], shared: Json) -> None:
+        """Raise ``SettingError`` for complete settings that a dataset cannot be run with.
+
+        ``shared`` is what all tasks of the dataset have in common.
+        """
+
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         """Play the protocol as a generator; no clock, no I/O, no randomness but ``rng``."""
         raise NotImplementedError

@@ -14,6 +14,7 @@ from benchmarks.datasets.selectors import dataset_levels, find_dataset
 from benchmarks.endpoints.services import check_cap, currency_of
 from benchmarks.experiments.design import Design, design_of, place_of
 from benchmarks.experiments.variants import takes_temperature
+from benchmarks.mappers import shared_content
 from benchmarks.models import Agent, Dataset, Endpoint
 from benchmarks.roles.judge_fit import misfit_words, unfit_judges, unrecorded
 from benchmarks.roles.selectors import agents_for, system_of
@@ -102,7 +103,7 @@ class _DesignChecker:
         assert system is not None
         agents = self.agents(system)
         levels = self.levels(dataset)
-        conditions = self.conditions(system)
+        conditions = self.conditions(system, dataset)
         self.roles(system)
         tasks = self.tasks(dataset)
         sizes = {level: run_size(dataset, [level] * bool(level), tasks) for level in levels}
@@ -172,7 +173,7 @@ class _DesignChecker:
         wanted = dict.fromkeys(level for level in self.design.levels if level in known)
         return tuple(wanted) or tuple(known[:1]) or ("",)
 
-    def conditions(self, system: System) -> tuple[dict[str, Any], ...]:
+    def conditions(self, system: System, dataset: Dataset) -> tuple[dict[str, Any], ...]:
         found: list[dict[str, Any]] = []
         for place, condition in enumerate(self.design.conditions):
             for name, value in condition.items():
@@ -183,6 +184,8 @@ class _DesignChecker:
                     complete = read_settings(system.settings, condition)
                 except SettingError:
                     continue  # named above
+                check = partial(system.check_settings, complete, shared_content(dataset))
+                self.attempt(("conditions", place), condition, check)
                 if complete not in found:
                     found.append(complete)
         return tuple(found)

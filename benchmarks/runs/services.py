@@ -18,7 +18,7 @@ from benchmarks.datasets.selectors import dataset_levels
 from benchmarks.endpoints.services import check_cap, check_use, currency_of, endpoints_in
 from benchmarks.jobs import wake_up
 from benchmarks.locks import lock_run, lock_trajectories_of
-from benchmarks.mappers import system_of_run
+from benchmarks.mappers import shared_content, system_of_run
 from benchmarks.models import Agent, Dataset, Experiment, Judging, Profile, Run, Trajectory
 from benchmarks.roles.assignments import RoleAssignment
 from benchmarks.roles.judge_fit import refuse_unrecorded
@@ -201,6 +201,7 @@ def create_empty_run(
 
     It is created for the person who made the experiment, who must be allowed to use its keys.
     """
+    system.check_settings(settings, shared_content(dataset))
     paid = endpoints_in(assignments)
     check_use(paid, experiment.created_by)
     check_cap(cost_cap, paid)

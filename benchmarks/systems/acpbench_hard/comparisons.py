@@ -1,4 +1,4 @@
-"""The factors of ACPBench Hard: the form of the context, and the number of worked examples."""
+"""The factors of ACPBench Hard: the form of the context, the prompt, and the worked examples."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,16 @@ from benchmarks.core.ports.comparisons import (
     Factor,
     Grouping,
 )
-from benchmarks.systems.acpbench_hard.settings import BOTH, CONTEXTS, CORRECTED, NL, PDDL, REFERENCE
+from benchmarks.systems.acpbench_hard.settings import (
+    BOTH,
+    CONTEXTS,
+    CORRECTED,
+    NL,
+    OWN,
+    PAPER,
+    PDDL,
+    REFERENCE,
+)
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 _FORMS: Mapping[str, Caption] = {
@@ -38,6 +47,15 @@ FACTORS = (
             for form in CONTEXTS
         },
         finding="PDDL beside natural language helps on most tasks",
+    ),
+    Factor(
+        "prompt",
+        "Prompt",
+        "setting",
+        {
+            OWN: Caption("Our own", "Our own wording and worked examples."),
+            PAPER: Caption("Published", "The wording and shots of the benchmark's repository."),
+        },
     ),
     Factor(
         "shots",

@@ -1,7 +1,7 @@
 """Questions as tasks: one task per question, and the importer of published files.
 
 Dev and test files, and those that ``generate_acpbench`` writes, are alike. Files of recorded
-answers (JSON lines) may come along.
+answers (JSON lines) may come along, and task files with the published prompt.
 """
 
 import gzip
@@ -17,6 +17,12 @@ from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.core.types import Json, Task
 from benchmarks.formats.source import File, read_line
+from benchmarks.systems.acpbench_hard.paper_prompt import (
+    SHARED,
+    find_task_files,
+    is_task_file,
+    read_task_files,
+)
 from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
@@ -39,11 +45,14 @@ def is_answers(path: Path) -> bool:
 
 def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
     """Read and check all files as a whole; raise ``FileRefused`` with their first faults."""
-    files, answers = [], []
+    files, answers, prompts = [], [], []
     for path in paths:
         if path.is_dir():
             files += find_files(path)
             answers += sorted(one for one in path.rglob("*") if is_answers(one))
+            prompts += find_task_files(path)
+        elif is_task_file(path):
+            prompts.append(path)
         else:
             (answers if is_answers(path) else files).append(path)
     questions = read_questions(files)
@@ -56,10 +65,25 @@ def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
             _read_answers(path, known, recorded, problems)
         except FileRefused as refused:
             problems.extend(refused)
+    published: Json = {}
+    try:
+        published = read_task_files(prompts)
+    except FileRefused as refused:
+        problems.extend(refused)
+    asked = {question.task for question in questions}
+    for form, found in published.items():
+        if missing := [task for task in TASKS if task in asked and task not in found]:
+            problems.add(
+                f"task files ({form})",
+                "one of each task",
+                Unquoted(f"none of {', '.join(missing)}"),
+            )
     problems.check()
     checksums = [File(path).checksum() for path in (*files, *answers)]
+    if published:
+        checksums.append(digest(published))
     source = ", ".join(path.name for path in paths)
-    return task_file(questions, source, digest(sorted(checksums)), recorded)
+    return task_file(questions, source, digest(sorted(checksums)), recorded, published)
 
 
 def task_file(
@@ -67,14 +91,22 @@ def task_file(
     source: str,
     checksum: str,
     recorded: Mapping[str, Sequence[Json]] | None = None,
+    published: Json | None = None,
 ) -> TaskFile:
-    """Return questions as they are stored, with recorded answers by the key of their question."""
+    """Return questions as they are stored, with recorded answers by the key of their question.
+
+    ``published`` is the published prompt, by form of the context and task.
+    """
     kinds = Counter(question.task for question in questions)
     domains = sorted({question.domain for question in questions})
     notes = f"{len(kinds)} of {len(TASKS)} tasks; domains: {', '.join(domains)}."
     if recorded:
         notes += f" {sum(map(len, recorded.values()))} recorded answers."
+    if published:
+        forms = "; ".join(f"{form}: {', '.join(found)}" for form, found in published.items())
+        notes += f" Published prompt ({forms})."
     return TaskFile(
+        shared={SHARED: published} if published else None,
         tasks=[(task_of(question, recorded), ()) for question in questions],
         checksum=checksum,
         source=source,
@@ -178,7 +210,7 @@ def _read_answers(
 
 def recognises(paths: Sequence[Path]) -> bool:
     """Return whether files may be questions of ACPBench Hard, by their names or beginnings."""
-    files = [path for path in paths if not is_answers(path)]
+    files = [path for path in paths if not is_answers(path) and not is_task_file(path)]
     return bool(files) and all(map(_holds_questions, files))
 
 
@@ -203,12 +235,13 @@ IMPORTER = Importer(
             "published",
             "Questions",
             "JSON files of questions, such as app/dev.gen.json or app.dev.gen.json.gz, or a folder "
-            "with them; recorded answers as .jsonl may come along",
+            "with them; recorded answers as .jsonl may come along, and the repository's task files "
+            "of configs/tasks (.yaml) for the published prompt",
             "ACPBench Hard",
             read_files,
             recognises,
             uploads=40,
-            accept=".json,.jsonl,.gz",
+            accept=".json,.jsonl,.gz,.yaml",
         ),
     )
 )

@@ -15,12 +15,14 @@ from benchmarks.systems.acpbench_hard.labels import (
     UNDECIDED,
 )
 from benchmarks.systems.acpbench_hard.metrics import outcome_metrics
+from benchmarks.systems.acpbench_hard.paper_prompt import cut_at_stop, fill_prompt, prompt_of
 from benchmarks.systems.acpbench_hard.pddl.instance import instance_of
 from benchmarks.systems.acpbench_hard.prompts import fill, load_examples, load_forms
-from benchmarks.systems.acpbench_hard.settings import NL, PDDL
+from benchmarks.systems.acpbench_hard.settings import NL, PAPER, PDDL
 from benchmarks.systems.acpbench_hard.verdicts import EMPTY
 
 VALIDATOR = "validator"
+STOPPED = "there the published configuration stops the model"
 _PDDL_KEYS = ("pddl_domain", "pddl_problem")
 
 
@@ -35,8 +37,14 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
             *outcome_metrics(task.payload["task"], None, settings["counts"], reason),
             {"reason": reply.reason, "groups": groups},
         )
-    (verdict,) = (yield [_validator(task, settings, reply.text)]) or ()
+    answer, stop = reply.text, ""
+    if settings.get("prompt") == PAPER:
+        published = prompt_of(task.shared, settings["context"], task.payload["task"])
+        answer, stop = cut_at_stop(reply.text, published["until"])
+    (verdict,) = (yield [_validator(task, settings, answer)]) or ()
     found = _validation(verdict)
+    if stop:
+        found["reasons"] = [*found["reasons"], f"The reply is read up to {stop!r}: {STOPPED}."]
     yield Turn(1, reply.text, "", found)
     metrics, undefined = outcome_metrics(
         task.payload["task"], found, settings["counts"], _why(found), reply.text
@@ -94,6 +102,8 @@ def _agent(task: Task, settings: Mapping[str, Any]) -> Ask:
     """Return the question as the agent is shown it, after worked examples."""
     version = str(settings.get(PROMPTS, ""))
     kind, form = task.payload["task"], settings["context"]
+    if settings.get("prompt") == PAPER:
+        return _published_agent(task, form, settings["shots"])
     forms = load_forms(version)
     brief = fill("agent", {"form": forms[kind].template.strip()}, version)
     messages = [Message("system", brief)]
@@ -108,6 +118,22 @@ def _agent(task: Task, settings: Mapping[str, Any]) -> Ask:
     return Ask(
         "agent",
         tuple(messages),
+        Expect("answer", {"task": kind}),
+        context={**visible(task, form), "examples": examples},
+    )
+
+
+def _published_agent(task: Task, form: str, shots: int) -> Ask:
+    """Return the question in the published prompt: one message, as the harness sends it."""
+    kind = task.payload["task"]
+    prompt = prompt_of(task.shared, form, kind)
+    examples = [
+        {"question": f"{shot['context']} {shot['question']}", "answer": shot["answer"]}
+        for shot in prompt["shots"][:shots]
+    ]
+    return Ask(
+        "agent",
+        (Message("user", fill_prompt(prompt, task.payload, shots)),),
         Expect("answer", {"task": kind}),
         context={**visible(task, form), "examples": examples},
     )

@@ -91,6 +91,10 @@ MEASURES: Mapping[str, Measure] = {
 }  # fmt: skip
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
+    "prompt": {
+        "own": "our own wording and worked examples, which are not those of published results",
+        "paper": "the wording, shots and stops of the benchmark's repository, in one message",
+    },
     "context": {
         "nl": "in natural language, as in the paper's main tables",
         "pddl": "as the texts of domain and problem in PDDL",
@@ -159,7 +163,7 @@ LABELS = Labels(
     hidden="The agent is told neither the stored answer nor, with a context in natural language, "
     "the PDDL.",
     choices=CHOICES,
-    first_settings=("context", "shots", "counts"),
+    first_settings=("prompt", "context", "shots", "counts"),
     result=result,
     answer=answer,
     explain=explain,

@@ -56,15 +56,17 @@ class PlanningQuestion:
 def find_files(folder: Path) -> list[Path]:
     """Return the files of questions in a folder, at any depth, in the order of their paths.
 
-    The source repository has other JSON files beside them (``dev.bool.json``); where names with
-    ``gen`` are there, only they count.
+    The source repository has other JSON files beside them (``dev.bool.json``,
+    ``app_example.gen.json``); where names with ``gen`` are there, only they count, and of these
+    only those with a split where some have one.
     """
     every = [
         path
         for path in sorted(folder.rglob("*"))
         if path.name.endswith((".json", ".json.gz")) and path.is_file()
     ]
-    return [path for path in every if _GENERATIVE.search(path.name)] or every
+    every = [path for path in every if _GENERATIVE.search(path.name)] or every
+    return [path for path in every if _SPLIT.search(path.name)] or every
 
 
 def read_questions(paths: Sequence[Path]) -> list[PlanningQuestion]:

@@ -6,9 +6,14 @@ NL, PDDL, BOTH = "nl", "pddl", "nl+pddl"
 CONTEXTS = (NL, PDDL, BOTH)
 REFERENCE, CORRECTED = "reference", "corrected"
 SCORES = (REFERENCE, CORRECTED)
+OWN, PAPER = "own", "paper"
 MOST_SHOTS = 2
 
 SETTINGS = (
+    Setting("prompt", "choice", OWN,
+            "Whose wording and worked examples the agent is shown. The published ones need a "
+            "dataset that was imported with the repository's configs/tasks.", (OWN, PAPER),
+            title="Prompt"),
     Setting("context", "choice", NL,
             "How the question's domain and state are described to the agent.", CONTEXTS,
             title="Form of the context"),

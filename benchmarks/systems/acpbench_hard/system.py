@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.core.ports.importer import Importer
 from benchmarks.core.ports.published import PaperStatements, Published
 from benchmarks.core.system import Dimension, Role, Setting, System
-from benchmarks.core.types import Episode, Outcome, Profile, Task
+from benchmarks.core.types import Episode, Json, Outcome, Profile, Task
 from benchmarks.systems.acpbench_hard import episode, metrics, prompts, samples
 from benchmarks.systems.acpbench_hard.commands import score_acpbench
 from benchmarks.systems.acpbench_hard.comparisons import COMPARISONS
@@ -16,6 +16,7 @@ from benchmarks.systems.acpbench_hard.display import DISPLAYS
 from benchmarks.systems.acpbench_hard.faults import FAULTS
 from benchmarks.systems.acpbench_hard.generation.files import generate_acpbench
 from benchmarks.systems.acpbench_hard.labels import LABELS
+from benchmarks.systems.acpbench_hard.paper_prompt import check_published_prompt
 from benchmarks.systems.acpbench_hard.people import PEOPLE
 from benchmarks.systems.acpbench_hard.published import PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.acpbench_hard.scripted import POLICIES
@@ -57,6 +58,9 @@ class ACPBenchHard(System):
 
     def episode(self, task: Task, settings: Mapping[str, Any], rng: random.Random) -> Episode:
         return episode.episode(task, settings, rng)
+
+    def check_settings(self, settings: Mapping[str, Any], shared: Json) -> None:
+        check_published_prompt(settings, shared)
 
     def summarise(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
         return metrics.summarise(outcomes)

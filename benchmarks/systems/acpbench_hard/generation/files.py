@@ -165,7 +165,8 @@ def _note_fault(path: Path, error: Exception, faults: Problems) -> None:
     if isinstance(error, OSError):
         faults.add(path.name, "a file that can be read", Unquoted(error.strerror or "none"))
     else:
-        faults.add(path.name, "a file without a fault", Unquoted(str(error)))
+        expected = "phrases that fit the domain" if path.name == TEXT else "PDDL that can be read"
+        faults.add(path.name, expected, Unquoted(str(error)))
 
 
 def _load(

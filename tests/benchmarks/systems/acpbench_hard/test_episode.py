@@ -38,9 +38,11 @@ def saying(text: str, **more: Any) -> Scripted:
     return Scripted("saying", "1", lambda ask, seed: Answer(text, **more))
 
 
-def play(kind: str, text: str, judge: Any = None, **settings: Any) -> tuple[Outcome, MemoryLog]:
+def play(
+    kind: str, text: str, judge: Any = None, own: Task | None = None, **settings: Any
+) -> tuple[Outcome, MemoryLog]:
     """The outcome of an answer, and the log."""
-    own, log = task(kind), MemoryLog()
+    own, log = own or task(kind), MemoryLog()
     cast = Cast({"agent": {"": saying(text)}, "validator": {"": judge or validator(own, {})}})
     driver = Driver(cast, log, SYSTEM.parsers, lambda step, slot: 1)
     episode = SYSTEM.episode(own, read_settings(SYSTEM.settings, settings), random.Random(1))
