@@ -52,6 +52,19 @@ UNREACHABLE = Outage(
     "Try again in a minute. If it stays like this, tell the administrator.",
     "PlanJury cannot reach its database right now",
 )
+CROWDED = Outage(
+    "too_many_connections",
+    "the database has no connection left for this server",
+    "Try again in a few seconds. If it stays like this, tell the administrator.",
+)
+# By PostgreSQL, for a role or a database, and by PgBouncer; errors of connecting have no code.
+_NO_CONNECTION = (
+    "too many clients",
+    "too many connections",
+    "remaining connection slots",
+    "no more connections allowed",
+    "query_wait_timeout",
+)
 
 
 def outage_behind(error: BaseException | None) -> Outage | None:
@@ -76,6 +89,8 @@ def _outage_of(error: OperationalError) -> Outage | None:
         return FULL
     if state in _BUSY or "is locked" in text:
         return LOCKED
+    if any(words in text for words in _NO_CONNECTION):
+        return CROWDED
     # A statement that is wrong is a fault of ours, and stays one.
     ours = ("no such table", "no such column", "syntax error", "too many sql variables")
     return None if any(words in text for words in ours) else UNREACHABLE
@@ -152,6 +167,7 @@ def keep_trying(write: Callable[[], object]) -> None:
 
 def _database_is_back(**about: object) -> None:
     note_recovery(UNREACHABLE.code)
+    note_recovery(CROWDED.code)
 
 
 connection_created.connect(_database_is_back)

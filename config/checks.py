@@ -134,6 +134,24 @@ def database_and_broker_fit(app_configs: Sequence[Any] | None, **kwargs: Any) ->
 
 
 @register
+def web_processes_share_a_cache(
+    app_configs: Sequence[Any] | None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Check that several web processes have Redis: who is at a page and how often somebody tried
+    to sign in would else be known to one of them only.
+    """
+    if settings.WEB_PROCESSES == 1 or is_redis(settings.CELERY_BROKER_URL):
+        return []
+    return [
+        Error(
+            "Several web processes need a cache that they share.",
+            hint="Set PLANJURY_BROKER_URL to a Redis, or PLANJURY_WEB_PROCESSES to 1.",
+            id="planjury.E011",
+        )
+    ]
+
+
+@register
 def error_reports_have_their_package(
     app_configs: Sequence[Any] | None, **kwargs: Any
 ) -> list[CheckMessage]:

@@ -18,6 +18,7 @@ from analysis.pages.catalogue import load_reports
 from benchmarks.jobs.workers import end_heartbeat
 from benchmarks.runs.threads import SWITCH_SECONDS, wait_for_work
 from config.celery import app
+from config.operations.metrics import begin_counting
 
 # Seconds after its start in which a web server has nothing to do but show its first pages.
 LOAD_AFTER = 5.0
@@ -65,7 +66,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         options = {
             "bind": f"fd://{self.listener.fileno()}",
             "worker_class": FinishingWorker,
-            "workers": 1,
+            "workers": settings.WEB_PROCESSES,
             "threads": settings.WEB_THREADS,
             "graceful_timeout": settings.WEB_DRAIN_SECONDS,
             "preload_app": True,
@@ -92,6 +93,7 @@ class BackgroundWorker(Worker):
 
 def run_web(listener: socket.socket) -> None:
     """Serve pages until told to stop."""
+    begin_counting()
     sys.setswitchinterval(SWITCH_SECONDS)
     WebServer(listener).run()
 

@@ -22,6 +22,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from benchmarks.locks import session_lock
 from benchmarks.source_digest import source_digest
 from config.celery import app
+from config.management.commands.migrate import refuse_pooler
 from config.supervisor import Child, Supervisor
 
 
@@ -73,6 +74,7 @@ def migrate_if_needed() -> bool:
     """
     if not _is_behind():
         return False
+    refuse_pooler(connection)
     with session_lock("migrate"):
         if not _is_behind():
             return False

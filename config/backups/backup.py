@@ -42,6 +42,7 @@ def write_backup(path: Path, *, force: bool = False, as_sqlite: bool = False) ->
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor not in ("sqlite", "postgresql"):
         raise BackupError(f"Databases of the kind {connection.vendor} cannot be backed up.")
+    postgresql.refuse_pooler(connection)
     applied = applied_migrations(connection)
     if not applied:
         raise BackupError("The database is empty: it has no tables yet.")

@@ -1,10 +1,10 @@
-"""Check a backup by restoring it into a database that is thrown away."""
+"""Check a backup by restoring it, or a random part of it, into a database that is thrown away."""
 
 import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
@@ -17,16 +17,22 @@ from config.backups import postgresql, sqlite
 from config.backups.archive import Manifest, extract_database, read_manifest
 from config.backups.backup import is_behind
 from config.backups.errors import BackupError
+from config.backups.postgresql import SampledTable
 from config.backups.restore import count_data
 
 
 @dataclass(frozen=True)
 class CheckedBackup:
-    """A backup that was restored, and how many rows of what it holds."""
+    """A backup that was restored, and how many rows of what it holds.
+
+    ``sample`` has the rows of each table where only a part was restored, drawn with ``seed``.
+    """
 
     path: Path
     manifest: Manifest
-    counts: dict[str, int]
+    counts: dict[str, int] = field(default_factory=dict)
+    sample: dict[str, SampledTable] = field(default_factory=dict)
+    seed: int = 0
 
 
 def newest_backup(folder: Path) -> Path:
@@ -38,8 +44,12 @@ def newest_backup(folder: Path) -> Path:
     return found[-1]
 
 
-def check_backup(path: Path) -> CheckedBackup:
-    """Restore a backup aside, bring it up to date, and count its rows."""
+def check_backup(path: Path, *, part: float = 1.0, seed: int = 0) -> CheckedBackup:
+    """Restore a backup aside, bring it up to date, and count its rows.
+
+    With ``part`` below 1, a backup of PostgreSQL is read whole, and this part of its rows is
+    restored. One of SQLite is a database already, and is always checked whole.
+    """
     manifest = read_manifest(path)
     with tempfile.TemporaryDirectory(prefix="checking-", dir=settings.DATA_DIR) as folder:
         database = Path(folder) / "database"
@@ -49,6 +59,10 @@ def check_backup(path: Path) -> CheckedBackup:
             with sqlite.open_aside(database) as aside:
                 return CheckedBackup(path, manifest, _bring_up_to_date(aside))
         with _scratch_database() as aside:
+            if part < 1.0:
+                with transaction.atomic():
+                    sample = postgresql.restore_sample(aside, database, part=part, seed=seed)
+                return CheckedBackup(path, manifest, sample=sample, seed=seed)
             with transaction.atomic():
                 postgresql.restore_dump(aside, database)
             return CheckedBackup(path, manifest, _bring_up_to_date(aside))
@@ -66,6 +80,7 @@ def _scratch_database() -> Iterator[BaseDatabaseWrapper]:
     live = connections[DEFAULT_DB_ALIAS]
     if live.vendor != "postgresql":
         raise BackupError("The backup was made on PostgreSQL; check it where DATABASE_URL is one.")
+    postgresql.refuse_pooler(live)
     name = f"{live.settings_dict['NAME']}_check_{secrets.token_hex(4)}"
     quoted = live.ops.quote_name(name)
     with live.cursor() as cursor:

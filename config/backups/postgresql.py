@@ -6,12 +6,14 @@ leaves the old data.
 """
 
 import os
+import random
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +33,20 @@ _SERVICE = "planjury"
 def server_version(connection: BaseDatabaseWrapper) -> int:
     """Return the server's major version."""
     return int(connection.get_database_version()[0])
+
+
+def is_pooled(connection: BaseDatabaseWrapper) -> bool:
+    """Return whether the address is that of a pooler, where settings of a session do not hold."""
+    return bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
+
+
+def refuse_pooler(connection: BaseDatabaseWrapper) -> None:
+    """Raise an error if the address is that of a pooler."""
+    if is_pooled(connection):
+        raise BackupError(
+            "DATABASE_URL leads to a pooler (pooler=transaction); backups need the address of "
+            "PostgreSQL itself."
+        )
 
 
 def find_tool(name: str, *, least: int) -> str:
@@ -134,6 +150,43 @@ def restore_dump(connection: BaseDatabaseWrapper, dump: Path) -> None:
     set_last_ids(connection, before)
 
 
+@dataclass
+class SampledTable:
+    """A table of a dump: how many rows it has there, and how many of them were restored."""
+
+    rows: int = 0
+    restored: int = 0
+
+
+def restore_sample(
+    connection: BaseDatabaseWrapper, dump: Path, *, part: float, seed: int
+) -> dict[str, SampledTable]:
+    """Restore a random part of each table's rows, at least one; return the tables by name.
+
+    All rows are read and unpacked. Keys and indexes are left out: the rows that a row refers to may
+    not be in the sample, and indexes take most of the time.
+    """
+    tables: dict[str, SampledTable] = {}
+
+    def chooser(name: str) -> Callable[[], bool]:
+        table = tables[name] = SampledTable()
+        chance = random.Random(f"{seed}:{name}")
+
+        def choose() -> bool:
+            table.rows += 1
+            chosen = table.rows == 1 or chance.random() < part
+            table.restored += chosen
+            return chosen
+
+        return choose
+
+    with connection.cursor() as cursor:
+        for section in ("pre-data", "data"):
+            with _restore_script(dump, section) as script:
+                _execute(cursor, script, chooser)
+    return tables
+
+
 def lock_tables(cursor: Any, names: str) -> None:
     """Keep everybody else from tables until the transaction ends."""
     cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
@@ -165,20 +218,32 @@ def _restore_script(dump: Path, section: str) -> Iterator[IO[bytes]]:
             raise BackupError(_reported_error("pg_restore", errors.read().decode(errors="replace")))
 
 
-def _execute(cursor: Any, script: IO[bytes]) -> None:
-    """Execute a script of pg_restore's: statements, and rows between COPY and a line with `\\.`."""
+def _execute(
+    cursor: Any, script: IO[bytes], chooser: Callable[[str], Callable[[], bool]] | None = None
+) -> None:
+    """Execute a script of pg_restore's: statements, and rows between COPY and a line with `\\.`.
+
+    ``chooser`` returns for a table's name a function that says of each row whether to restore it.
+    """
     statements: list[bytes] = []
     for line in script:
         if line.startswith(b"COPY ") and line.endswith(b" FROM stdin;\n"):
             _execute_statements(cursor, statements)
+            choose = chooser(_copied_table(line)) if chooser else None
             with cursor.copy(line.decode()) as copy:
                 for row in iter(script.readline, b"\\.\n"):
                     if not row:
                         raise BackupError("The dump in the backup is cut off.")
-                    copy.write(row)
+                    if choose is None or choose():
+                        copy.write(row)
         elif not line.startswith((b"\\", b"--")):  # psql's own commands, and comments
             statements.append(line)
     _execute_statements(cursor, statements)
+
+
+def _copied_table(line: bytes) -> str:
+    """Return the table of a COPY statement, such as ``COPY public.benchmarks_run (id, …) …``."""
+    return line.split()[1].decode().rpartition(".")[2].strip('"')
 
 
 def _execute_statements(cursor: Any, statements: list[bytes]) -> None:

@@ -59,6 +59,7 @@ def restore_backup(
     """Replace everything in the database by what the backup holds, or change nothing."""
     started = time.monotonic()
     connection = connections[DEFAULT_DB_ALIAS]
+    postgresql.refuse_pooler(connection)
     with _work_folder() as folder:
         database = folder / "database"
         manifest = read_manifest(path)

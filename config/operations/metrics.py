@@ -1,10 +1,13 @@
 """The metrics of a server, in the text format of Prometheus.
 
-Requests are counted in the web server's process. Everything else is read from the database when it
-is asked for, so each web server reports the same state of the whole installation.
+Requests are counted by the web server, whose processes add up theirs where there are several
+(`PLANJURY_WEB_PROCESSES`). Everything else is read from the database when it is asked for, so each
+web server reports the same state of the whole installation.
 """
 
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from django.db import DatabaseError
 from django.db.models import Count
@@ -12,6 +15,7 @@ from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
@@ -20,6 +24,8 @@ from benchmarks.models import Exchange, Job, Run, Trajectory
 from config.operations.probes import readiness
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
+# The variable by which prometheus_client knows the files that processes share.
+_SHARED = "PROMETHEUS_MULTIPROC_DIR"
 
 _registry = CollectorRegistry()
 ProcessCollector(registry=_registry)
@@ -39,9 +45,23 @@ def count_request(method: str, status: int, seconds: float) -> None:
     REQUESTS.labels(method if method in METHODS else "other", str(status)).observe(seconds)
 
 
+def begin_counting() -> None:
+    """Forget what processes of a web server that was here before have counted."""
+    if folder := os.environ.get(_SHARED):
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        for file in Path(folder).glob("*.db"):
+            file.unlink()
+
+
 def exposition() -> bytes:
     """Return all metrics as text."""
-    text: bytes = generate_latest(_registry)
+    registry = _registry
+    if os.environ.get(_SHARED):
+        # The library reads the files into a registry that is made for the request.
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        registry.register(_installation)
+    text: bytes = generate_latest(registry)
     return text
 
 
@@ -97,4 +117,5 @@ def _by(name: str, words: str, label: str, counts: dict[str, int]) -> Metric:
     return family
 
 
-_registry.register(_Installation())
+_installation = _Installation()
+_registry.register(_installation)

@@ -1,5 +1,6 @@
 """Settings that hold everywhere. Each environment variable is explained in docs/settings.md."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +286,11 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrom
 
 SERVE_HOST = env.text("PLANJURY_HOST", default="127.0.0.1")
 SERVE_PORT = env.integer("PORT", default=8000, least=1, most=65535)
+# More than one share caches and messages in Redis, and the database's writers in PostgreSQL.
+WEB_PROCESSES = env.integer("PLANJURY_WEB_PROCESSES", default=1, least=1, most=64)
+if WEB_PROCESSES > 1:
+    # Before prometheus_client is imported: it then counts in files that all processes read.
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "metrics")
 WEB_THREADS = env.integer("PLANJURY_WEB_THREADS", default=16, least=1, most=256)
 # Fill an empty database with the demo.
 DEMO = env.flag("PLANJURY_DEMO", default=False)
@@ -297,6 +303,11 @@ HEALTH_IPS = env.networks("PLANJURY_HEALTH_IPS", default=["127.0.0.1", "::1"])
 METRICS_TOKEN = env.text("PLANJURY_METRICS_TOKEN", default="")
 # With less room in the data folder the server is not ready.
 MIN_FREE_MB = env.integer("PLANJURY_MIN_FREE_MB", default=100, least=1, most=10_000_000)
+
+# --- Backups --------------------------------------------------------------------------------------
+
+# How many of a backup's rows `check_backup` restores, in percent.
+BACKUP_SAMPLE = env.integer("PLANJURY_BACKUP_SAMPLE", default=10, least=1, most=100)
 
 # --- Language, time, log --------------------------------------------------------------------------
 

@@ -59,6 +59,8 @@ def database_from_url(url: str, *, name: str) -> dict[str, Any]:
     """Return settings from ``postgresql://user:password@host:port/database``, found in ``name``.
 
     Parameters such as ``?sslmode=require`` go to libpq; ``?host=/run/postgresql`` is a socket.
+    ``?pooler=transaction`` says that the address is that of a pooler such as PgBouncer, which gives
+    each transaction a connection of its own.
     """
     if "#" in url:
         raise BadVariable(name, "holds a #; in a password write it as %23")
@@ -74,9 +76,12 @@ def database_from_url(url: str, *, name: str) -> dict[str, Any]:
     if not database or "/" in database:
         raise BadVariable(name, "must end with the name of one database")
     options: dict[str, Any] = {"connect_timeout": CONNECT_SECONDS}
+    pooled = ("pooler", "transaction") in given
     for key, value in given:
+        if pooled and key == "pooler":
+            continue
         if key not in POSTGRESQL_PARAMETERS:
-            known = ", ".join(POSTGRESQL_PARAMETERS)
+            known = ", ".join((*POSTGRESQL_PARAMETERS, "pooler=transaction"))
             raise BadVariable(name, f"has the unknown parameter {key}; known are {known}")
         options[key] = value
     host = options.pop("host", "") or unquote(parts.hostname or "")
@@ -89,6 +94,8 @@ def database_from_url(url: str, *, name: str) -> dict[str, Any]:
         "PORT": port or "",
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
+        # A cursor of the server lives as long as its connection, here as long as the transaction.
+        "DISABLE_SERVER_SIDE_CURSORS": pooled,
         "OPTIONS": options,
     }
 

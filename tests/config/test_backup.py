@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import stat
@@ -36,6 +37,7 @@ from config.backups.archive import (
     read_manifest,
     write_archive,
 )
+from config.backups.check import check_backup
 from config.backups.errors import BackupError
 from tests import databases
 from tests.config.backup_rows import everything, fill_every_table
@@ -59,6 +61,12 @@ def backup(path: Path, *options: str) -> str:
 def restore(path: Path, *options: str) -> str:
     out = StringIO()
     call_command("restore", str(path), *options, stdout=out)
+    return out.getvalue()
+
+
+def check(path: Path, *options: str) -> str:
+    out = StringIO()
+    call_command("check_backup", str(path), *options, stdout=out)
     return out.getvalue()
 
 
@@ -488,3 +496,26 @@ def test_a_tool_that_is_missing_or_too_old_is_named(
     with pytest.raises(BackupError) as error:
         postgresql.find_tool("pg_dump", least=15)
     assert ("is not installed" if said is None else "needs 15 or later") in str(error.value)
+
+
+def test_a_random_part_of_a_backup_is_restored_and_again_with_its_seed(
+    tmp_path: Path, settings: Any
+) -> None:
+    User.objects.bulk_create(User(username=f"person-{number}") for number in range(400))
+    path = tmp_path / "b.zip"
+    backup(path)
+    said = check(path, "--whole")
+    assert "can be restored: " in said and "400 users" in said
+    settings.BACKUP_SAMPLE = 10
+    said = check(path, "--seed", "5")
+    if connection.vendor == "sqlite":  # is a database already
+        assert "400 users" in said
+        return
+    found = re.search(r"seed 5: .*?([\d,]+) of 400 in auth_user", said)
+    assert found is not None, said
+    assert 10 <= int(found[1]) <= 90
+    assert check(path, "--seed", "5") == said
+    sample = check_backup(path, part=0.1, seed=5).sample
+    assert all(table.restored > 0 for table in sample.values() if table.rows)
+    # Whoever repeats a check finds the seed in what it said.
+    assert re.search(r"drawn with seed \d+: ", check(path))

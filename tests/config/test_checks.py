@@ -27,6 +27,7 @@ ALL: list[Check] = [
     checks.demo_stays_here,
     checks.debug_stays_here,
     checks.error_reports_have_their_package,
+    checks.web_processes_share_a_cache,
 ]
 
 
@@ -79,6 +80,14 @@ def test_a_broker_without_its_package(settings, monkeypatch) -> None:
     monkeypatch.setattr(checks, "find_spec", lambda name: None)
     settings.CELERY_BROKER_URL = "redis://localhost"
     assert ids(checks.broker_has_its_package) == ["planjury.E005"]
+
+
+def test_several_web_processes_want_a_cache_that_they_share(settings) -> None:
+    settings.WEB_PROCESSES = 2
+    settings.CELERY_BROKER_URL = "fsq://"
+    assert ids(checks.web_processes_share_a_cache) == ["planjury.E011"]
+    settings.CELERY_BROKER_URL = "redis://localhost:6379/0"
+    assert ids(checks.web_processes_share_a_cache) == []
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def test_a_postgresql_address() -> None:
         ("postgresql://h/a/b", "must end with the name of one database"),
         ("postgresql://h:port/d", "is not a database URL"),
         ("postgresql://h/d?sslmode", "is not a database URL"),
+        ("postgresql://h/d?pooler=session", "unknown parameter pooler"),
         ("postgresql://h/d?sslmod=require", "unknown parameter sslmod; known are"),
         ("postgresql://me:a#b@h/d", "write it as %23"),
     ],
@@ -46,6 +47,13 @@ def test_parameters_go_to_the_driver() -> None:
     assert (
         database_from_url(f"{url}&connect_timeout=3", name="X")["OPTIONS"]["connect_timeout"] == "3"
     )
+
+
+def test_a_pooler_gives_no_cursor_that_outlives_a_transaction() -> None:
+    found = database_from_url("postgresql://h:6432/d?pooler=transaction", name="X")
+    assert found["DISABLE_SERVER_SIDE_CURSORS"] is True
+    assert "pooler" not in found["OPTIONS"]
+    assert not database_from_url("postgresql://h/d", name="X")["DISABLE_SERVER_SIDE_CURSORS"]
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,16 @@ def test_an_outage_of_the_database_is_a_page_and_two_lines(
     assert "operations failed meanwhile" in log.lines[2]
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["FATAL:  sorry, too many clients already", "FATAL: no more connections allowed",
+     "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute",
+     "FATAL:  query_wait_timeout"],
+)  # fmt: skip
+def test_servers_and_poolers_say_it_in_their_own_words(words: str) -> None:
+    assert outages.outage_behind(OperationalError(words)) is outages.CROWDED
+
+
 def test_the_cache_goes_on_without_redis(log: Log) -> None:
     cache = RedisOrMemoryCache("redis://127.0.0.1:1/0", {"KEY_PREFIX": "test"})
     cache.set("tries", 4, 60)
