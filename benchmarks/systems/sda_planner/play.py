@@ -13,6 +13,7 @@ from benchmarks.systems.sda_planner.house.world import House
 from benchmarks.systems.sda_planner.repair.diagnosis import ENVIRONMENT, PRECONDITION
 from benchmarks.systems.sda_planner.repair.graph import (
     HOLD,
+    IS_OPEN,
     LOC,
     NONE,
     POS,
@@ -21,7 +22,7 @@ from benchmarks.systems.sda_planner.repair.graph import (
     Key,
     Value,
 )
-from benchmarks.systems.sda_planner.settings import FULL, RELOCATE, VISIBLE
+from benchmarks.systems.sda_planner.settings import FULL, NOTHING, RELOCATE, VISIBLE
 from benchmarks.systems.sda_planner.steps import SLICE, Step, number_plan
 
 PLANNED, REVERSED, FAKE = "plan", "reverse", "fake"
@@ -86,6 +87,8 @@ class Play:
         for id, where in self.house.parents.items():
             if level == FULL or (level == VISIBLE and not state.closed_in(id)):
                 base[LOC, id] = where
+        if level != NOTHING:
+            base.update(((IS_OPEN, id), True) for id in self.house.open)
         return Belief(self.things, base)
 
     @property

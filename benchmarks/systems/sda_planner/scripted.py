@@ -288,7 +288,7 @@ def _place_before(memory: Memory, context: Json) -> Plan:
         return []
     done = [Step.of(one) for one in context["executed"]]
     opened = any(s.skill == OPEN and s.type == find.type for s in done)
-    opens = find.type in CONTAINERS and not opened
+    opens = find.type in CONTAINERS and not opened and find.id not in memory.house.open
     return [find, Step(OPEN, find.type, find.id)] if opens else [find]
 
 

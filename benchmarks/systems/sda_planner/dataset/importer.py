@@ -23,8 +23,8 @@ from benchmarks.systems.sda_planner.dataset.traj_data import (
     TRIAL,
     Original,
     as_row,
+    complete_scenes,
     counted,
-    derive_scenes,
     read_layout,
     read_original,
 )
@@ -59,7 +59,7 @@ def read_prepared(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile
     for where, row in read_lines(tasks[0], problems):
         _add(found, where, check_task(where, row, found.scenes, problems), problems)
     problems.check()
-    return task_file(found, tasks[0].name, read_graph_file(graphs))
+    return task_file(found, tasks[0].name, read_graph_file(graphs), f" {_reached_words(found)}")
 
 
 def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
@@ -83,13 +83,14 @@ def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
     problems.check()
     if not trials:
         raise CoreError(f"no {TRIAL} was found in {', '.join(path.name for path in sources)}")
-    derived = derive_scenes(trials, layouts)
-    without = sorted({t.row["scene"]["floor_plan"] for t in trials} - set(found.scenes))
-    for plan in without:
-        if scene := check_scene(f"floor plan {plan}", derived[plan], problems):
+    complete = complete_scenes(trials, layouts, found.scenes)
+    without = sorted(set(complete) - set(found.scenes))
+    for plan, row in complete.items():
+        if scene := check_scene(f"floor plan {plan}", row, problems):
             found.scenes[plan] = scene
+    problems.check()
     for trial in trials:
-        row, odd = as_row(trial, found.scenes.get(trial.row["scene"]["floor_plan"]))
+        row, odd = as_row(trial, found.scenes[trial.row["scene"]["floor_plan"]])
         found.warnings += odd
         _add(found, trial.name, check_task(trial.name, row, found.scenes, problems), problems)
     problems.check()
@@ -98,8 +99,13 @@ def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
     if not scene_files:
         missing = "No scenes file was given"
     note = f" {LESS_SURE.format(missing=missing)}" if without else ""
-    note += f" {counted(found.rows.values()).words}."
+    note += f" {counted(found.rows.values()).words}. {_reached_words(found)}"
     return task_file(found, name, read_graph_file(graphs), note)
+
+
+def _reached_words(found: Trials) -> str:
+    reached = len(found.rows) - found.falling_short
+    return f"{reached:,} of {len(found.rows):,} demonstrations reach every goal condition."
 
 
 def _split(
@@ -156,6 +162,7 @@ def _add(found: Trials, where: str, row: Json | None, problems: Problems) -> Non
         return
     found.rows[row["task_id"]] = row
     if why := replay_demonstration(row, found.scenes[row["scene"]["floor_plan"]]):
+        found.falling_short += 1
         found.warnings.append(f"{row['task_id']}: the demonstration falls short: {why}")
 
 

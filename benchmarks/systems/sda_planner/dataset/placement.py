@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.types import Json
-from benchmarks.systems.sda_planner.dataset.trials import Place
+from benchmarks.systems.sda_planner.dataset.trials import Place, place_of, type_of
 from benchmarks.systems.sda_planner.house.affordances import BASINS, CONTAINERS, HOLDS_ONE, accepts
 from benchmarks.systems.sda_planner.house.world import FLOOR
 
 CENTER, KNN = 0.12, 0.6  # metres
-# Ids of one thing differ between trials by at most this many metres.
-_MERGE = 0.12
+# Ids of one thing differ between trials by at most this many metres, those of these types by more.
+SAME_ID = 0.12
 _MERGE_BY_TYPE = {
     "SinkBasin": 1.3,
     "BathtubBasin": 1.3,
@@ -26,14 +26,20 @@ _MERGE_BY_TYPE = {
 }
 
 
-def merge_places(found: Iterable[Json]) -> list[dict[str, Any]]:
-    """Return fixed things with those merged that are the same, the first id kept."""
-    merged: list[dict[str, Any]] = []
+def merge_places(
+    found: Iterable[Json], known: Iterable[Json] = (), reach: float = SAME_ID
+) -> list[dict[str, Any]]:
+    """Return fixed things with those merged that are the same, the first id kept.
+
+    Two are the same within ``reach`` metres, or what their type allows. ``known`` come first and
+    are kept as they are.
+    """
+    merged = [dict(one) for one in known]
     for one in found:
-        reach = _MERGE_BY_TYPE.get(one["type"], _MERGE)
+        within = max(reach, _MERGE_BY_TYPE.get(one["type"], 0.0))
         same = next(
             (m for m in merged
-             if m["type"] == one["type"] and math.dist(m["pos"], one["pos"]) <= reach),
+             if m["type"] == one["type"] and math.dist(m["pos"], one["pos"]) <= within),
             None,
         )  # fmt: skip
         if same is None:
@@ -48,8 +54,8 @@ def find_parent(
 ) -> tuple[str, str]:
     """Return what an object starts in, and how that is known.
 
-    ``shown`` is the receptacle that the demonstration takes it from; where it takes the object
-    without opening anything, ``opened`` is False, and nothing closed comes into question.
+    ``shown`` is the receptacle that the demonstration takes it from; where it first uses the object
+    while nothing is open, ``opened`` is False, and nothing closed comes into question.
     """
     if shown:
         return shown, "gold"
@@ -68,8 +74,10 @@ def find_parent(
     ]
     if labelled and min(labelled)[0] < KNN:
         return min(labelled)[1], "knn"
-    if places:
-        return min((_lifted(at, one["pos"], 0.5), one["id"]) for one in places)[1], "nearest"
+    # What fills its place stands exactly there, which was looked at first.
+    roomy = [one for one in places if one["type"] not in HOLDS_ONE]
+    if roomy:
+        return min((_lifted(at, one["pos"], 0.5), one["id"]) for one in roomy)[1], "nearest"
     return FLOOR, "floor"
 
 
@@ -94,5 +102,9 @@ def nearest_of(type: str, at: Place, places: Iterable[Json]) -> str:
 def learn_points(scene: Json, labelled: Mapping[Place, str]) -> Json:
     """Return a scene with positions whose receptacle the trials loaded show."""
     order = {one["id"]: number for number, one in enumerate(scene["receptacles"])}
-    points = [[*at, order[id]] for at, id in sorted(labelled.items()) if id in order]
+    named = (
+        (at, nearest_of(type_of(id), place_of(id) or at, scene["receptacles"]))
+        for at, id in sorted(labelled.items())
+    )
+    points = [[*at, order[id]] for at, id in named if id]
     return {**scene, "points": [*scene.get("points", ()), *points]}

@@ -1,11 +1,12 @@
 """Original ``traj_data.json`` files of ALFRED as rows of the form that is stored.
 
-The files give the position of everything that can be carried, and ids of the fixed things that
-plan and demonstration touch. Where no ``scenes.jsonl`` is at hand, the fixed things of a floor plan
-are those that the trials loaded touch, and placement is less sure.
+The files give the position of everything that can be carried, and the fixed things that plan and
+demonstration touch. Where no ``scenes.jsonl`` is at hand, the fixed things of a floor plan are
+those that the trials loaded and the layouts name, and placement is less sure. Where it is at hand,
+they are added to what it lacks.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from benchmarks.core.problems import Problems, Unquoted
 from benchmarks.core.schemas import MISSING, RowSchema, list_of, must, read_row, text
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.dataset.placement import (
+    SAME_ID,
     find_parent,
     learn_points,
     merge_places,
@@ -24,9 +26,12 @@ from benchmarks.systems.sda_planner.dataset.trials import (
     MOST_ANNOTATIONS,
     MOST_OBJECTS,
     Place,
+    id_at,
     is_number,
     place_of,
+    same_thing,
     type_of,
+    whole_id,
 )
 from benchmarks.systems.sda_planner.house.affordances import (
     CONTAINERS,
@@ -37,6 +42,8 @@ from benchmarks.systems.sda_planner.house.affordances import (
 from benchmarks.systems.sda_planner.house.world import FLOOR
 from benchmarks.systems.sda_planner.steps import CLOSE, FIND, OFF, ON, OPEN, PICK, PUT, SLICE
 
+# Metres: a scene that is given lacks a thing named where nothing of its type is as near as this.
+SAME_PLACE = 0.3
 TRIAL, LAYOUT = "traj_data.json", "-openable.json"
 MOST_ACTIONS = 2_000
 _TOUCHES = {
@@ -48,7 +55,11 @@ _SPLITS = ("train", "valid_seen", "valid_unseen", "tests_seen", "tests_unseen")
 
 @dataclass
 class Original:
-    """One original trial, as far as it can be read without the others of its floor plan."""
+    """One original trial, as far as it can be read without the others of its floor plan.
+
+    ``shown`` has by object the receptacle that the demonstration first takes it from; ``in_reach``
+    are the things that it first uses while nothing is open.
+    """
 
     name: str
     row: dict[str, Any]
@@ -56,10 +67,7 @@ class Original:
     gold: list[list[str]]
     fixed: list[dict[str, Any]]
     shown: dict[str, str] = field(default_factory=dict)
-
-
-_NO_PLAN = "a demonstrated plan (trials of test splits have none)"
-_NO_SCENE = "an object (trials of test splits have none)"
+    in_reach: frozenset[str] = frozenset()
 
 
 def _is_object(value: Any) -> bool:
@@ -114,9 +122,22 @@ class TurkRow(RowSchema):
 class OriginalRow(RowSchema):
     """A ``traj_data.json``, as far as it is read here; the rest is checked as a `TrialRow`."""
 
-    plan: Annotated[TrialPlanRow, must(_NO_PLAN, _is_object)] = MISSING
-    scene: Annotated[OriginalScene, must(_NO_SCENE, _is_object)] = MISSING
+    plan: Annotated[TrialPlanRow, must("a demonstrated plan", _is_object)] = MISSING
+    scene: Annotated[OriginalScene, must("an object", _is_object)] = MISSING
     turk_annotations: Annotated[TurkRow, must("an object", _is_object)] = MISSING
+
+
+def split_of(name: str) -> str:
+    """Return the split that a file's path names."""
+    return next((part for part in PurePosixPath(name).parts if part in _SPLITS), "unknown")
+
+
+def is_demonstrated(data: Any) -> bool:
+    """Return whether a file has a demonstration; those of the test splits have none."""
+    if not isinstance(data, dict):
+        return True  # a fault, which reading it names
+    plan = data.get("plan")
+    return isinstance(plan, dict) and bool(plan.get("low_actions"))
 
 
 def read_original(name: str, data: Any, problems: Problems) -> Original | None:
@@ -133,24 +154,24 @@ def read_original(name: str, data: Any, problems: Problems) -> Original | None:
         for api in (low.api_action for low in plan.low_actions)
         if api.action in ("PickupObject", "PutObject", *_TOUCHES)
     ]
-    parts = PurePosixPath(name).parts
-    split = next((part for part in parts if part in _SPLITS), "unknown")
     row = {
         "task_id": data.get("task_id"),
-        "split": split,
+        "split": split_of(name),
         "task_type": data.get("task_type"),
         "pddl_params": data.get("pddl_params"),
         "scene": data["scene"],
         "anns": read.turk_annotations.anns,
     }
     gold = demonstrated(actions)
+    sources = _planned_sources(plan.high_pddl)
+    named = [*_touched(actions), *_planned(plan.high_pddl), *sources.values()]
     fixed = [
         {"id": id, "type": type_of(id), "pos": list(at)}
-        for id in dict.fromkeys([*_touched(actions), *_planned(plan.high_pddl)])
+        for id in dict.fromkeys(named)
         if (at := place_of(id)) is not None
         and (type_of(id) in FIXED_RECEPTACLES or type_of(id) in TOGGLEABLE)
     ]
-    return Original(name, row, poses, gold, fixed, _shown(actions, plan.high_pddl, fixed))
+    return Original(name, row, poses, gold, fixed, *_first_uses(actions, sources))
 
 
 def _at(position: Mapping[str, Any]) -> Place:
@@ -205,47 +226,67 @@ def _touched(actions: Iterable[tuple[str, str, str]]) -> Iterator[str]:
         yield from (one for one in (id, into) if one)
 
 
-def _planned(high: Any) -> Iterator[str]:
-    """Yield the ids of the high-level plan's steps."""
+def _planner_actions(high: Any) -> Iterator[Mapping[str, Any]]:
     for one in high if isinstance(high, list) else ():
         action = one.get("planner_action") if isinstance(one, dict) else None
+        if isinstance(action, dict):
+            yield action
+
+
+def _planned(high: Any) -> Iterator[str]:
+    """Yield the ids of the high-level plan's steps."""
+    for action in _planner_actions(high):
         for key in ("objectId", "receptacleObjectId"):
-            if isinstance(action, dict) and isinstance(action.get(key), str):
+            if isinstance(action.get(key), str):
                 yield action[key]
 
 
-def _shown(
-    actions: list[tuple[str, str, str]], high: Any, fixed: list[dict[str, Any]]
-) -> dict[str, str]:
-    """Return, by object, the receptacle that the demonstration first takes it from."""
-    opens = any(action == "OpenObject" for action, _, _ in actions)
-    planned: dict[str, str] = {}
-    for one in high if isinstance(high, list) else ():
-        action = one.get("planner_action") if isinstance(one, dict) else None
-        if not isinstance(action, dict) or action.get("action") != "PickupObject":
-            continue
-        id, where = action.get("objectId"), action.get("coordinateReceptacleObjectId")
-        if isinstance(id, str) and isinstance(where, list) and len(where) == 2:
-            type, at = where
-            bounds = isinstance(at, list) and len(at) == 6 and all(map(_number, at))
-            if isinstance(type, str) and bounds:
-                # Written as 4 times the lower and upper bounds of x, z and height.
-                place = ((at[0] + at[1]) / 8, (at[4] + at[5]) / 8, (at[2] + at[3]) / 8)
-                if opens or type not in CONTAINERS:
-                    planned.setdefault(id, nearest_of(type, place, fixed))
+def _planned_sources(high: Any) -> dict[str, str]:
+    """Return, by object, the id of the receptacle that the plan first takes it from.
+
+    The plan names the type and 4 times the bounds of x, z and height, which are one point.
+    """
     found: dict[str, str] = {}
-    moved: set[str] = set()
-    opened = ""
-    for action, id, _ in actions:
-        if action == "OpenObject":
-            opened = id
-        elif action == "CloseObject":
-            opened = ""
-        elif action == "PickupObject" and id not in moved:
-            moved.add(id)
-            if source := opened or planned.get(id, ""):
-                found[id] = source
+    for action in _planner_actions(high):
+        id, where = action.get("objectId"), action.get("coordinateReceptacleObjectId")
+        if action.get("action") != "PickupObject" or not isinstance(id, str):
+            continue
+        type, at = where if isinstance(where, list) and len(where) == 2 else ("", ())
+        if (
+            isinstance(type, str)
+            and isinstance(at, list)
+            and len(at) == 6
+            and all(map(_number, at))
+        ):
+            point = ((at[0] + at[1]) / 8, (at[4] + at[5]) / 8, (at[2] + at[3]) / 8)
+            found.setdefault(whole_id(id), id_at(type, point))
     return found
+
+
+def _first_uses(
+    actions: Iterable[tuple[str, str, str]], planned: Mapping[str, str]
+) -> tuple[dict[str, str], frozenset[str]]:
+    """Return what each object is first taken from, and what is first used while nothing is open.
+
+    It is taken from the container that was opened right before, else from where the plan says,
+    unless that would have to be opened.
+    """
+    shown: dict[str, str] = {}
+    in_reach, used = set(), set()
+    opened = ""
+    for action, id, into in actions:
+        if action in ("OpenObject", "CloseObject"):
+            opened = id if action == "OpenObject" else ""
+        thing = whole_id(into if action == "PutObject" else id)
+        if thing in used:
+            continue
+        used.add(thing)
+        if opened in ("", thing):
+            in_reach.add(thing)
+        source = opened if action == "PickupObject" and opened else planned.get(thing, "")
+        if source and (opened or type_of(source) not in CONTAINERS):
+            shown[thing] = source
+    return shown, frozenset(in_reach)
 
 
 def read_layout(name: str, data: Any, problems: Problems) -> dict[str, tuple[float, float]]:
@@ -261,60 +302,79 @@ def read_layout(name: str, data: Any, problems: Problems) -> dict[str, tuple[flo
     return found
 
 
-def derive_scenes(
-    trials: Iterable[Original], layouts: Mapping[str, Mapping[str, tuple[float, float]]]
+def complete_scenes(
+    trials: Iterable[Original],
+    layouts: Mapping[str, Mapping[str, tuple[float, float]]],
+    given: Mapping[str, Json],
 ) -> dict[str, Json]:
-    """Return the scenes that trials and layouts show, with positions learned from picks."""
+    """Return the scenes of the trials: those given, with what layouts and trials add to them.
+
+    Added are fixed things that a scene lacks, and the positions of objects that demonstrations
+    take.
+    """
     fixed: dict[str, list[dict[str, Any]]] = {}
     labelled: dict[str, dict[Place, str]] = {}
-    for plan, places in sorted(layouts.items()):
-        for id, nav in places.items():
-            at = place_of(id)
-            if at is not None and type_of(id) in FIXED_RECEPTACLES:
-                one = {"id": id, "type": type_of(id), "pos": list(at), "nav": list(nav)}
-                fixed.setdefault(plan, []).append(one)
     for trial in trials:
         plan = trial.row["scene"]["floor_plan"]
         fixed.setdefault(plan, []).extend(trial.fixed)
         for id, source in trial.shown.items():
-            at = place_of(id)
-            if at is not None:
+            if (at := place_of(id)) is not None:
                 labelled.setdefault(plan, {})[at] = source
-    scenes: dict[str, Json] = {}
-    for plan, found in fixed.items():
-        merged = merge_places(found)
-        scene: Json = {
-            "floor_plan": plan,
-            "receptacles": [one for one in merged if one["type"] in FIXED_RECEPTACLES],
-            "toggleables": [
-                one for one in merged
-                if one["type"] in TOGGLEABLE and one["type"] not in FIXED_RECEPTACLES
-            ],
-        }  # fmt: skip
-        scenes[plan] = learn_points(scene, labelled.get(plan, {}))
-    return scenes
+    return {
+        plan: learn_points(
+            _with_places(plan, [*_openables(layouts.get(plan, {})), *named], given.get(plan)),
+            labelled.get(plan, {}),
+        )
+        for plan, named in fixed.items()
+    }
 
 
-def as_row(trial: Original, scene: Json | None) -> tuple[dict[str, Any], list[str]]:
+def _openables(layout: Mapping[str, tuple[float, float]]) -> Iterator[dict[str, Any]]:
+    """Yield the fixed receptacles of a layout, with where one stands to use them."""
+    for id, nav in layout.items():
+        if (at := place_of(id)) is not None and type_of(id) in FIXED_RECEPTACLES:
+            yield {"id": id, "type": type_of(id), "pos": list(at), "nav": list(nav)}
+
+
+def _with_places(plan: str, named: Sequence[Json], scene: Json | None) -> dict[str, Any]:
+    """Return a scene with the fixed things that files name and it lacks."""
+    known: Json = scene or {"receptacles": (), "toggleables": ()}
+    reach = SAME_ID if scene is None else SAME_PLACE
+
+    def merged(key: str, holds: Callable[[str], bool]) -> list[dict[str, Any]]:
+        return merge_places([one for one in named if holds(one["type"])], known[key], reach)
+
+    return {
+        **known,
+        "floor_plan": plan,
+        "receptacles": merged("receptacles", FIXED_RECEPTACLES.__contains__),
+        "toggleables": merged("toggleables", (TOGGLEABLE - FIXED_RECEPTACLES).__contains__),
+    }
+
+
+def as_row(trial: Original, scene: Json) -> tuple[dict[str, Any], list[str]]:
     """Return a trial in the form of ``tasks.jsonl``, and what was odd about it."""
-    objects: dict[str, dict[str, Any]] = {}
+    places: dict[str, tuple[str, Place]] = {}
     odd = []
-    opens = any(step[0] == OPEN for step in trial.gold)
-    picked = {step[2] for step in trial.gold if step[0] == PICK}
-    place = scene or {"receptacles": (), "points": ()}
     for type, at in trial.poses:
-        id = "|".join((type, *(f"{one:+06.2f}" for one in at)))
-        if id in objects:
+        id = id_at(type, at)
+        if id in places:
             odd.append(f"{trial.name}: {id} stands there twice; one was kept")
-            continue
-        source = trial.shown.get(id, "")
-        shown = nearest_of(type_of(source), place_of(source) or at, place["receptacles"])
+        else:
+            places[id] = type, at
+    things = [{"id": id, "type": type, "pos": at} for id, (type, at) in places.items()]
+    shown = {same_thing(id, things): source for id, source in trial.shown.items()}
+    in_reach = {same_thing(id, things) for id in trial.in_reach}
+    objects = []
+    for id, (type, at) in places.items():
+        source = shown.get(id, "")
         parent, how = find_parent(
-            type, at, place, shown=shown, opened=opens or id not in picked
+            type, at, scene, opened=id not in in_reach,
+            shown=nearest_of(type_of(source), place_of(source) or at, scene["receptacles"]),
         )  # fmt: skip
-        objects[id] = {"id": id, "type": type, "pos": [round(one, 3) for one in at],
-                       "parent": parent or FLOOR, "parent_src": how}  # fmt: skip
-    return {**trial.row, "objects": list(objects.values()), "gold_skills": trial.gold}, odd
+        objects.append({"id": id, "type": type, "pos": [round(one, 3) for one in at],
+                        "parent": parent or FLOOR, "parent_src": how})  # fmt: skip
+    return {**trial.row, "objects": objects, "gold_skills": trial.gold}, odd
 
 
 def counted(trials: Iterable[Json]) -> Unquoted:

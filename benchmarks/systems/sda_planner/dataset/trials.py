@@ -1,8 +1,8 @@
 """Trials as they are stored: rows of ``tasks.jsonl`` and ``scenes.jsonl``, checked.
 
-A row says where every object starts, what the task asks for, and how it was demonstrated. Ids of
-doors shift by a few centimetres between trials of one floor plan; those of a demonstration are
-replaced by the id that the scene has.
+A row says where every object starts, what the task asks for, and how it was demonstrated. Ids hold
+positions, which shift a little between trials of one floor plan: an id of a demonstration that
+nothing has stands for the nearest thing of its type.
 """
 
 import math
@@ -15,6 +15,7 @@ from benchmarks.core.problems import Problems, Unquoted, text_fault
 from benchmarks.core.schemas import MISSING, RowSchema, list_of, must, one_of, read_row, text
 from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.house.affordances import (
+    CONTAINERS,
     FIXED_RECEPTACLES,
     PICKUPABLE,
     TOGGLEABLE,
@@ -22,11 +23,18 @@ from benchmarks.systems.sda_planner.house.affordances import (
 )
 from benchmarks.systems.sda_planner.house.goals import LIGHT, STACK, TASK_TYPES, Goal, score
 from benchmarks.systems.sda_planner.house.world import FLOOR, House, piece_id
-from benchmarks.systems.sda_planner.steps import MAX_STEPS_OF_PLAN, SKILLS, Step
+from benchmarks.systems.sda_planner.steps import (
+    CLOSE,
+    FIND,
+    MAX_STEPS_OF_PLAN,
+    OPEN,
+    PUT,
+    SKILLS,
+    Step,
+)
 
 LONGEST_ID, LONGEST_TEXT = 120, 4_000
 MOST_OBJECTS, MOST_PLACES, MOST_ANNOTATIONS = 400, 400, 50
-SAME_PLACE = 0.3  # metres within which two ids of one type mean the same door
 _COORDINATES = re.compile(r"^[A-Za-z]+((?:\|[+-]?\d+\.?\d*){3})(?:\||$)")
 _BASINS = {"Sink": "SinkBasin", "Bathtub": "BathtubBasin"}
 
@@ -35,11 +43,15 @@ Place = tuple[float, float, float]
 
 @dataclass
 class Trials:
-    """The contents of files: rows by task, scenes by floor plan, and notes on what was odd."""
+    """The contents of files: rows by task, scenes by floor plan, and notes on what was odd.
+
+    ``falling_short`` counts the rows whose demonstration does not reach its goal.
+    """
 
     rows: dict[str, Json] = field(default_factory=dict)
     scenes: dict[str, Json] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    falling_short: int = 0
 
 
 def type_of(id: str) -> str:
@@ -57,6 +69,11 @@ def place_of(id: str) -> Place | None:
         return None
     x, y, z = (float(one) for one in found[1].split("|")[1:])
     return (x, y, z)
+
+
+def id_at(type: str, at: Place) -> str:
+    """Return the id that a thing of a type has at a position (x, height, z)."""
+    return "|".join((type, *(f"{one:+06.2f}" for one in at)))
 
 
 # --- what a row must be ---------------------------------------------------------------------------
@@ -249,7 +266,12 @@ def check_task(where: str, row: Any, scenes: Mapping[str, Json], problems: Probl
     if problems.total > before or place is None:
         return None
     start = task.scene.init_action
-    gold = [Step(skill, _BASINS.get(type, type), id) for skill, type, id in task.gold_skills]
+    things = [*place["receptacles"], *place["toggleables"], *objects]
+    gold = [
+        [skill, _BASINS.get(type, type), same_thing(id, things)]
+        for skill, type, id in task.gold_skills
+    ]
+    already_open = filled_unopened(gold)
     return {
         "task_id": id,
         "split": str(task.split or "unknown")[:40],
@@ -262,7 +284,8 @@ def check_task(where: str, row: Any, scenes: Mapping[str, Json], problems: Probl
         },
         "objects": objects,
         "anns": [{"task_desc": " ".join(one.task_desc.split())} for one in task.anns],
-        "gold": same_places(gold, [*place["receptacles"], *place["toggleables"]]),
+        "gold": gold,
+        **({"open": already_open} if already_open else {}),
     }
 
 
@@ -309,20 +332,38 @@ def _check_parents(check: "_Checker", objects: Mapping[str, Json], places: set[s
             at = objects[at]["parent"]
 
 
-def same_places(steps: Iterable[Step], places: Sequence[Json]) -> list[list[str]]:
-    """Return steps with ids that the house has: those of the scene, and of a whole's pieces."""
-    known = {one["id"] for one in places}
-    found = []
-    for step in steps:
-        id = piece_id(step.id)
-        if id and id not in known and (at := place_of(id)) is not None:
-            near = sorted(
-                (math.dist(at, one["pos"]), one["id"])
-                for one in places if one["type"] == type_of(id)
-            )  # fmt: skip
-            if near and near[0][0] <= SAME_PLACE:
-                id = near[0][1]
-        found.append([step.skill, step.type, id])
+def whole_id(id: str) -> str:
+    """Return the id of the thing that a piece is cut from; other ids as they are."""
+    return "|".join(id.split("|")[:4]) if "Sliced" in id else id
+
+
+def same_thing(id: str, things: Sequence[Json]) -> str:
+    """Return the id under which the house has what an id means.
+
+    That is the id itself where something has it, else the nearest thing of its type.
+    """
+    whole, piece = whole_id(id), piece_id(id)
+    at = place_of(whole)
+    if at is None or any(one["id"] == whole for one in things):
+        return piece
+    type = type_of(whole)
+    near = [(math.dist(at, one["pos"]), one["id"]) for one in things if one["type"] == type]
+    return min(near)[1] + piece[len(whole) :] if near else piece
+
+
+def filled_unopened(gold: Iterable[Sequence[str]]) -> list[str]:
+    """Return the containers that a demonstration fills without opening: they start open."""
+    used: set[str] = set()
+    found: list[str] = []
+    target = ""
+    for skill, type, id in gold:
+        if skill == FIND:
+            target = id if type in CONTAINERS else ""
+        elif skill in (OPEN, CLOSE):
+            used.add(id)
+        elif skill == PUT and target and target not in used:
+            used.add(target)
+            found.append(target)
     return found
 
 

@@ -69,12 +69,16 @@ class Entity:
 
 @dataclass(frozen=True)
 class House:
-    """A floor plan with its objects, and where everything is at the start."""
+    """A floor plan with its objects, and where everything is at the start.
+
+    ``open`` are the containers that start open.
+    """
 
     entities: Mapping[str, Entity]
     parents: Mapping[str, str]
     start: tuple[float, float]
     dirty: frozenset[str] = frozenset()
+    open: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, trial: Json, scene: Json) -> "House":
@@ -96,11 +100,14 @@ class House:
             for id in parents
             if trial["scene"]["dirty_and_empty"] and entities[id].type in DISHES
         )
-        return cls(entities, parents, (init["x"], init["z"]), dirty)
+        is_open = frozenset(trial.get("open", ()))
+        return cls(entities, parents, (init["x"], init["z"]), dirty, is_open)
 
     def begin(self) -> "State":
-        """Return the state at the start: everything closed, off, whole, and the hand empty."""
-        return State(self, dict(self.parents), self.start, dirty=set(self.dirty))
+        """Return the state at the start: off, whole, closed but for ``open``, the hand empty."""
+        state = State(self, dict(self.parents), self.start, open=set(self.open))
+        state.dirty.update(self.dirty)
+        return state
 
 
 def _pos(row: Sequence[float]) -> Position:

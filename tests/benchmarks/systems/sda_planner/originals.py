@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.systems.sda_planner.dataset.sample_house import sample_rows
+from benchmarks.systems.sda_planner.dataset.trials import id_at, place_of
 
 _ACTIONS = {
     "open": "OpenObject", "close": "CloseObject", "turn on": "ToggleObjectOn",
@@ -35,8 +36,15 @@ def low_actions(gold: Iterable[list[str]]) -> list[dict[str, Any]]:
 
 
 def traj_data(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row in the form of ``traj_data.json``."""
-    parents = {one["id"]: one["parent"] for one in row["objects"]}
+    """Return a row in the form of ``traj_data.json``.
+
+    The plan names where an object is taken from if the row has that from a plan. Positions of
+    stored rows are rounded; where an id says another one, that one is written.
+    """
+    parents = {
+        one["id"]: one["parent"] for one in row["objects"]
+        if one.get("parent_src", "given") in ("gold", "given")
+    }  # fmt: skip
     high = [
         {
             "high_idx": n,
@@ -62,7 +70,7 @@ def traj_data(row: Mapping[str, Any]) -> dict[str, Any]:
             "object_poses": [
                 {
                     "objectName": f"{one['type']}_0a1b2c{n}",
-                    "position": dict(zip("xyz", one["pos"], strict=True)),
+                    "position": dict(zip("xyz", _position(one), strict=True)),
                     "rotation": {"x": 0, "y": 0, "z": 0},
                 }
                 for n, one in enumerate(row["objects"])
@@ -73,6 +81,21 @@ def traj_data(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _position(one: Mapping[str, Any]) -> tuple[float, ...]:
+    at = tuple(one["pos"])
+    return at if id_at(one["type"], at) == one["id"] else place_of(one["id"]) or at
+
+
+def trial_without_plan(task_id: str, split: str) -> tuple[str, bytes]:
+    """Return a trial of a test split as it is published: annotations, and no demonstration."""
+    data = {
+        "task_id": task_id,
+        "task_type": "pick_and_place_simple",
+        "turk_annotations": {"anns": [{"task_desc": "Put a mug away.", "high_descs": []}]},
+    }
+    return f"json_2.1.0/{split}/{task_id}/traj_data.json", json.dumps(data).encode()
+
+
 def coordinates(id: str) -> list[Any]:
     """Return a receptacle as the plan names it: type, and 4 times the bounds of x, z, height."""
     parts = id.split("|")
@@ -81,28 +104,39 @@ def coordinates(id: str) -> list[Any]:
     return [type, [x, x, z, z, y, y]]
 
 
-def original_files() -> dict[str, bytes]:
-    """Return the sample house as files of the published form, by name."""
-    _, tasks = sample_rows()
+def original_files(rows: Iterable[Mapping[str, Any]] = ()) -> dict[str, bytes]:
+    """Return rows, or the sample house, as files of the published form, by name."""
     return {
         f"json_2.1.0/{row['split']}/{row['task_type']}-{row['task_id']}/{row['task_id']}"
         "/traj_data.json": json.dumps(traj_data(row)).encode()
-        for row in tasks
+        for row in rows or sample_rows()[1]
     }
 
 
-def layout_files() -> dict[str, bytes]:
+def published_tree(tests: int = 3) -> dict[str, bytes]:
+    """Return a tree with every published split: trials of the sample house, and of the tests."""
+    splits = ("train", "valid_seen", "valid_unseen")
+    rows = [
+        {**row, "split": splits[number % 3]} for number, row in enumerate(sample_rows()[1])
+    ]  # fmt: skip
+    without = (
+        trial_without_plan(f"trial_{split}_{number}", split)
+        for split in ("tests_seen", "tests_unseen") for number in range(tests)
+    )  # fmt: skip
+    return {**original_files(rows), **dict(without)}
+
+
+def layout_files(scenes: Iterable[Mapping[str, Any]] = ()) -> dict[str, bytes]:
     """Return where openable things are used from, as the layouts have it."""
-    scenes, _ = sample_rows()
     return {
         f"layouts/{scene['floor_plan']}-openable.json": json.dumps(
             {
-                one["id"]: [one["pos"][0], one["pos"][2], 90, 30]
+                one["id"]: one.get("nav") or [one["pos"][0], one["pos"][2], 90, 30]
                 for one in scene["receptacles"]
                 if one["openable"]
             }
         ).encode()
-        for scene in scenes
+        for scene in scenes or sample_rows()[0]
     }
 
 
