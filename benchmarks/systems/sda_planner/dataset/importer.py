@@ -25,8 +25,10 @@ from benchmarks.systems.sda_planner.dataset.traj_data import (
     as_row,
     complete_scenes,
     counted,
+    is_demonstrated,
     read_layout,
     read_original,
+    split_of,
 )
 from benchmarks.systems.sda_planner.dataset.trials import (
     Trials,
@@ -70,6 +72,7 @@ def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
     found = Trials(scenes=_read_scenes(scene_files, problems))
     layouts: dict[str, dict[str, tuple[float, float]]] = {}
     trials: list[Original] = []
+    left_out: Counter[str] = Counter()
     for path in [*([layout] if layout else []), *sources]:
         for name, data in _members(path):
             value = read_json(name, data, problems)
@@ -78,11 +81,14 @@ def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
             if name.endswith(LAYOUT):
                 plan = Path(name).name.removesuffix(LAYOUT)
                 layouts[plan] = read_layout(name, value, problems)
+            elif not is_demonstrated(value):
+                left_out[split_of(name)] += 1
             elif trial := read_original(name, value, problems):
                 trials.append(trial)
     problems.check()
     if not trials:
-        raise CoreError(f"no {TRIAL} was found in {', '.join(path.name for path in sources)}")
+        what = f"{TRIAL} with a demonstrated plan" if left_out else TRIAL
+        raise CoreError(f"no {what} was found in {', '.join(path.name for path in sources)}")
     complete = complete_scenes(trials, layouts, found.scenes)
     without = sorted(set(complete) - set(found.scenes))
     for plan, row in complete.items():
@@ -100,12 +106,21 @@ def read_originals(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFil
         missing = "No scenes file was given"
     note = f" {LESS_SURE.format(missing=missing)}" if without else ""
     note += f" {counted(found.rows.values()).words}. {_reached_words(found)}"
+    if left_out:
+        note += f" {_left_out_words(left_out)}"
     return task_file(found, name, read_graph_file(graphs), note)
 
 
 def _reached_words(found: Trials) -> str:
     reached = len(found.rows) - found.falling_short
     return f"{reached:,} of {len(found.rows):,} demonstrations reach every goal condition."
+
+
+def _left_out_words(left_out: Mapping[str, int]) -> str:
+    total = sum(left_out.values())
+    parts = ", ".join(f"{n:,} {split}" for split, n in sorted(left_out.items()))
+    trials = "trial was" if total == 1 else "trials were"
+    return f"{total:,} {trials} left out, without a demonstrated plan: {parts}."
 
 
 def _split(

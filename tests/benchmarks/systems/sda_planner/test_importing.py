@@ -28,6 +28,8 @@ from tests.benchmarks.systems.sda_planner.originals import (
     layout_files,
     low_actions,
     original_files,
+    published_tree,
+    trial_without_plan,
     write_folder,
     write_tar,
     write_zip,
@@ -279,6 +281,41 @@ def test_placement_agrees_with_the_shared_trials():
 
     assert same[True] / same.total() > 0.97
     assert same.total() > 1900
+
+
+@pytest.mark.django_db
+@pytest.mark.either
+def test_the_whole_published_tree_is_imported_without_its_test_splits(tmp_path, prepared):
+    """All five splits in one archive, by the documented command; the tests have no plan."""
+    archive = write_tar(tmp_path / "json_2.1.0.tar.gz", published_tree(tests=3))
+    layouts = write_folder(tmp_path / "l", layout_files())
+    out = io.StringIO()
+    call_command(
+        "import_dataset", "sda_planner", str(archive), layouts=str(layouts),
+        scenes=str(prepared()[1]), name="ALFRED", stdout=out,
+    )  # fmt: skip
+
+    dataset = Dataset.objects.get(name="ALFRED")
+    splits = Counter(task.payload["split"] for task in dataset.tasks.all())
+    assert splits == {"train": 8, "valid_seen": 8, "valid_unseen": 8}
+    said = "6 trials were left out, without a demonstrated plan: 3 tests_seen, 3 tests_unseen."
+    assert said in dataset.notes and said in out.getvalue()
+    assert "24 of 24 demonstrations reach every goal condition." in dataset.notes
+
+
+def test_what_a_file_without_a_plan_may_hold_is_left_out_and_a_broken_plan_is_refused(tmp_path):
+    one = dict(list(original_files().items())[:1])
+    for number, plan in enumerate(({}, None, [], {"low_actions": []}, {"high_pddl": [{}]})):
+        one[f"tests_seen/{number}/traj_data.json"] = json.dumps({"plan": plan}).encode()
+    assert "5 trials were left out" in read(write_folder(tmp_path / "a", one)).notes
+
+    only = write_folder(tmp_path / "b", dict([trial_without_plan("t", "tests_seen")]))
+    assert "no traj_data.json with a demonstrated plan was found" in refused(only)
+
+    broken = {**one, "train/x/traj_data.json": b'{"plan": {"low_actions": [5]}}'}
+    assert "plan.low_actions[0]: expected an object" in refused(
+        write_folder(tmp_path / "c", broken)
+    )
 
 
 @pytest.mark.parametrize(
