@@ -89,11 +89,18 @@ class Grouping:
 
     An outcome has its value in its payload under ``groups``, by the grouping's name, or directly
     under ``key`` where that is given. A name such as ``task+domain`` crosses two of them.
+    ``cautions`` are remarks on figures of single values.
     """
 
     title: str
     values: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
+    cautions: Mapping[str, str] = field(default_factory=dict)
+
+    def caution(self, title: str) -> str:
+        """Return the remark on the value with a title; empty where there is none."""
+        return next((text for key, text in self.cautions.items()
+                     if self.values.get(key, key) == title), "")  # fmt: skip
 
 
 @dataclass(frozen=True)

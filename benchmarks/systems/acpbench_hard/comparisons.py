@@ -91,8 +91,9 @@ CONTRASTS = Contrasts(
 )
 
 _TASKS = {key: task.title for key, task in TASKS.items()}
+_CAUTIONS = {key: task.caution for key, task in TASKS.items() if task.caution}
 GROUPS = {
-    "task": Grouping("Task", _TASKS),
+    "task": Grouping("Task", _TASKS, cautions=_CAUTIONS),
     "domain": Grouping("Domain"),
     "task+domain": Grouping("Task and domain", _TASKS),
     "distance": Grouping("Next action, by length of a shortest plan"),

@@ -69,6 +69,14 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Gr
     return found
 
 
+def cautions(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return remarks on the tasks of a run, each with the title of its task."""
+    asked = metrics.get("accuracy_by_group", {}).get("task", {})
+    return [
+        (task.title, task.caution) for key, task in TASKS.items() if key in asked and task.caution
+    ]
+
+
 DISPLAYS: Mapping[str, View] = {
     "score": score_badge,
     "mark": mark_badge,
@@ -76,4 +84,5 @@ DISPLAYS: Mapping[str, View] = {
     "quirk": quirk_words,
     "quirk_counts": quirk_counts,
     "groups": group_rows,
+    "cautions": cautions,
 }

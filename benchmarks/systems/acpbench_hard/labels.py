@@ -77,7 +77,11 @@ MEASURES: Mapping[str, Measure] = {
     ),
     "differs": Measure("Scores differ", "Share of answers on which the scores differ.", "rate"),
     **{
-        key: Measure(task.short, f"Accuracy on {task.title.lower()}: {task.asks}", "rate")
+        key: Measure(
+            task.short,
+            f"Accuracy on {task.title.lower()}: {task.asks} {task.caution}".strip(),
+            "rate",
+        )
         for key, task in TASKS.items()
     },
     "jaccard": Measure(

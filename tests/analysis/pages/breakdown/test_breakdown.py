@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.template.loader import render_to_string
 from django.test import Client
 
 from analysis.filters import Filters
@@ -48,6 +49,33 @@ def report(dataset: Dataset, **words: str) -> Report:
 def lines(table: Table | None) -> list[dict[str, object]]:
     assert table is not None
     return [dict(zip(table.header, row, strict=True)) for row in table.records()]
+
+
+def test_a_caution_stands_under_the_task_that_it_is_about() -> None:
+    """What random guesses score on action reachability is told wherever its scores stand."""
+    file = sample_file()
+    dataset = save_task_file(system="acpbench_hard", file=file, name="Questions").dataset
+    ensure_scripted_agents()
+    tasks = [
+        next(task.id for task, _ in file.tasks if task.payload["task"] == kind)
+        for kind in ("areach", "val")
+    ]
+    agent = Agent.objects.get(name="acp-perfect")
+    (run,) = start_runs(dataset=dataset, agents=[agent], tasks=tasks)
+    play(run)
+
+    table = report(dataset).table("breakdown")
+    assert table is not None
+    below = {row[0].text: row[0].sub for row in table.rows}
+
+    assert "random guesses score 2.8 % by the reference" in below.pop("Action reachability")
+    assert below == {"Validation": ""}
+    mean = {"value": 1.0, "n": 1}
+    groups = {"task": {"areach": {"reference": mean, "corrected": mean}}}
+    notes = render_to_string(
+        "systems/acpbench_hard/_run_notes.html", {"metrics": {"accuracy_by_group": groups}}
+    )
+    assert "Action reachability: Many actions" in notes
 
 
 def test_shares_stand_by_task_agent_and_condition(questions: Dataset) -> None:
