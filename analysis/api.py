@@ -50,10 +50,11 @@ LaterStatus = Literal["none", "not_requested", "queued", "running", "failed", "r
 
 
 class NoticeOut(Schema):
-    """A notice that limits how results may be read."""
+    """A notice that limits how results may be read; ``url`` lists what it counts."""
 
     tone: Literal["info", "warning"]
     text: str
+    url: str = ""
 
 
 class MarkOut(Schema):

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
-from analysis.browser.groups.failure_groups import failed_count
+from analysis.browser.groups.failure_groups import failed_count, groups_link
 from analysis.browser.saved_views.selectors import TRAJECTORIES, saved_views
 from analysis.browser.search.services import unsearched
 from analysis.browser.search.snippets import Snippet, snippets
@@ -59,7 +59,6 @@ class ListedRow(TrajectoryLine):
 @require_safe
 def trajectory_list(request: HttpRequest) -> HttpResponse:
     # Arrays are slow to import: not when the server starts.
-    from analysis.stats.text_groups import LEAST
     from analysis.trajectory_index.listing import listing
     from analysis.trajectory_index.query import ORDERS
 
@@ -75,8 +74,7 @@ def trajectory_list(request: HttpRequest) -> HttpResponse:
         "groups": _groups(found),
         "active": found.query.chips,
         "rows": rows,
-        "failed": failed_count(found),
-        "least_grouped": LEAST,
+        "grouping": groups_link(failed_count(found), list_query(request.GET)),
         "columns": trajectories.list_columns(row.trajectory.run.dataset.system for row in rows),
         "judged": _judged_columns(rows),
         "page": _page(request.GET, part, rows),

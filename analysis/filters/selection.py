@@ -57,6 +57,11 @@ class ChosenRun:
     beside: RunJudging | None = None
 
     @property
+    def has_players(self) -> bool:
+        """Whether a person fills a role."""
+        return any(one.get("kind") == "human" for row in self.roles.values() for one in row)
+
+    @property
     def judging(self) -> int | None:
         """The judging whose scores and metrics count."""
         return self.judged.pk if self.judged is not None else None

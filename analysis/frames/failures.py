@@ -54,11 +54,12 @@ def find_faults(ids: Sequence[int], faults: Faults) -> dict[int, TrajectoryFault
 class KnownFailures:
     """Ended trajectories of any systems: how each ended and its faults, by names of their own.
 
-    ``does`` says of each name what trajectories with it do.
+    ``does`` says of each name what trajectories with it do, ``titles`` what it is called.
     """
 
     ones: Mapping[int, FailedTrajectory]
     does: Mapping[str, str]
+    titles: Mapping[str, str]
 
 
 def known_failures(ids: Sequence[int]) -> KnownFailures:
@@ -70,17 +71,25 @@ def known_failures(ids: Sequence[int]) -> KnownFailures:
             systems.setdefault(name, {})[pk] = ending
     ones: dict[int, FailedTrajectory] = {}
     does: dict[str, str] = {}
+    titles: dict[str, str] = {}
     for key, endings in systems.items():
         system = find_system(key)
         for code, fault in system.faults.all.items():
             does[f"{key} fault {code}"] = fault.does
+            titles[f"{key} fault {code}"] = fault.title
         found = find_faults(list(endings), system.faults)
         for pk, code in endings.items():
             named = system.labels.ending(code)
             does[f"{key} ending {code}"] = named.does or f"end as “{named.title}”"
-            faults = frozenset(f"{key} fault {one}" for one in found[pk].turns)
-            ones[pk] = FailedTrajectory(f"{key} ending {code}", faults)
-    return KnownFailures(ones, does)
+            titles[f"{key} ending {code}"] = f"{named.title}, no fault noted"
+            turns = {f"{key} fault {fault}": len(shown) for fault, shown in found[pk].turns.items()}
+            most = max(turns.values(), default=0)
+            ones[pk] = FailedTrajectory(
+                f"{key} ending {code}",
+                frozenset(turns),
+                frozenset(fault for fault, shown in turns.items() if shown == most),
+            )
+    return KnownFailures(ones, does, titles)
 
 
 def _add_repeats(turns: QuerySet[Turn], found: Mapping[int, TrajectoryFaults]) -> None:

@@ -1,16 +1,22 @@
 """Sentences of reports about the chosen runs: dataset, what was left out, how they were made."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from analysis.filters.runs import SHOWN
 from analysis.filters.selection import ChosenRun, Selection
+from analysis.reports.addresses import trajectories
 from analysis.reports.content import Notice
-from analysis.reports.formatting import listed
+from analysis.reports.formatting import listed, plural
 from analysis.reports.system_facts import judge_roles
+from annotation.models import LiveSession
+from annotation.quality.unanswered import unanswered_places
 from benchmarks.core.conditions import condition_title
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
+from benchmarks.models import Trajectory
 
+# At most so many trajectories are named in an address.
+MOST_IDS = 500
 REPLACED = "; shown is "
 
 
@@ -48,7 +54,25 @@ def selection_notices(selection: Selection) -> list[Notice]:
                 f"Not finished, so the figures will still move: {listed(names, most=5)}.", "info"
             )
         )
-    return notices
+    return [*notices, *_unanswered(selection.runs)]
+
+
+def _unanswered(runs: Sequence[ChosenRun]) -> list[Notice]:
+    """Return how many of the sessions of these runs ended without one reply of a player."""
+    played = [run.pk for run in runs if run.has_players]
+    if not played:
+        return []
+    sessions = LiveSession.objects.filter(
+        trajectory__run__in=played, trajectory__status=Trajectory.Status.DONE, practice=False
+    )
+    ids = list(sessions.order_by("trajectory").values_list("trajectory", flat=True))
+    silent = sorted(unanswered_places(ids))
+    if not silent:
+        return []
+    words = (
+        f"A player sent no reply in {len(silent):,} of {plural(len(ids), 'session')} counted here."
+    )
+    return [Notice(words, url=trajectories({"ids": ",".join(map(str, silent[:MOST_IDS]))}))]
 
 
 def how_runs(selection: Selection) -> list[str]:

@@ -120,10 +120,11 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class Notice:
-    """A notice that limits how a page may be read."""
+    """A notice that limits how a page may be read; ``url`` lists what it counts."""
 
     text: str
     tone: Literal["info", "warning"] = "warning"
+    url: str = ""
 
 
 @dataclass(frozen=True)

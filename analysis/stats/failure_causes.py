@@ -4,7 +4,7 @@ For reading, not for inference: the same trajectories choose the cause and count
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 # An ending or a fault that fewer than half of them share is no cause of most of them.
@@ -18,10 +18,14 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class FailedTrajectory:
-    """A failed trajectory: how it ended, and the faults that it has."""
+    """A failed trajectory: how it ended, and the faults that it has.
+
+    ``most`` are the faults that most of its turns show, several where as many turns show them.
+    """
 
     ending: str
     faults: frozenset[str]
+    most: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,19 @@ class Cause:
             return words
         having = "all" if self.having == self.ended else f"{self.having:,}"
         return f"{words}, and {having} of these {fault_does}"
+
+
+def main_faults(failures: Mapping[int, FailedTrajectory]) -> dict[int, str]:
+    """Return one fault of each trajectory: that which most of its turns show.
+
+    Of several it is the one that fewest of all trajectories have, which says most about it. A
+    trajectory without a fault has the name of its ending.
+    """
+    spread = Counter(fault for one in failures.values() for fault in one.faults)
+    return {
+        pk: min(one.most, key=lambda fault: (spread[fault], fault), default=one.ending)
+        for pk, one in failures.items()
+    }
 
 
 def structured_cause(

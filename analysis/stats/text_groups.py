@@ -1,4 +1,4 @@
-"""Similar texts put together without a language model: TF-IDF and spherical k-means.
+"""Texts put together by kind, and within a kind by their words: TF-IDF and spherical k-means.
 
 For reading, not for inference: groups are a way to look at many failures at once, and another seed
 or another number of groups gives others.
@@ -17,9 +17,9 @@ from analysis.stats.descriptive.proportions import share
 from analysis.stats.results import Estimate
 
 METHOD = "TF-IDF, spherical k-means"
-NO_WORDS = "no word occurs in two texts: there is nothing to group by"
-TOO_FEW = "fewer than {least} texts with shared words: too few to group"
 LEAST = 10
+TOO_FEW = f"fewer than {LEAST} texts with shared words"
+NOT_CLEAR = "no division by words is clearer than one of random words"
 MOST_GROUPS = 12
 # A group of its own for fewer texts than this says little.
 PER_GROUP = 5
@@ -59,18 +59,19 @@ class TypicalText:
 
 @dataclass(frozen=True)
 class TextGroup:
-    """One group of texts.
+    """One group of texts of one kind.
 
     Attributes
     ----------
     number
-        From 1, the largest group first.
+        From 1: kinds with most texts first, within a kind the largest group.
     words
-        Words that set the group apart from all texts, the strongest first.
+        Words that set the group apart, the strongest first: from all texts of its kind, or from
+        those of other kinds where it holds its whole kind.
     typical
         Texts nearest to its middle, equal texts once.
     cohesion
-        Mean cosine of its texts with its middle, 0 to 1.
+        Mean cosine of its texts with its middle, 0 to 1; None without shared words.
     counts
         Texts by owner, owners without any among them.
     shares
@@ -79,52 +80,54 @@ class TextGroup:
     """
 
     number: int
+    kind: str
     size: int
     words: tuple[str, ...]
     typical: tuple[TypicalText, ...]
-    cohesion: float
+    cohesion: float | None
     counts: Mapping[str, int]
     shares: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True)
 class TextGroups:
-    """All groups, and each text's group (None: it shares no word with another text).
+    """All groups, and each text's group (None: its kind is divided by words and it shares none).
 
-    ``silhouette`` says from −1 to 1 how well texts fit their group and no other; None with one
-    group or none. ``undefined`` is the reason why there are no groups.
+    ``silhouettes`` say of each kind that words divide, from −1 to 1, how well its texts fit their
+    group and no other; ``undivided`` gives the reasons why words do not divide the other kinds.
     """
 
     groups: tuple[TextGroup, ...]
     labels: tuple[int | None, ...]
     ungrouped: int
     words: int
-    silhouette: float | None
+    silhouettes: Mapping[str, float]
+    undivided: Mapping[str, str]
     seed: int
     method: str
     warnings: tuple[str, ...]
-    undefined: str = ""
 
 
 def group_texts(
     keys: Sequence[Hashable],
     texts: Sequence[str],
     owners: Sequence[str],
+    kinds: Sequence[str],
     *,
     groups: int | None = None,
     most_typical: int = 3,
     most_words: int = 8,
     seed: int,
 ) -> TextGroups:
-    """Group texts by the words that they share.
+    """Group texts by kind, and the texts of a kind by the words that they share.
 
     Parameters
     ----------
-    keys, texts, owners
-        Of each text: what to call it (a turn), the text, and whose it is (a model).
+    keys, texts, owners, kinds
+        Of each text: what to call it (a turn), the text, whose it is (a model), and its kind.
     groups
-        How many groups; without it the number from 2 to 12 with the highest silhouette, at most
-        one for every 5 texts.
+        How many groups words make of a kind; without it the number from 2 to 12 with the highest
+        silhouette, at most one for every 5 texts, if that silhouette is above chance.
     most_typical, most_words
         How many texts and words to give for each group.
     seed
@@ -144,61 +147,101 @@ def group_texts(
     Mach. Learn. 42:143) started as k-means++ (Arthur & Vassilvitskii 2007, SODA), the best of 4.
     Silhouette with middles in place of all pairs: (b − a)/max(a, b), a one minus the cosine with
     the middle of the other texts of its group, b with the nearest other middle, 0 for a text alone
-    (after Rousseeuw 1987, J. Comput. Appl. Math. 20:53; a warning up to 0.2, under 60 texts up
-    to 0.3, which texts of random words stay below). Under 10 texts with shared words there are no
-    groups. The same texts in the same order with the same seed give
-    the same groups.
+    (after Rousseeuw 1987, J. Comput. Appl. Math. 20:53). Up to 0.2, under 60 texts up to 0.3, it
+    is no higher than that of texts of random words: then a kind stays whole, or a warning says so
+    where the number was given. Kinds with under 10 texts with shared words stay whole. The same
+    texts in the same order with the same seed give the same groups.
     """
-    check_length_of(texts, len(keys), "texts")
-    check_length_of(owners, len(keys), "owners")
+    for name, values in (("texts", texts), ("owners", owners), ("kinds", kinds)):
+        check_length_of(values, len(keys), name)
     if groups is not None and groups < 1:
         raise ValueError(f"{groups} groups: at least 1 is needed")
     matrix, words = _tf_idf(texts)
-    there = np.flatnonzero(np.diff(matrix.indptr)) if words else np.zeros(0, dtype=np.int64)
-    why = "" if there.size >= LEAST else TOO_FEW.format(least=LEAST)
-    if not words:
-        why = NO_WORDS
-    if why:
-        labels = (None,) * len(texts)
-        return TextGroups((), labels, len(texts), len(words), None, seed, METHOD, (), why)
-    used = matrix[there]
-    code, centres, silhouette = _best(used, groups, seed)
+    worded = np.diff(matrix.indptr) > 0 if words else np.zeros(len(texts), dtype=bool)
     totals = Counter(owners)
-    found = []
-    order = np.argsort(-np.bincount(code, minlength=len(centres)), kind="stable")
-    overall = np.asarray(used.mean(axis=0)).ravel()
-    labels_of: list[int | None] = [None] * len(texts)
-    for number, group in enumerate(order.tolist(), start=1):
-        mine = np.flatnonzero(code == group)
-        for i in there[mine].tolist():
-            labels_of[i] = number
-        cosines = np.asarray(used[mine] @ centres[group]).ravel()
-        middle = np.asarray(used[mine].mean(axis=0)).ravel()
-        counts = Counter(owners[i] for i in there[mine].tolist())
-        found.append(
-            TextGroup(
-                number=number,
-                size=int(mine.size),
-                words=_strongest(middle - overall, middle, words, most_words),
-                typical=_typical(there[mine], cosines, keys, texts, most_typical),
-                cohesion=float(cosines.mean()),
-                counts={owner: counts[owner] for owner in totals},
-                shares={owner: share(counts[owner], of) for owner, of in totals.items()},
+    found: list[TextGroup] = []
+    labels: list[int | None] = [None] * len(texts)
+    silhouettes: dict[str, float] = {}
+    undivided: dict[str, str] = {}
+    for kind, rows in _rows_by_kind(kinds):
+        there = rows[worded[rows]]
+        code, silhouette, why = _divide(matrix[there], groups, seed)
+        if code is None:
+            undivided[kind] = why
+            members, others = [rows], matrix[np.flatnonzero(worded)]
+        else:
+            silhouettes[kind] = silhouette
+            order = np.argsort(-np.bincount(code), kind="stable").tolist()
+            members, others = [there[code == group] for group in order], matrix[there]
+        for mine in members:
+            number = len(found) + 1
+            for row in mine.tolist():
+                labels[row] = number
+            used = mine[worded[mine]]
+            middle = _mean(matrix[used])
+            cosines = matrix[used] @ (middle / max(float(np.linalg.norm(middle)), 1e-300))
+            counts = Counter(owners[i] for i in mine.tolist())
+            found.append(
+                TextGroup(
+                    number=number,
+                    kind=kind,
+                    size=int(mine.size),
+                    words=_strongest(middle - _mean(others), middle, words, most_words),
+                    typical=_typical(used, cosines, keys, texts, most_typical),
+                    cohesion=float(cosines.mean()) if used.size else None,
+                    counts={owner: counts[owner] for owner in totals},
+                    shares={owner: share(counts[owner], of) for owner, of in totals.items()},
+                )
             )
-        )
-    warnings: tuple[str, ...] = ()
-    if silhouette is not None and silhouette <= (LOOSE if there.size >= MANY else LOOSE_FEW):
-        warnings = (OVERLAPPING.format(value=silhouette),)
+    loose = [
+        silhouettes[kind]
+        for kind, rows in _rows_by_kind(kinds)
+        if kind in silhouettes and silhouettes[kind] <= _chance(int(worded[rows].sum()))
+    ]
     return TextGroups(
         tuple(found),
-        tuple(labels_of),
-        len(texts) - int(there.size),
+        tuple(labels),
+        labels.count(None),
         len(words),
-        silhouette,
+        silhouettes,
+        undivided,
         seed,
         METHOD,
-        warnings,
+        (OVERLAPPING.format(value=min(loose)),) if loose else (),
     )
+
+
+def _rows_by_kind(kinds: Sequence[str]) -> list[tuple[str, Codes]]:
+    """Return the rows of each kind, kinds with most rows first."""
+    rows: dict[str, list[int]] = {}
+    for row, kind in enumerate(kinds):
+        rows.setdefault(kind, []).append(row)
+    order = sorted(rows, key=lambda kind: (-len(rows[kind]), kind))
+    return [(kind, np.array(rows[kind])) for kind in order]
+
+
+def _chance(count: int) -> float:
+    """Return the silhouette that so many texts of random words may reach."""
+    return LOOSE if count >= MANY else LOOSE_FEW
+
+
+def _divide(matrix: Any, groups: int | None, seed: int) -> tuple[Codes | None, float, str]:
+    """Return the group of each text and the silhouette, or None and why words divide nothing."""
+    count = matrix.shape[0]
+    if count < LEAST:
+        return None, 0, TOO_FEW
+    code, _, silhouette = _best(matrix, groups, seed)
+    if silhouette is None or (groups is None and silhouette <= _chance(count)):
+        return None, 0, NOT_CLEAR
+    return code, silhouette, ""
+
+
+def _mean(rows: Any) -> Floats:
+    """Return the middle of texts, 0 without any."""
+    if not rows.shape[0]:
+        return np.zeros(rows.shape[1])
+    middle: Floats = np.asarray(rows.mean(axis=0)).ravel()
+    return middle
 
 
 def words_of(text: str) -> Iterator[str]:

@@ -5,13 +5,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from django import template
+from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
+from analysis.browser.groups.failure_groups import GroupsLink, failed_count, groups_link
 from analysis.browser.list_views import ListedRow
+from benchmarks.access import visibility
 from benchmarks.templatetags.planjury import score
 from benchmarks.templatetags.trajectory_rows import (
     condition_of,
@@ -85,6 +88,23 @@ def _judged(row: ListedRow, shown: Collection[str]) -> SafeString:
     cells = {"violations": violations, "mean": mean_score(row.scores), "spread": spread, "gap": gap}
     there = ((cell,) for name, cell in cells.items() if name in shown)
     return format_html_join("\n", '<td class="num">{}</td>', there)
+
+
+@register.simple_tag
+def run_groups(run: int, failed: int) -> GroupsLink:
+    """Return the link to the groups of a run's failures."""
+    return groups_link(failed, f"run={run}")
+
+
+@register.simple_tag(takes_context=True)
+def experiment_groups(context: template.Context, experiment: int) -> GroupsLink:
+    """Return the link to the groups of an experiment's failures, as far as its reader sees them."""
+    from analysis.trajectory_index.listing import listing
+
+    query = f"group={experiment}"
+    return groups_link(
+        failed_count(listing(QueryDict(query), visibility(context["request"]))), query
+    )
 
 
 @register.simple_tag

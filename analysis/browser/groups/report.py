@@ -1,9 +1,11 @@
-"""Groups of similar failures: their words, sizes, models, and the turns that are most typical."""
+"""Groups of failures by fault and by words: sizes, models, and the turns that are most typical."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from analysis.browser.groups.failure_groups import (
     FAILED,
+    LEAST_GROUPED,
     MOST_TEXTS,
     TEXTS,
     GroupedTrajectories,
@@ -16,7 +18,7 @@ from analysis.browser.search.snippets import excerpt
 from analysis.figures.layout.theme import ACCENT
 from analysis.figures.shares import Shares, share_dots
 from analysis.frames.failure_texts import FEEDBACK, LAST_TURNS, MOST_SIGNS, PLAN, EndText, end_texts
-from analysis.frames.failures import known_failures
+from analysis.frames.failures import KnownFailures, known_failures
 from analysis.reports import addresses, figure_specs
 from analysis.reports.content import (
     Banner,
@@ -39,46 +41,53 @@ from analysis.reports.content import (
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.stats.descriptive.proportions import share
-from analysis.stats.failure_causes import structured_cause
-from analysis.stats.text_groups import TextGroup, TextGroups, group_texts
+from analysis.stats.failure_causes import main_faults, structured_cause
+from analysis.stats.text_groups import NOT_CLEAR, TextGroup, TextGroups, group_texts
 
 Key = tuple[int, int]
+FAULTS_NAMED = 3
 
 
 def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) -> Report:
-    """Group the texts of what was chosen, and keep the groups for the list to be narrowed to."""
+    """Group what was chosen by fault, then by texts, and keep the groups for lists to narrow to."""
     ids = drawn(chosen.ids, asked.seed)
     note_progress(f"reading the texts of {plural(len(ids), 'trajectory', 'trajectories')}")
     texts = end_texts(ids, asked.texts)
     agent_of = dict(zip(chosen.ids, chosen.agents, strict=True))
+    note_progress("reading their faults and how they ended")
+    known = known_failures([text.trajectory for text in texts])
+    fault_of = main_faults(known.ones)
     note_progress(f"grouping {plural(len(texts), 'text')}")
     found = group_texts(
         [(text.trajectory, text.turn) for text in texts],
         [text.text for text in texts],
         [agent_of[text.trajectory] for text in texts],
+        [fault_of[text.trajectory] for text in texts],
         groups=asked.groups,
         seed=asked.seed,
     )
-    how = _how(asked, chosen, found, read=len(ids), texts=len(texts))
+    how = _how(asked, chosen, found, known, read=len(ids), texts=len(texts))
     banners = _banners(chosen)
-    if not found.groups:
-        return Report(empty=_empty(asked, chosen, found), how=how, banners=banners)
+    if len(texts) < LEAST_GROUPED:
+        return Report(empty=_empty(asked, chosen, len(texts)), how=how, banners=banners)
     labels = zip(texts, found.labels, strict=True)
     members: dict[int, list[int]] = {}
     for text, label in labels:
         if label is not None:
             members.setdefault(label, []).append(text.trajectory)
     keep_groups(
-        key, [SimilarGroup(g.number, g.words, tuple(members[g.number])) for g in found.groups]
+        key,
+        [
+            SimilarGroup(g.number, g.words, tuple(members[g.number]), known.titles[g.kind])
+            for g in found.groups
+        ],
     )
     by_trajectory = {text.trajectory: text for text in texts}
-    note_progress("reading how they ended")
-    causes = _causes(members, [text.trajectory for text in texts])
     return Report(
-        sentence=_sentence(asked, chosen, found, len(texts), causes),
-        figures=_figures(found, key, len(texts)),
+        sentence=_sentence(asked, chosen, found, known, len(texts)),
+        figures=_figures(found, known, key, len(texts)),
         tables=(
-            _groups(found, key, len(texts), causes),
+            _groups(found, known, key, len(texts), _endings(members, known)),
             _models(found, key, addresses.address("analysis:trajectory_list", asked.query)),
             _typical(found, key, by_trajectory, agent_of),
         ),
@@ -96,26 +105,24 @@ def _many(asked: GroupOptions) -> str:
     return _what(asked).replace("trajectory", "trajectories")
 
 
-def _empty(asked: GroupOptions, chosen: GroupedTrajectories, found: TextGroups) -> Empty:
+def _empty(asked: GroupOptions, chosen: GroupedTrajectories, texts: int) -> Empty:
     if not chosen.ids:
         why = f"left out: {counted(chosen.left_out)}" if chosen.left_out else "it is empty"
         return Empty(f"No {_what(asked)} in this list", f"Of the list, {why}.")
-    texts = plural(len(chosen.ids), _what(asked), _many(asked))
-    return Empty("Too little to group", f"The list has {texts}, and {found.undefined}.")
+    whole = plural(len(chosen.ids), _what(asked), _many(asked))
+    return Empty(
+        "Too little to group",
+        f"The list has {whole}, {texts or 'none'} of them with a turn. {LEAST_GROUPED} are needed.",
+    )
 
 
-def _causes(members: Mapping[int, Sequence[int]], read: Sequence[int]) -> dict[int, str]:
-    """Return what most of each group have in common beside words; groups without it are absent."""
-    known = known_failures(read)
+def _endings(members: Mapping[int, Sequence[int]], known: KnownFailures) -> dict[int, str]:
+    """Return how most of each group end; groups without such an ending are absent."""
     found = {}
     for number_of, ids in members.items():
-        inside = set(ids)
-        rest = [one for pk, one in known.ones.items() if pk not in inside]
-        cause = structured_cause([known.ones[pk] for pk in ids], rest)
-        if cause is not None:
-            found[number_of] = cause.in_words(
-                known.does[cause.ending], known.does[cause.fault] if cause.fault else ""
-            )
+        ends = [replace(known.ones[pk], faults=frozenset()) for pk in ids]
+        if cause := structured_cause(ends, ()):
+            found[number_of] = cause.in_words(known.does[cause.ending], "")
     return found
 
 
@@ -123,40 +130,56 @@ def _sentence(
     asked: GroupOptions,
     chosen: GroupedTrajectories,
     found: TextGroups,
+    known: KnownFailures,
     texts: int,
-    causes: Mapping[int, str],
 ) -> str:
-    largest = found.groups[0]
-    words = listed([f"“{word}”" for word in largest.words[:3]])
+    kinds = _kinds(found)
     if asked.among == FAILED:
         begin = f"{chosen.failed:,} of {chosen.matching:,} trajectories of this list failed"
     else:
         begin = f"{len(chosen.ids):,} trajectories of this list ended"
     if len(chosen.ids) > texts:
         begin += f"; of {texts:,} of them the texts were read"
-    part = number(largest.size / texts, "share")
-    one = len(found.groups) == 1
-    cause = causes.get(largest.number)
-    about = f"{'it' if one else 'the largest'} ({part}, n = {largest.size:,})"
-    return (
-        f"{begin}; by their words they fall into {plural(len(found.groups), 'topic')}, {about} "
-        f"around {words}{f': of these, {cause}' if cause else ''}."
-    )
+    faults = [
+        f"{known.titles[kind]} ({number(size / texts, 'share')}, n = {size:,})"
+        for kind, size in kinds.items()
+    ]
+    if len(faults) > FAULTS_NAMED:
+        faults[FAULTS_NAMED:] = [plural(len(faults) - FAULTS_NAMED, "other")]
+    main = "one main fault" if len(kinds) == 1 else f"{len(kinds)} main faults"
+    sentence = f"{begin}, with {main}: {listed(faults)}."
+    if divided := found.silhouettes:
+        groups = sum(group.kind in divided for group in found.groups)
+        of = "it" if len(kinds) == 1 else f"{len(divided)} of them"
+        sentence += f" Words divide {of} into {plural(groups, 'group')}."
+    return sentence
 
 
-def _name(group: TextGroup) -> str:
-    return f"{group.number}: {', '.join(group.words[:3])}"
+def _kinds(found: TextGroups) -> dict[str, int]:
+    """Return how many texts each fault has, in the order of the groups."""
+    sizes: dict[str, int] = {}
+    for group in found.groups:
+        sizes[group.kind] = sizes.get(group.kind, 0) + group.size
+    return sizes
+
+
+def _name(group: TextGroup, found: TextGroups, known: KnownFailures) -> str:
+    words = f" ({', '.join(group.words[:2])})" if group.kind in found.silhouettes else ""
+    return f"{group.number}: {known.titles[group.kind]}{words}"
 
 
 def _group_url(key: str, number: int) -> str:
     return addresses.trajectories({"similar": group_value(key, number)})
 
 
-def _groups(found: TextGroups, key: str, texts: int, causes: Mapping[int, str]) -> Table:
+def _groups(
+    found: TextGroups, known: KnownFailures, key: str, texts: int, endings: Mapping[int, str]
+) -> Table:
     rows = tuple(
         (
-            text_cell(f"Topic {group.number}", url=_group_url(key, group.number)),
-            text_cell(causes.get(group.number, "No ending is shared by half of them")),
+            text_cell(f"Group {group.number}", url=_group_url(key, group.number)),
+            text_cell(known.titles[group.kind]),
+            text_cell(endings.get(group.number, "No ending is shared by half of them")),
             text_cell(", ".join(group.words)),
             count_cell(group.size, url=_group_url(key, group.number)),
             estimate_cell(share(group.size, texts), "share", url=_group_url(key, group.number)),
@@ -166,19 +189,19 @@ def _groups(found: TextGroups, key: str, texts: int, causes: Mapping[int, str]) 
     )
     return Table(
         "groups",
-        "Topics",
+        "Groups",
         (
-            text_column("Topic", "group"),
-            words_column("What most of them share", "cause"),
+            text_column("Group", "group"),
+            words_column("Main fault", "fault"),
+            words_column("How most of them end", "ending"),
             words_column("Words that set it apart", "words"),
             number_column("Trajectories"),
             estimate_column("Share", help="Of all texts that were read, with a Wilson interval"),
             number_column("Cohesion", help="Mean cosine of its texts with its middle, 0 to 1"),
         ),
         rows,
-        note="Topics are groups of similar texts. What most of a topic share is counted from "
-        "endings and faults. A topic leads to the list of its trajectories, from which you can "
-        "make a study.",
+        note="A trajectory belongs to the fault that most of its turns show. Open a group to list "
+        "its trajectories or to make a study from them.",
     )
 
 
@@ -189,7 +212,7 @@ def _models(found: TextGroups, key: str, whole: str) -> Table:
     columns = [text_column("Agent"), number_column("Texts")]
     columns += [
         estimate_column(
-            f"Topic {group.number}", f"group {group.number}", help=", ".join(group.words)
+            f"Group {group.number}", f"group {group.number}", help=", ".join(group.words)
         )
         for group in found.groups
     ]
@@ -230,7 +253,7 @@ def _typical(
             url = addresses.address("analysis:trajectory", trajectory_id=trajectory)
             rows.append(
                 (
-                    text_cell(f"Topic {group.number}"),
+                    text_cell(f"Group {group.number}"),
                     text_cell("".join(part.text for part in shown)),
                     Cell(
                         f"Trajectory {trajectory}",
@@ -246,7 +269,7 @@ def _typical(
         "typical",
         "Most typical texts",
         (
-            text_column("Topic", "group"),
+            text_column("Group"),
             words_column("Excerpt"),
             Column("Where", ("trajectory", "turn"), num=False),
             text_column("Agent"),
@@ -262,7 +285,9 @@ def _key_of(key: object) -> Key:
     return int(key[0]), int(key[1])
 
 
-def _figures(found: TextGroups, key: str, texts: int) -> tuple[FigureSpec, ...]:
+def _figures(
+    found: TextGroups, known: KnownFailures, key: str, texts: int
+) -> tuple[FigureSpec, ...]:
     if len(found.groups) < 2:
         return ()
     sizes = [share(group.size, texts) for group in found.groups]
@@ -270,10 +295,10 @@ def _figures(found: TextGroups, key: str, texts: int) -> tuple[FigureSpec, ...]:
     return (
         figure_specs.figure_spec(
             "sizes",
-            "How large the topics are",
+            "How large the groups are",
             f"Share of all {texts:,} texts, with 95 % Wilson intervals",
             share_dots(
-                [_name(group) for group in found.groups],
+                [_name(group, found, known) for group in found.groups],
                 [Shares("all agents", sizes, "circle", ACCENT, urls=urls)],
                 title="Share of texts",
             ),
@@ -314,7 +339,13 @@ def _banners(chosen: GroupedTrajectories) -> tuple[Banner, ...]:
 
 
 def _how(
-    asked: GroupOptions, chosen: GroupedTrajectories, found: TextGroups, *, read: int, texts: int
+    asked: GroupOptions,
+    chosen: GroupedTrajectories,
+    found: TextGroups,
+    known: KnownFailures,
+    *,
+    read: int,
+    texts: int,
 ) -> tuple[str, ...]:
     verdict = (
         "Failed: not accurate; where that is undefined, not valid; where that is, too, without the "
@@ -337,18 +368,27 @@ def _how(
         lines.append(
             f"{plural(read - texts, 'trajectory', 'trajectories')} without a turn left out."
         )
-    number_of = (
+    lines.append(
+        "By fault first: the one that most turns of a trajectory show; of several, the one that "
+        "fewest trajectories have; without a fault, its ending."
+    )
+    count = (
         f"{asked.groups} groups were asked for"
         if asked.groups
-        else "the number of groups, from 2 to 12, is that with the highest silhouette"
+        else "their number, from 2 to 12, is that with the highest silhouette"
     )
-    fit = "" if found.silhouette is None else f"; mean silhouette {found.silhouette:.2f}"
-    lines += [
-        f"{found.method}; {found.words:,} words, {number_of}{fit}; seed {found.seed}. Another seed "
-        "or number gives other topics: they are a way to read, not kinds that exist.",
-        "What most of a topic share: the ending of at least half of it, and the fault that half of "
-        "those have and whose share is at least 10 points above that in all other texts.",
-        f"Ungrouped, for they share no word with another text: {found.ungrouped:,}. Shares with "
-        "95 % Wilson intervals, which take texts as independent.",
-    ]
+    fits = [f"{known.titles[kind]} {fit:.2f}" for kind, fit in found.silhouettes.items()]
+    lines.append(
+        f"By words second ({found.method}): {found.words:,} words; {count}; seed {found.seed}"
+        f"{f'; mean silhouette: {listed(fits)}' if fits else ''}. Another seed or number gives "
+        "other groups: they are a way to read, not kinds that exist."
+    )
+    for why in sorted(set(found.undivided.values())):
+        whole = [known.titles[kind] for kind, reason in found.undivided.items() if reason == why]
+        choose = " Choose a number of groups to divide them anyway." if why == NOT_CLEAR else ""
+        lines.append(f"Not divided by words ({why}): {listed(whole)}.{choose}")
+    lines.append(
+        f"Ungrouped, for they share no word with another text of their fault: {found.ungrouped:,}. "
+        "Shares with 95 % Wilson intervals, which take texts as independent."
+    )
     return tuple(lines)

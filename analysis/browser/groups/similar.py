@@ -13,16 +13,20 @@ _VALUE = re.compile(r"([0-9a-f]{16})\.(\d{1,3})")
 
 @dataclass(frozen=True)
 class SimilarGroup:
-    """One group: its number, the words that set it apart, and the ids of its trajectories."""
+    """One group: its number, the words that set it apart, the ids of its trajectories, and the
+    fault that most of their turns show.
+    """
 
     number: int
     words: tuple[str, ...]
     ids: tuple[int, ...]
+    fault: str = ""
 
     @property
     def title(self) -> str:
         """The name where it stands alone."""
-        return f"Topic {self.number} of similar texts: {', '.join(self.words[:3])}"
+        words = f" ({', '.join(self.words[:3])})" if self.words else ""
+        return f"Group {self.number} of failures: {self.fault}{words}"
 
 
 def group_value(key: str, number: int) -> str:

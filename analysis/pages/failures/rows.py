@@ -21,7 +21,6 @@ from analysis.stats.descriptive.means import MeanTable
 from analysis.stats.descriptive.trials import success_rate
 from analysis.stats.failure_causes import Cause, FailedTrajectory, structured_cause
 from analysis.stats.results import Estimate
-from analysis.stats.text_groups import LEAST
 from benchmarks.core.ports.faults import RETURNED, Faults
 from benchmarks.core.ports.labels import Labels, Measure
 
@@ -149,9 +148,6 @@ class FailureResult:
     agents: tuple[AgentSummary, ...]
     rows: tuple[FactRow, ...]
     turns: "tuple[TellingTurn, ...]"
-
-    # Fewer failures than this have no topics by text.
-    least_grouped = LEAST
 
     @property
     def others(self) -> int:

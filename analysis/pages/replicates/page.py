@@ -304,7 +304,7 @@ def _runs_cell(row: Row) -> Cell:
         (len(row.runs), left),
         sub=f"{left} not ended" if left else "",
         url=addresses.address("analysis:trajectory_groups", {"run": row.runs}),
-        tip=counted(row.open) if left else "What failed in these runs, grouped by its words",
+        tip=counted(row.open) if left else "Failures of these runs, grouped by fault and words",
     )
 
 

@@ -22,7 +22,13 @@ from benchmarks.jobs.services import perform
 from benchmarks.models import Job, Run, Trajectory
 from benchmarks.visibility import EVERYTHING, Visibility
 from tests.analysis.rows import make_person
-from tests.factories.benchmarks import AgentFactory, RunFactory, TrajectoryFactory, TurnFactory
+from tests.factories.benchmarks import (
+    AgentFactory,
+    ExperimentFactory,
+    RunFactory,
+    TrajectoryFactory,
+    TurnFactory,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_stored_reports")]
 
@@ -50,7 +56,10 @@ def end(
 
 @pytest.fixture
 def two_kinds() -> tuple[Run, Run]:
-    """Make 6 failures about water and 2 about power of one agent, and 8 about power of another."""
+    """Make 6 failures about water and 2 about power of one agent, and 8 about power of another.
+
+    All have the same fault: none, and the same ending.
+    """
     first = RunFactory(agent=AgentFactory(title="Plumber"))
     second = RunFactory(agent=AgentFactory(title="Electrician"))
     for _ in range(6):
@@ -85,14 +94,14 @@ def test_the_page_says_what_fails_alike_and_of_whom(
     shown = make(reader, query)
     # 16 failed of 17; power has 2 + 8 = 10 of them
     assert "16 of 17 trajectories of this list failed" in shown
-    assert "2 topics, the largest (62.5\u00a0%, n\u00a0=\u00a010)" in shown
+    assert "with one main fault: Valid plan, no fault noted (100.0\u00a0%, " in shown
+    assert "n\u00a0=\u00a016). Words divide it into 2 groups." in shown
     assert "seed 7" in shown
     power, water = table(reader, "groups", query)
     assert (power["trajectories"], water["trajectories"]) == ("10", "6")
     assert {"flickers", "lamp"} <= set(power["words"].split(", "))
-    # How they ended stands beside the words: nothing sets the faults of either apart.
-    assert power["cause"] == "all end with a valid plan"
-    assert "around" in shown and ": of these, all end with a valid plan." in shown
+    assert power["fault"] == "Valid plan, no fault noted"
+    assert power["ending"] == "all end with a valid plan"
     agents = {row["agent"]: row for row in table(reader, "agents", query)}
     # Wilson for 2 of 8: (2 + 1.92)/(8 + 3.84) ± 1.96/(8 + 3.84)·√(2·6/8 + 0.96) = 0.331 ± 0.260
     plumber = [float(agents["Plumber"][f"group 1{end}"]) for end in ("", " low", " high")]
@@ -103,18 +112,30 @@ def test_the_page_says_what_fails_alike_and_of_whom(
     assert "lamp" in typical["excerpt"]
 
 
-def test_a_topic_names_the_fault_that_sets_it_apart(reader: Client) -> None:
+def test_groups_divide_by_fault_before_words(reader: Client) -> None:
+    """Equal words with two faults are two groups; of two faults the one of more turns decides."""
     run = RunFactory(agent=AgentFactory(title="Plumber"))
     for number in range(6):
         stopped = end(run, WATER, ending="early_stop")
-        stopped.turns.update(text="1. Mop up the water under the kitchen sink.")
-        end(run, POWER, f"{number}. Change the lamp.", ending="max_turns")
-    make(reader, "?groups=2")
-    causes = {row["words"]: row["cause"] for row in table(reader, "groups", "?groups=2")}
-    water = next(cause for words, cause in causes.items() if "sink" in words)
-    power = next(cause for words, cause in causes.items() if "lamp" in words)
-    assert water == "all stop early, and all of these submit the same plan twice in a row"
-    assert power == "all run out of turns"
+        stopped.turns.update(text="1. Mop up the water.")
+        TurnFactory(trajectory=stopped, index=3, text="1. Mop up the water.", feedback="")
+        back = end(run, WATER, f"{number}. Mop up the water.", ending="max_turns")
+        for index in (3, 4, 5):
+            text = f"{number}. Mop up the water." if index == 5 else f"{number}.{index} Look."
+            TurnFactory(trajectory=back, index=index, text=text, feedback="")
+    shown = make(reader)
+    returned, same = table(reader, "groups", "")
+    assert (same["fault"], same["ending"]) == ("Same plan twice in a row", "all stop early")
+    assert returned["fault"] == "Back to an earlier plan"
+    assert returned["ending"] == "all run out of turns"
+    assert {same["trajectories"], returned["trajectories"]} == {"6"}
+    assert "Not divided by words (fewer than 10 texts with shared words)" in shown
+    listed = re.search(r"similar=([0-9a-f]{16}\.1)\"", shown)
+    assert listed is not None
+    kept = kept_group(listed[1])
+    assert kept is not None and kept.title.startswith(
+        "Group 1 of failures: Back to an earlier plan"
+    )
 
 
 def test_one_click_leads_to_the_list_of_a_group(reader: Client, two_kinds: tuple[Run, Run]) -> None:
@@ -123,7 +144,7 @@ def test_one_click_leads_to_the_list_of_a_group(reader: Client, two_kinds: tuple
     assert value is not None
     listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
     assert "<strong>10</strong> of 17" in listed
-    assert "Topic 1 of similar texts" in listed
+    assert "Group 1 of failures: Valid plan, no fault noted (" in listed
     caches["kept"].clear()
     listed = reader.get(f"/trajectories/?similar={value[1]}").content.decode()
     assert "no such group of similar texts any more" in listed
@@ -158,22 +179,34 @@ def test_too_few_texts_are_said(reader: Client) -> None:
     end(RunFactory(), WATER)
     shown = make(reader)
     assert "Too little to group" in shown
-    assert "The list has 1 failed trajectory, and no word" in shown
+    assert "The list has 1 failed trajectory, 1 of them with a turn. 2 are needed." in shown
 
 
-def test_the_list_says_beforehand_that_there_is_too_little_to_group(reader: Client) -> None:
-    def shown() -> str:
-        return reader.get("/trajectories/").content.decode()
+def test_no_link_to_groups_where_there_is_nothing_to_group(reader: Client) -> None:
+    """The list, the failure profile and the experiment say so in the link's place."""
+    run = RunFactory(agent=AgentFactory(title="Plumber"), experiment=ExperimentFactory())
+    pages = (
+        "/trajectories/",
+        f"/analysis/failures/?run={run.pk}",
+        f"/experiments/{run.experiment_id}/",
+    )
 
-    run = RunFactory()
+    def shown() -> list[str]:
+        return [reader.get(page).content.decode() for page in pages]
+
     end(run, WATER, accurate=1.0)
-    assert "None failed: there is nothing to group." in shown() and PAGE not in shown()
-    for _ in range(9):
-        end(run, WATER)
-    assert "9 failed: too few to group by text (10 needed)." in shown()
-    assert f'href="{PAGE}#clusters">Name clusters of what failed' in shown()
+    listed, profile, experiment = shown()
+    assert not any(PAGE in page for page in (listed, profile, experiment))
+    assert "None failed: there is nothing to group." in listed
+    assert "None failed: there is nothing to group." in experiment
+    end(run, WATER)
+    listed, profile, experiment = shown()
+    assert not any(PAGE in page for page in (listed, profile, experiment))
+    assert "One failed: there is nothing to group it with." in listed
+    assert "One failed: there is nothing to group it with." in experiment
     end(run, POWER)
-    assert "Group what failed" in shown() and "to group" not in shown()
+    for page in shown():
+        assert f'href="{PAGE}' in page and "Group the 2 failures by fault and words" in page
 
 
 def test_a_list_without_failures_says_so(reader: Client) -> None:

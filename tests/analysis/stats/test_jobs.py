@@ -47,8 +47,8 @@ JOBS: dict[str, Callable[[int], Any]] = {
     "slopes": lambda _: slope_models(*TURNS),
     "no slopes": lambda _: slope_models(["a"], ["d"], [1], [1], [None]),
     "matched": lambda _: matched_turns(*TURNS),
-    "texts": lambda seed: group_texts(range(12), TEXTS, ["a", "b"] * 6, seed=seed),
-    "no texts": lambda seed: group_texts([], [], [], seed=seed),
+    "texts": lambda seed: group_texts(range(12), TEXTS, ["a", "b"] * 6, ["k"] * 12, seed=seed),
+    "no texts": lambda seed: group_texts([], [], [], [], seed=seed),
 }
 
 

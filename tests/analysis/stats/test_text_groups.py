@@ -1,15 +1,17 @@
 import pickle
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from random import Random
 
 import pytest
 
+from analysis.stats import text_groups
 from analysis.stats.descriptive.proportions import share
 from analysis.stats.text_groups import (
-    NO_WORDS,
+    NOT_CLEAR,
     OVERLAPPING,
+    TOO_FEW,
     TextGroups,
-    group_texts,
     words_of,
 )
 
@@ -34,6 +36,20 @@ def failures(each: int = 12, seed: int = 3) -> tuple[list[str], list[str], list[
     return list(keys), list(texts), list(owners)
 
 
+def group_texts(
+    keys: Sequence[Hashable],
+    texts: Sequence[str],
+    owners: Sequence[str],
+    kinds: Sequence[str] | None = None,
+    *,
+    seed: int,
+    groups: int | None = None,
+) -> TextGroups:
+    """Group texts that are all of one kind unless told otherwise."""
+    kinds = [""] * len(keys) if kinds is None else kinds
+    return text_groups.group_texts(keys, texts, owners, kinds, groups=groups, seed=seed)
+
+
 def kinds_in(found: TextGroups, keys: list[str]) -> list[set[str]]:
     return [
         {key.split()[0] for key, label in zip(keys, found.labels, strict=True) if label == g.number}
@@ -55,7 +71,7 @@ def test_kinds_are_found_with_their_words_and_models() -> None:
         if kind == "heat":
             assert group.counts == {"a": 12, "b": 0, "c": 0}
             assert group.shares["a"] == share(12, 12)
-    assert found.silhouette is not None and found.silhouette > 0.4 and found.warnings == ()
+    assert found.silhouettes[""] > 0.4 and found.warnings == () and not found.undivided
     assert pickle.loads(pickle.dumps(found)) == found
     # The same seed, the same groups; each owner's shares add up.
     assert group_texts(keys, texts, owners, seed=1) == found
@@ -66,7 +82,7 @@ def test_kinds_are_found_with_their_words_and_models() -> None:
 def test_the_number_of_groups_can_be_given() -> None:
     keys, texts, owners = failures()
     one = group_texts(keys, texts, owners, groups=1, seed=1)
-    assert one.groups[0].size == 36 and one.silhouette is None
+    assert one.groups[0].size == 36 and one.silhouettes == {}
     assert len(group_texts(keys, texts, owners, groups=5, seed=1).groups) == 5
     # Two different texts cannot make five groups, and a typical text is given once.
     texts = ["burning oven flame", "missing hammer wrench"] * 10
@@ -85,20 +101,41 @@ def test_texts_without_shared_words_stay_outside() -> None:
     assert heat.shares["a"].n == 13
 
 
-def test_too_little_to_group_and_refused() -> None:
+def test_too_few_texts_stay_together_and_nonsense_is_refused() -> None:
     few = group_texts(["x", "y"], ["burning oven", "burning oven"], ["a", "a"], seed=1)
-    assert few.groups == () and "too few" in few.undefined and few.labels == (None, None)
+    assert few.labels == (1, 1) and few.undivided == {"": TOO_FEW}
+    assert few.groups[0].words == ("burning", "oven") and few.groups[0].cohesion == 1
     none = group_texts(["x", "y"], ["oven", "the and 12"], ["a", "a"], seed=1)
-    assert none.undefined == NO_WORDS
-    assert group_texts([], [], [], seed=1).undefined == NO_WORDS
+    assert none.labels == (1, 1) and none.groups[0].cohesion is None
+    assert none.groups[0].words == () == none.groups[0].typical
+    assert group_texts([], [], [], seed=1).groups == ()
     with pytest.raises(ValueError, match="owners: 1 entries for 2"):
         group_texts(["x", "y"], ["a", "b"], ["a"], seed=1)
+    with pytest.raises(ValueError, match="kinds: 1 entries for 2"):
+        group_texts(["x", "y"], ["a", "b"], ["a", "b"], ["k"], seed=1)
     with pytest.raises(ValueError, match="at least 1"):
         group_texts([], [], [], groups=0, seed=1)
 
 
+def test_no_group_holds_texts_of_two_kinds_and_words_divide_a_kind() -> None:
+    """Heat and tools fail alike, water has a fault of its own, and half of it has no words."""
+    keys, texts, owners = failures()
+    faults = ["late" if str(key).startswith("water") else "early" for key in keys]
+    texts = [
+        "12 34" if fault == "late" and number % 2 else text
+        for number, (fault, text) in enumerate(zip(faults, texts, strict=True))
+    ]
+    found = group_texts(keys, texts, owners, faults, seed=1)
+    assert [(group.kind, group.size) for group in found.groups] == [
+        ("early", 12), ("early", 12), ("late", 12)
+    ]  # fmt: skip
+    assert sorted(map(sorted, kinds_in(found, keys))) == [["heat"], ["tools"], ["water"]]
+    assert set(found.silhouettes) == {"early"} and found.undivided == {"late": TOO_FEW}
+    assert found.ungrouped == 0 and set(found.groups[2].words) <= set(words_of(KINDS["water"]))
+
+
 @pytest.mark.parametrize(("count", "seed"), [(60, 1), (20, 1), (20, 2), (20, 3), (200, 1)])
-def test_noise_is_called_overlapping(count: int, seed: int) -> None:
+def test_noise_divides_nothing_and_is_called_overlapping(count: int, seed: int) -> None:
     random = Random(seed)
     words = [
         f"word{c}{d}".translate(str.maketrans("0123456789", "abcdefghij"))
@@ -106,9 +143,10 @@ def test_noise_is_called_overlapping(count: int, seed: int) -> None:
         for d in "klmnop"
     ]
     texts = [" ".join(random.choices(words, k=6)) for _ in range(count)]
-    found = group_texts(range(count), texts, ["a"] * count, seed=seed)
-    assert found.silhouette is not None
-    assert found.warnings == (OVERLAPPING.format(value=found.silhouette),)
+    whole = group_texts(range(count), texts, ["a"] * count, seed=seed)
+    assert whole.undivided == {"": NOT_CLEAR} and set(whole.labels) == {1}
+    found = group_texts(range(count), texts, ["a"] * count, groups=4, seed=seed)
+    assert found.warnings == (OVERLAPPING.format(value=found.silhouettes[""]),)
     assert sum(Counter(found.labels).values()) == count
 
 

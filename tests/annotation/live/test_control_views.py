@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
@@ -13,7 +14,7 @@ from annotation.live.play.services import be_ready, pause_session
 from annotation.models import LiveSession
 from annotation.quality.checks import study_signs
 from annotation.studies.setup import add_member
-from benchmarks.models import Trajectory
+from benchmarks.models import Run, Trajectory
 from tests.annotation.live_sessions import begin, carry, make_live_session, make_live_study, say
 from tests.annotation.rows import make_person
 
@@ -179,6 +180,29 @@ def test_a_session_without_a_reply_says_so_before_pay_and_in_analysis(
     for one, told in ((session, True), (spoken, False)):
         page = as_manager.get(f"/trajectories/{one.trajectory_id}/").content.decode()
         assert ("The user sent no reply in this session." in page) == told
+
+
+def test_pages_of_analysis_count_the_sessions_without_a_reply(
+    session: LiveSession, ann: User, manager: User, as_manager: Client
+) -> None:
+    manager.user_permissions.add(Permission.objects.get(codename="view_results"))
+    spoken = make_live_session(session.study, [ann])
+    begin(spoken)
+    say(spoken, "Not like that.")
+    both = [session.trajectory_id, spoken.trajectory_id]
+    runs = Trajectory.objects.filter(pk__in=both).values_list("run", flat=True)
+    page = f"/analysis/leaderboard/?runs={'&runs='.join(map(str, sorted(set(runs))))}"
+
+    def told() -> list[str]:
+        shown = as_manager.get(page).content.decode()
+        return re.findall(r"A player sent no reply in [^.]*\. <a href=\"[^\"]*\"", shown)
+
+    assert told() == []  # neither counts before it has ended
+    Trajectory.objects.filter(pk__in=both).update(status="done", metrics={"accurate": 1.0})
+    LiveSession.objects.update(state=LiveSession.State.ENDED)
+    Run.objects.update(data_version=F("data_version") + 1, status="done")
+    link = f"/trajectories/?ids={session.trajectory_id}"
+    assert told() == [f'A player sent no reply in 1 of 2 sessions counted here. <a href="{link}"']
 
 
 def test_places_change_hands(session: LiveSession, as_manager: Client, manager: User) -> None:

@@ -132,7 +132,7 @@ def test_a_way_of_failing_that_is_clearly_more_frequent(two_ways: tuple[Run, Run
 def test_a_turn_that_returns_to_an_earlier_plan_names_it(two_ways: tuple[Run, Run]) -> None:
     stopped, _ = two_ways
     words = [link.text for link in report(stopped.dataset, "stopped").onward]
-    assert words[-1].startswith("Group its 20 failures")
+    assert words[-1].startswith("Group the 20 failures")
     (back,) = (text for text in words if "Back to an earlier plan" in text)
     assert back.startswith("Turn 4 of") and "Back to an earlier plan (turn 1), in 1 of 4" in back
 
@@ -182,7 +182,7 @@ def test_three_turns_of_different_failures_each_with_its_reason(runs: tuple[Run,
     found = report(bad.dataset)
     *turns, groups = found.onward
     assert groups.url == f"/trajectories/groups/?run={bad.pk}"
-    assert groups.text.endswith("its 9 failures: too few for topics by text (10 needed)")
+    assert groups.text.endswith("Group the 9 failures by fault and words")
     assert len(turns) == 3
     assert len({link.url.split("#")[0] for link in turns}) == 3
     texts = [link.text for link in turns]
