@@ -130,7 +130,9 @@ def folder(request: HttpRequest, experiment_id: int) -> DeferredFile | HttpRespo
     def write() -> HttpResponse:
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, content in made_files(made, pdf=True, person=maker_name(person(request))):
+            for name, content in made_files(
+                made, figures="pdf", person=maker_name(person(request))
+            ):
                 note_progress(f"writing {name}")
                 file.writestr(f"{_name(experiment)}/{name}", content)
         response = HttpResponse(packed.getvalue(), content_type="application/zip")

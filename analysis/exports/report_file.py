@@ -37,7 +37,10 @@ TOO_LARGE = "This figure is too large for a file. It is on the server."
 
 @dataclass(frozen=True)
 class FileSection:
-    """One page in a file. ``missing`` says why there is no report, or no long part of it."""
+    """One page in a file. ``missing`` says why there is no report, or no long part of it.
+
+    ``needs_people``: it is about people's answers, and nobody has answered yet.
+    """
 
     name: str
     title: str
@@ -48,6 +51,7 @@ class FileSection:
     deferred: Report | None = None
     banners: tuple[Banner, ...] = ()
     missing: str = ""
+    needs_people: bool = False
 
 
 @dataclass(frozen=True)

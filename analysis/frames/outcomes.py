@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from analysis.filters.selection import ChosenRun
 from benchmarks.core.ports.comparisons import Grouping
 from benchmarks.models import Trajectory, Turn
+from benchmarks.runs.selectors import STUCK
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,8 +27,7 @@ UNFINISHED: Mapping[str, str] = {
     Trajectory.Status.PENDING: "not played yet",
     Trajectory.Status.RUNNING: "being played",
     Trajectory.Status.WAITING: "waits for a person",
-    Trajectory.Status.FAILED: "failed for technical reasons",
-    Trajectory.Status.DECISION: "waits for a decision",
+    **STUCK,
     Trajectory.Status.CANCELLED: "cancelled",
 }
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings
 from django.urls import reverse
@@ -26,42 +26,47 @@ from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design
 
 WIDTH = "wide"
-# All figures at once, on a busy machine.
+# One figure, on a busy machine.
 SECONDS = 120
-NO_PDF = "Figures are not there as PDF; the command reproduce makes them."
-ABSENT = "No Chromium is installed here; each figure is there as data, and in report.html."
+ABSENT = "no Chromium is installed here; install it, or take figures as data alone"
+# Figures as data (JSON) alone, as pictures too (SVG, PNG), or as PDF too.
+FigureForms = Literal["data", "pictures", "pdf"]
 
 
 class FigureImages:
-    """The files of figures by name; ``missing`` says why there are fewer than there could be.
+    """The files of figures by name, each drawn by itself: one that fails costs no other.
 
-    ``notes`` are what stands under those that are not of the real thing.
+    ``notes`` stand under those that are not of the real thing. ``missing`` says why a figure was
+    not drawn, by name.
     """
 
     def __init__(
-        self, specs: Mapping[str, FigureSpec], notes: Mapping[str, str], *, pdf: bool
+        self, specs: Mapping[str, FigureSpec], notes: Mapping[str, str], forms: FigureForms
     ) -> None:
-        self.specs, self.notes, self.pdf = specs, notes, pdf
-        self.missing = "" if chromium() else ABSENT
+        self.specs, self.notes, self.forms = specs, notes, forms
+        absent = forms != "data" and not chromium()
+        self.missing = dict.fromkeys(specs, ABSENT) if absent else {}
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Yield (name with ending, content) of every file that can be drawn."""
-        if self.missing or not self.specs:
-            return
-        note_progress(f"drawing {plural(len(self.specs), 'figure')}")
-        try:
-            page = figures_page(self.specs, WIDTH, self.notes)
-            drawn = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))
-            for name, one in drawn.items():
-                yield f"{name}.svg", one.svg.encode()
-                yield f"{name}.png", one.png
-            for name, one in drawn.items() if self.pdf else ():
-                sheet = picture_page(one, self.specs[name].title)
-                yield f"{name}.pdf", print_to_pdf(sheet, chromium=chromium(), seconds=SECONDS)
-        except (NotPrinted, ValueError) as problem:
-            self.missing = f"Not every figure was drawn: {problem}"
-        else:
-            self.missing = "" if self.pdf else NO_PDF
+        wanted = [] if self.forms == "data" or self.missing else list(self.specs)
+        for place, name in enumerate(wanted, 1):
+            note_progress(f"drawing figure {place} of {len(wanted)}")
+            try:
+                yield from self._drawn(name)
+            except (NotPrinted, ValueError) as problem:
+                self.missing[name] = str(problem)
+
+    def _drawn(self, name: str) -> Iterator[tuple[str, bytes]]:
+        spec = self.specs[name]
+        notes = {name: self.notes[name]} if name in self.notes else {}
+        page = figures_page({name: spec}, WIDTH, notes)
+        drawn = drawn_in(read_drawn(page, chromium=chromium(), seconds=SECONDS))[name]
+        yield f"{name}.svg", drawn.svg.encode()
+        yield f"{name}.png", drawn.png
+        if self.forms == "pdf":
+            sheet = picture_page(drawn, spec.title)
+            yield f"{name}.pdf", print_to_pdf(sheet, chromium=chromium(), seconds=SECONDS)
 
 
 FORMAT = "planjury-reproduction/1"
@@ -90,14 +95,16 @@ class Reproduction:
         return f"{paper}{name}: {plural(len(self.about.runs), 'run')}."
 
 
-def made_files(made: Reproduction, *, pdf: bool, person: str) -> Iterator[tuple[str, bytes]]:
+def made_files(
+    made: Reproduction, *, figures: FigureForms, person: str
+) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of every file, the manifest last: whoever finds it has all the others.
 
-    ``pdf``: figures as PDF too, which takes a second or two each.
+    Each figure takes a second or two as pictures, and as long again as PDF.
     """
     sections = list(sections_of(parts_of(made.preset, made.design), made.about))
     digests: dict[str, str] = {}
-    drawings = FigureImages(dict(_figures(sections)), dict(_notes(sections)), pdf=pdf)
+    drawings = FigureImages(dict(_figures(sections)), dict(_notes(sections)), figures)
     for name, content in _contents(made, sections, drawings, person):
         digests[name] = sha256(content).hexdigest()
         yield name, content
@@ -200,9 +207,23 @@ def _manifest(
         "left_out": [line for one in sections if one.report for line in one.report.how
                      if line.startswith("Runs left out")],
         "figures_missing": drawings.missing,
-        "parts_missing": [f"{one.title}: {one.missing}" for one in sections if one.missing],
+        "parts_missing": [f"{one.title}: {why}" for one in sections
+                          if not one.needs_people and (why := _lacks(one))],
+        "needs_people": [f"{one.title}: {one.missing}" for one in sections if one.needs_people],
         "files": dict(sorted(digests.items())),
     }  # fmt: skip
+
+
+def _lacks(section: FileSection) -> str:
+    """Return why a section has nothing to show, or not all of it; else nothing."""
+    empty = section.report.empty if section.report is not None else None
+    return section.missing or (f"{empty.title}. {empty.text}" if empty is not None else "")
+
+
+def missing_lines(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what a reproduction lacks that it should have, one line each."""
+    figures = [f"figure {name}: {why}" for name, why in manifest["figures_missing"].items()]
+    return figures + manifest["parts_missing"]
 
 
 def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: FigureImages) -> str:
@@ -216,6 +237,7 @@ def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: Figur
             lines += [f"- `tables/{table.name}`: {table.title}" for table in report.tables]
             lines += [f"- `figures/{figure.name}`: {figure.title}" for figure in report.figures]
             lines += [""]
+        lines += [section.missing, ""] * bool(section.missing)
     lines += ["## All files", "",
         "- `report.html`: everything in one file that opens without a server",
         "- `tables/`: CSV in numbers that are not rounded, LaTeX as on the page",
@@ -224,4 +246,5 @@ def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: Figur
         "- `design.yaml`: the matrix of the runs",
         "- `manifest.json`: versions, runs, who judged, and the SHA-256 of every file",
         ""]  # fmt: skip
-    return "\n".join([*lines, *([f"{drawings.missing}\n"] if drawings.missing else [])])
+    lines += [f"- {name} was not drawn: {why}" for name, why in drawings.missing.items()]
+    return "\n".join([*lines, ""] if drawings.missing else lines)

@@ -22,6 +22,8 @@ from benchmarks.core.ports.published import ReportPart
 from benchmarks.models import Run
 from benchmarks.visibility import EVERYTHING, Visibility
 
+NOBODY_ANSWERED = "Nobody has answered questions about these runs. Make a study from them."
+ON_STUDY_PAGES = "People's answers are on the pages of their study; the command reproduce has them."
 LACKS_DEFERRED = "This page lacks a part that takes long; the ZIP and the one-file report have it."
 
 
@@ -95,7 +97,7 @@ def _replicates(about: ReportedRuns) -> FileSection:
 
 
 def _section(part: ReportPart, about: ReportedRuns) -> FileSection | None:
-    """Make the section of a page; None for a page on people's answers without any."""
+    """Make the section of a page; None for one on a condition that no run has."""
     page = PAGES[part.page]
     if page.of_study:
         return _study_section(part, page, about)
@@ -147,14 +149,15 @@ def _deferred(
     return wanted, found
 
 
-def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) -> FileSection | None:
+def _study_section(part: ReportPart, page: AnalysisPage, about: ReportedRuns) -> FileSection:
     """Return a page on people's answers, from the newest study with answers on these runs.
 
     Only the command writes it: on a page, who may read a study's results depends on the reader.
     """
     study = newest_study_of(about.runs, page.asks) if about.seen.user is None else None
     if study is None:
-        return None
+        why = NOBODY_ANSWERED if about.seen.user is None else ON_STUDY_PAGES
+        return FileSection(part.name, page.title, page.question, missing=why, needs_people=True)
     selection = selection_of_study(study, Filters(**part.filters), about.runs, [], about.seen)
     key = report_key(page, selection)
     _, deferred = _deferred(part, page, selection, key, compute=True)

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Iterable
 
 from django.core.management.base import CommandError
 
@@ -54,3 +55,18 @@ def carry_run(run: Run) -> None:
             break
         time.sleep(1)
     sys.stderr.write("\n")
+
+
+def failed_lines(runs: Iterable[Run]) -> list[str]:
+    """Return a line for each run of which no trajectory came to an end, because all failed."""
+    return [
+        f"run {pk}: {one.failed} of {one.total} trajectories failed, so there is nothing to count"
+        for pk, one in runs_progress(list(runs)).items()
+        if one.failed and not one.done
+    ]
+
+
+def refuse_failed(runs: Iterable[Run]) -> None:
+    """End the command with an error where all trajectories of a run failed."""
+    if lines := failed_lines(runs):
+        raise CommandError("\n".join(lines))

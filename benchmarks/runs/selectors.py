@@ -94,11 +94,24 @@ def _progress(run: Run, row: Mapping[str, Any]) -> RunProgress:
     return RunProgress(**counts, rate=rate, left=left)
 
 
+# Why a trajectory that was played has no outcome, by status.
+STUCK: Mapping[str, str] = {
+    Trajectory.Status.FAILED: "failed for technical reasons",
+    Trajectory.Status.DECISION: "waits for a decision",
+}
+
+
 def run_metrics(run: Run) -> dict[str, Any]:
-    """Return a run's metrics under its primary judging, and count the undefined ones by reason."""
+    """Return a run's metrics under its primary judging, and count what each leaves out by reason:
+    undefined values, and trajectories that failed or wait for a decision.
+    """
     summarise = find_system(run.dataset.system).summarise
     rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
     counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
+    summary = summarise(outcomes_by(run, rows))
+    stuck = {why: counts[status] for status, why in STUCK.items() if status in counts}
+    for metric in summary["metrics"].values():
+        metric["excluded"] = {**metric["excluded"], **stuck}
     return {
         "run": run.pk,
         "system": run.dataset.system,
@@ -109,7 +122,7 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "judging": run.primary_judging.name if run.primary_judging else None,
         "status": counts,
-        **summarise(outcomes_by(run, rows)),
+        **summary,
     }
 
 
@@ -335,7 +348,7 @@ def much_undefined(
     system: str, figures: Sequence[MetricFigure], metrics: Mapping[str, Any]
 ) -> list[Undefined]:
     """Return the metrics that are undefined for over a tenth of the ended trajectories, and why."""
-    total = metrics["trajectories"]
+    total = metrics["trajectories"] + sum(metrics["status"].get(status, 0) for status in STUCK)
     return [
         Undefined(
             figure.measure,

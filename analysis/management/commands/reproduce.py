@@ -54,7 +54,10 @@ class Command(BaseCommand):
             "--wait", action="store_true", help="carry the runs here, instead of by workers"
         )
         parser.add_argument(
-            "--no-pdf", action="store_true", help="write figures as SVG and PNG only"
+            "--figures",
+            choices=("data", "pictures", "pdf"),
+            default="pdf",
+            help="figures as data (JSON), as pictures too (SVG, PNG), or as PDF too (default)",
         )
         parser.add_argument(
             "--force",
@@ -78,9 +81,9 @@ class Command(BaseCommand):
     def _reproduce(self, preset: PaperPreset, options: dict[str, Any]) -> None:
         from analysis.reproduction import experiment as running
         from analysis.reproduction import folder
-        from analysis.reproduction.files import made_files
+        from analysis.reproduction.files import made_files, missing_lines
         from benchmarks.experiments.selectors import experiment_runs
-        from benchmarks.runs.command_line import carry_run
+        from benchmarks.runs.command_line import carry_run, failed_lines
 
         design = running.design_of_preset(preset, _changes(preset, options))
         out, force = options["out"], options["force"]
@@ -96,9 +99,14 @@ class Command(BaseCommand):
                 if run.status in running.GOING:
                     carry_run(run)
         made = running.reproduction_of(experiment)
-        files = made_files(made, pdf=not options["no_pdf"], person="manage.py reproduce")
+        files = made_files(made, figures=options["figures"], person="manage.py reproduce")
         count = folder.write_folder(out, files, design.digest, force=force)
         self.stdout.write(f"{count} files in {out}")
+        manifest = folder.read_manifest(out)
+        for line in manifest["needs_people"]:
+            self.stdout.write(line)
+        if lacks := failed_lines(made.about.runs) + missing_lines(manifest):
+            raise CommandError("not everything is there:\n" + "\n".join(lacks))
 
     def _tell(self, options: dict[str, Any]) -> None:
         """List the presets with the runs that each would make here."""

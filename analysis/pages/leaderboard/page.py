@@ -60,6 +60,7 @@ from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
+from benchmarks.runs.selectors import STUCK
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -138,6 +139,13 @@ class LeaderboardResult:
     @property
     def highest(self) -> AgentResult:
         return max(self.defined, key=lambda row: row.main.value or 0)
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        """The number of trajectories of each agent that were played and have no outcome."""
+        counts = {row.label: row.run.counts for row in self.rows if row.run is not None}
+        found = {label: sum(n.get(status, 0) for status in STUCK) for label, n in counts.items()}
+        return {label: n for label, n in found.items() if n}
 
     @property
     def why_unranked(self) -> str:

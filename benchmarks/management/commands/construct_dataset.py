@@ -10,7 +10,7 @@ from benchmarks.construction.services import make_dataset, start_construction
 from benchmarks.core.errors import CoreError
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Run
-from benchmarks.runs.command_line import carry_run, read_pairs
+from benchmarks.runs.command_line import carry_run, read_pairs, refuse_failed
 
 
 class Command(BaseCommand):
@@ -89,6 +89,7 @@ class Command(BaseCommand):
         )
         if options["wait"]:
             carry_run(run)
+            refuse_failed([run])
         return run
 
     def _make(self, run: Run, name: str) -> None:

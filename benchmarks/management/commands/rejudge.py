@@ -11,7 +11,7 @@ from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import choose_judging, start_judging
 from benchmarks.models import Judging, Run
-from benchmarks.runs.command_line import carry_run, read_pairs
+from benchmarks.runs.command_line import carry_run, read_pairs, refuse_failed
 from benchmarks.runs.selectors import run_metrics
 
 
@@ -105,6 +105,8 @@ class Command(BaseCommand):
         for judging in made if options["choose"] else ():
             choose_judging(run=judging.run, judging=judging)
         self._tell(options, [judging_facts(judging) for judging in made.order_by("pk")])
+        if options["wait"]:
+            refuse_failed(runs)
 
     def _tell(self, options: dict[str, Any], found: Any) -> None:
         if options["as_json"]:

@@ -11,7 +11,7 @@ from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Run
 from benchmarks.roles.judge_fit import refuse_unfit_judges
 from benchmarks.roles.services import ensure_scripted_agents
-from benchmarks.runs.command_line import carry_run, find_agents, read_pairs
+from benchmarks.runs.command_line import carry_run, find_agents, read_pairs, refuse_failed
 from benchmarks.runs.selectors import run_metrics
 from benchmarks.runs.services import start_runs
 
@@ -100,9 +100,10 @@ class Command(BaseCommand):
             found = fresh.filter(pk__in=[run.pk for run in runs]).order_by("pk")
             rows = [run_metrics(run) for run in found]
             self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False))
-            return
-        for run in runs:
+        for run in () if options["as_json"] else runs:
             run.refresh_from_db()
             self.stdout.write(
                 f"run {run.pk}: {run.agent.name} {run.level} {run.get_status_display().lower()}"
             )
+        if options["wait"]:
+            refuse_failed(runs)

@@ -14,7 +14,7 @@ from benchmarks.experiments.plans import ExperimentPlan, plan_design
 from benchmarks.experiments.selectors import experiment_results, experiment_runs
 from benchmarks.experiments.services import make_experiment, make_missing
 from benchmarks.models import Experiment
-from benchmarks.runs.command_line import carry_run
+from benchmarks.runs.command_line import carry_run, refuse_failed
 
 
 class Command(BaseCommand):
@@ -52,7 +52,9 @@ class Command(BaseCommand):
                     carry_run(run)
         except CoreError as error:
             raise CommandError(str(error)) from None
-        return self._tell(experiment, options["as_json"])
+        self._tell(experiment, options["as_json"])
+        if options["wait"]:
+            refuse_failed(experiment_runs(experiment))
 
     def _resume(self, pk: int) -> Experiment:
         experiment = Experiment.objects.filter(pk=pk).first()

@@ -152,10 +152,10 @@ PAPER = PaperStatements(
 PRESETS = (
     PaperPreset(
         "main-table", "Main table",
-        "Table 3, with Tables 4, 8 and 9 and Figures 3 and 19 to 23",
+        "Table 3, with Tables 4, 8 and 9 and Figures 3 and 19",
         "Accuracy, valid plans, turns and violations of each agent, beside the published rows, "
         "with several seeds the mean and spread over them; rubric scores of final plans and by "
-        "turn; how far judges differ from each other, and from people where people answered; "
+        "turn; how far judges differ from each other; Figures 20 to 23 where people answered; "
         "which differences are real.",
         (
             ReportPart("leaderboard", "leaderboard"),

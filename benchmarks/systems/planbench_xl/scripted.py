@@ -9,6 +9,7 @@ path-follower and its clumsy cousin, who know the catalogued paths and which too
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
@@ -56,25 +57,48 @@ class Briefing:
 
 
 def given_values(task: Task, world: ToolWorld) -> dict[str, Any]:
-    """Return the values that a question gives, by data type.
+    """Return the values that a question gives, by data type, as far as they can be read.
 
-    Questions give them in prose. Of the records whose values stand in it the one with the right
-    answer is meant, for several buyers may share a plant.
+    Questions give them in prose. The record is meant from which the most values stand in it, and
+    of several the one with the right answer, for several buyers may share a plant. A value that
+    stands in no form known to `prose_forms` is left out: who needs it gives up.
     """
     payload = task.payload
     names, prose = payload["input_datatypes"], task.prompt.casefold()
     if values := payload["input_values"]:
         return {name: values[name] for name in names if name in values}
 
-    def named(row: Json) -> bool:
+    def read(row: Json) -> dict[str, Any]:
         # A task may give a data type that no record has.
-        return all(text_of(row[name]).casefold() in prose for name in names if name in row)
+        held = {name: row[name] for name in names if row.get(name) is not None}
+        return {
+            name: value
+            for name, value in held.items()
+            if any(form.casefold() in prose for form in prose_forms(value))
+        }
 
-    fitting = [row for row in world.rows if named(row)]
-    wanted = payload["correct_answer"]
-    meant = [row for row in fitting if text_of(row.get(payload["target_datatype"])) == wanted]
-    row = next(iter(meant or fitting), {})
-    return {name: row[name] for name in names if row.get(name) is not None}
+    readings = [(read(row), row) for row in world.rows]
+    most = max((len(values) for values, _ in readings), default=0)
+    fitting = [(values, row) for values, row in readings if len(values) == most]
+    wanted, target = payload["correct_answer"], payload["target_datatype"]
+    meant = [values for values, row in fitting if text_of(row.get(target)) == wanted]
+    return next(iter(meant or [values for values, _ in fitting]), {}) if most else {}
+
+
+def prose_forms(value: Any) -> tuple[str, ...]:
+    """Return how a question may write a value: as it is stored, an amount with its cents, a time
+    with a blank between date and hour, with or without seconds.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return text_of(value), f"{value:.2f}", f"{value:,.2f}"
+    text = text_of(value)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return (text,)
+    if len(text) < len("2026-04-13T03:59"):
+        return (text,)  # a date alone: its hour is nobody's word
+    return text, f"{moment:%Y-%m-%d %H:%M}", f"{moment:%Y-%m-%dT%H:%M}"
 
 
 @dataclass
@@ -168,7 +192,7 @@ class Notes:
         return list(dict.fromkeys(name for name in lacking if name not in held))
 
 
-VERSION = "1"
+VERSION = "2"
 GIVEN_UP = "not found"
 _FUNCTIONS = {RETRIEVE: "retrieve_tools", CALL: "call_tool"}
 
@@ -212,6 +236,8 @@ def follow_path(briefing: Briefing, notes: Notes) -> Move:
         if any(notes.in_vain(tool) for tool in path):
             continue
         tool = next(tool for tool in path if tool.output not in held)
+        if not tool.needs <= held.keys():
+            continue  # it needs a value that could not be read from the question
         if tool.name not in notes.shown:
             return search(output=tool.output)
         return CALL, notes.call(tool, held)

@@ -6,6 +6,7 @@ from django.test import Client
 from annotation.models import Assignment
 from annotation.ratings.selectors import left_out
 from annotation.submissions.services import send_back, void_submission
+from benchmarks.runs.selectors import run_metrics
 from tests.analysis.human_rows import answer, make_item, make_kind_study, make_people
 from tests.analysis.rows import (
     flat,
@@ -47,3 +48,15 @@ def test_what_was_voided_or_sent_back_is_counted_and_said() -> None:
         assert f"{VOIDED} and {BACK}." in page
     export = reader.get(f"/studies/{study.pk}/export/").content.decode()
     assert "1 voided submission is in the files" in export
+
+
+def test_trajectories_that_failed_are_left_out_and_counted(reader: Client) -> None:
+    run = make_run(make_dataset(), "ada")
+    make_trajectory(run, 1)
+    make_trajectory(run, 2, status="failed")
+    make_trajectory(run, 3, status="decision")
+    metrics = run_metrics(run)["metrics"]["accurate"]
+    reasons = {"failed for technical reasons": 1, "waits for a decision": 1}
+    assert metrics["n"] == 1 and metrics["excluded"] == reasons
+    page = reader.get("/analysis/leaderboard/", follow=True).content.decode()
+    assert "Trajectories that failed are not counted: 2 (ada)." in page

@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from collections import Counter
+from html import escape, unescape
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -13,7 +14,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.reproduction import folder
+from analysis.exports.chromium import NotPrinted
+from analysis.reproduction import files, folder
 from analysis.reproduction.files import FORMAT
 from analysis.reproduction.presets import find_preset, known_presets
 from analysis.reproduction.sections import ReportedRuns, sections_of
@@ -39,9 +41,9 @@ from tests.small_demo import demo_named
 SMALL = ("--dataset", "Sample", "--tasks", "2", "--agents", "careful-tracker", "forgetful")
 
 
-def reproduce(*words: str) -> str:
+def reproduce(*words: str, figures: str = "data") -> str:
     said = io.StringIO()
-    call_command("reproduce", *words, stdout=said)
+    call_command("reproduce", *words, figures=figures, stdout=said)
     return said.getvalue()
 
 
@@ -93,7 +95,7 @@ def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, read
     assert Run.objects.count() == 2 and [path.name for path in tmp_path.iterdir()] == ["main"]
 
     shown = reader.get(page).content.decode()
-    assert "9 and Figures 3 and 19 to 23 of the AdaPlanBench paper" in shown
+    assert "9 and Figures 3 and 19 of the AdaPlanBench paper" in shown
     assert "Demo data" in shown and "Careful tracker" in shown
     board = {"experiment_id": experiment.pk, "part": "leaderboard-board"}
     assert reader.get(reverse("analysis:experiment_figure", kwargs=board)).json()["data"]
@@ -146,13 +148,64 @@ def test_every_preset_can_be_run(sample: None) -> None:
         find_preset("table")
 
 
+def test_what_is_missing_is_named_and_costs_nothing_else(
+    sample: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(CommandError, match="figure effects-valid-.*: no Chromium is installed"):
+        reproduce("tracking", "--out", str(out), "--wait", *SMALL, figures="pictures")
+    assert (out / "tables/effects-valid-changes.csv").exists()
+
+    def drawn(page: str, **_: object) -> str:
+        name = next(
+            iter(json.loads(unescape(page.split("figure-data")[1].split(">")[1][:-8]))["specs"])
+        )
+        if name == "effects-valid-changes":
+            raise NotPrinted("Chromium did not print the figure within 120 s.")
+        files = json.dumps({name: {"svg": "<svg/>", "png": ""}})
+        return f'<pre id="figure-files">{escape(files)}</pre>'
+
+    monkeypatch.setattr(files, "chromium", lambda: "/usr/bin/true")
+    monkeypatch.setattr(files, "read_drawn", drawn)
+    with pytest.raises(CommandError) as refused:
+        reproduce("tracking", "--out", str(out), "--wait", *SMALL, figures="pictures")
+    lines = str(refused.value).splitlines()
+    assert lines[1:] == [
+        "figure effects-valid-changes: Chromium did not print the figure within 120 s."
+    ]
+    manifest = json.loads((out / "manifest.json").read_bytes())
+    assert list(manifest["figures_missing"]) == ["effects-valid-changes"]
+    assert (out / "figures/effects-accurate-changes.svg").exists()
+    assert not (out / "figures/effects-valid-changes.svg").exists()
+    assert "effects-valid-changes was not drawn" in (out / "README.md").read_text()
+
+
+def test_a_page_on_people_says_that_nobody_answered(sample: None, tmp_path: Path) -> None:
+    out = tmp_path / "main"
+    said = reproduce("main-table", "--out", str(out), "--wait", *SMALL)
+    assert "Nobody has answered questions about these runs." in said
+    manifest = json.loads((out / "manifest.json").read_bytes())
+    assert manifest["parts_missing"] == [] and len(manifest["needs_people"]) == 1
+    assert "Nobody has answered" in (out / "README.md").read_text()
+
+
+def test_runs_that_all_failed_end_the_command_with_an_error(
+    sample: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("benchmarks.systems.adaplanbench.scripted._choose", crash)
+    out = tmp_path / "main"
+    with pytest.raises(CommandError, match="2 of 2 trajectories failed"):
+        reproduce("tracking", "--out", str(out), "--wait", *SMALL)
+
+
 @pytest.mark.either
 def test_several_seeds_give_the_mean_with_its_spread(sample: None, tmp_path: Path) -> None:
     out = tmp_path / "three"
     agents = ("--dataset", "Sample", "--tasks", "2", "--agents", "coin-flipper", "forgetful")
-    reproduce(
-        "main-table", "--out", str(out), "--wait", "--no-pdf", "--seed", "1", "2", "3", *agents
-    )
+    reproduce("main-table", "--out", str(out), "--wait", "--seed", "1", "2", "3", *agents)
     text = (out / "tables/replicates-replicates.csv").read_text()
     rows = {row["agent"]: row for row in csv.DictReader(io.StringIO(text))}
     # Runs of the coin flipper, recomputed from the metrics of the runs.
@@ -175,7 +228,7 @@ def test_several_seeds_give_the_mean_with_its_spread(sample: None, tmp_path: Pat
 def test_published_cells_keep_their_digits(sample: None, tmp_path: Path) -> None:
     """Qwen3-8B, Table 3: 14.38 %, 82.35 %, 4.493; Table 8: 4.758; its average 4.080."""
     out = tmp_path / "main"
-    reproduce("main-table", "--out", str(out), "--wait", "--no-pdf", *SMALL)
+    reproduce("main-table", "--out", str(out), "--wait", *SMALL)
     board = (out / "tables/leaderboard-board.tex").read_text()
     assert all(digits in board for digits in ("14.38", "82.35", "4.493", "17.26"))
     means = (out / "tables/rubric-means.tex").read_text()
@@ -196,7 +249,7 @@ def test_the_twelve_conditions_become_a_folder(
     planbench_xl_dataset("Nursery demo")
     out = tmp_path / "xl"
     reproduce(
-        "xl-conditions", "--out", str(out), "--wait", "--no-pdf", "--tasks", "2",
+        "xl-conditions", "--out", str(out), "--wait", "--tasks", "2",
         "--agents", "path-follower",
     )  # fmt: skip
     names = files_in(out / "tables")
@@ -265,6 +318,8 @@ def test_judges_are_held_against_people_who_answered_about_the_runs(db: None) ->
     (safety,) = [row for row in table.records() if str(row[0]).startswith("Safety")]
     assert dict(zip(table.header, safety, strict=True))["equal"] == 0.5
     # Who may read a study's answers depends on the reader, so pages leave them out.
-    assert list(sections_of(parts, ReportedRuns((run,), seen=Visibility.to(ann)))) == []
+    (withheld,) = sections_of(parts, ReportedRuns((run,), seen=Visibility.to(ann)))
+    assert withheld.report is None and "on the pages of their study" in withheld.missing
     # Nobody answered about another run.
-    assert list(sections_of(parts, ReportedRuns((make_run(run.dataset, "bob"),)))) == []
+    (lacking,) = sections_of(parts, ReportedRuns((make_run(run.dataset, "bob"),)))
+    assert lacking.report is None and "Nobody has answered" in lacking.missing

@@ -91,3 +91,35 @@ def test_the_order_of_fields_in_a_store_changes_nothing(name):
     for task in load_world().tasks:
         stored = replace(task, shared=shared, payload=_unordered(task.payload))
         assert run(name, stored, condition="blocker") == run(name, task, condition="blocker")
+
+
+def _in_prose(task, given):
+    """Return the task with other values in its question: it gives them as these texts."""
+    prompt = task.prompt
+    for value in given_values(task, world_of(task.shared)).values():
+        prompt = prompt.replace(str(value), "")
+    prompt += " " + " ".join(given.values())
+    payload = {**task.payload, "input_datatypes": list(given), "input_values": {}}
+    return replace(task, prompt=prompt, payload=payload)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("2026-04-13T03:59:00Z", "at 2026-04-13 03:59 UTC"), (1240.5, "for $1,240.50"),
+     (106.2, "for 106.20"), ("2026-04-13", "on 2026-04-13"), ("Black", "the black one")],
+)  # fmt: skip
+def test_values_are_read_from_prose(value, text):
+    task = load_world().tasks[0]
+    world = world_of(task.shared)
+    name = task.payload["input_datatypes"][0]
+    rows = ({**world.rows[0], name: value}, {**world.rows[1], name: "else"})
+    asked = _in_prose(task, {name: text})
+    assert given_values(asked, replace(world, rows=rows)) == {name: value}
+
+
+@pytest.mark.parametrize("name", SYSTEM.scripted)
+def test_who_cannot_read_a_value_gives_up(name):
+    for task in load_world().tasks:
+        first = task.payload["input_datatypes"][0]
+        outcome = run(name, _in_prose(task, {first: "a value in words of its own"}))
+        assert outcome.metrics["accurate"] is not None
