@@ -59,4 +59,4 @@ def test_trajectories_that_failed_are_left_out_and_counted(reader: Client) -> No
     reasons = {"failed for technical reasons": 1, "waits for a decision": 1}
     assert metrics["n"] == 1 and metrics["excluded"] == reasons
     page = reader.get("/analysis/leaderboard/", follow=True).content.decode()
-    assert "Trajectories that failed are not counted: 2 (ada)." in page
+    assert "Trajectories that failed are not counted: 2 (Ada)." in page
