@@ -62,7 +62,7 @@ class Temperament:
 
 
 TEMPERAMENTS: Mapping[str, tuple[str, Temperament]] = {
-    "careful-tracker": ("Careful tracker", Temperament(quality=3.5, overlooks=0.0)),
+    "careful-tracker": ("Careful tracker", Temperament(quality=3.5, forgets=0.02, overlooks=0.0)),
     "explorer": ("Explorer", Temperament(wanders=0.5)),
     "perfectionist": ("Perfectionist", Temperament(quality=5.0, forgets=0.3)),
     "last-word": ("Last word", Temperament(forgets=0.6)),
@@ -74,7 +74,7 @@ TEMPERAMENTS: Mapping[str, tuple[str, Temperament]] = {
         Temperament(quality=4.0, deaf_to="world", deafness=0.45),
     ),
     "shortcut-taker": ("Shortcut taker", Temperament(stops=0.06)),
-    "coin-flipper": ("Coin flipper", Temperament(quality=2.0, whim=3.0, overlooks=0.3)),
+    "coin-flipper": ("Coin flipper", Temperament(quality=2.0, whim=3.0, forgets=0.3)),
 }
 
 
