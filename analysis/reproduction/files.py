@@ -223,7 +223,7 @@ def _lacks(section: FileSection) -> str:
 def missing_lines(manifest: Mapping[str, Any]) -> list[str]:
     """Return what a reproduction lacks that it should have, one line each."""
     figures = [f"figure {name}: {why}" for name, why in manifest["figures_missing"].items()]
-    return figures + manifest["parts_missing"]
+    return [*figures, *manifest["parts_missing"]]
 
 
 def _readme(made: Reproduction, sections: Sequence[FileSection], drawings: FigureImages) -> str:
