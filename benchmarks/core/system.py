@@ -30,6 +30,9 @@ from benchmarks.core.types import Constraint, Episode, Json, Outcome, Profile, T
 # Under this name the settings of an episode say which version of its prompts it uses, where a run
 # is pinned to one; without it the newest.
 PROMPTS = "prompts"
+# Under this name the settings of an episode say which earlier version of its scorer a run is pinned
+# to; absent for the newest.
+SCORER = "scorer"
 # Beside that, what a run is pinned to has the digest of each prompt file.
 PROMPT_FILES = "prompt_files"
 
@@ -185,6 +188,8 @@ class System:
     prompt_version: str = ""
     parser_version: str = "1"
     scorer_version: str = "1"
+    # Versions of the scorer by which episodes of earlier runs are still scored, if they are told.
+    earlier_scorers: tuple[str, ...] = ()
     roles: tuple[Role, ...] = ()
     settings: tuple[Setting, ...] = ()
     parsers: Mapping[str, Callable[[str, Mapping[str, Any]], Any]] = MappingProxyType({})

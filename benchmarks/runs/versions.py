@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from benchmarks.core.digests import derive_seed, digest_text
 from benchmarks.core.registry import find_system
-from benchmarks.core.system import PROMPT_FILES, PROMPTS, Rejudging, System
+from benchmarks.core.system import PROMPT_FILES, PROMPTS, SCORER, Rejudging, System
 from benchmarks.core.types import Episode, Task
 from benchmarks.mappers import stored_trajectory
 from benchmarks.models import Run, Trajectory
@@ -19,7 +19,7 @@ def current_pins(system: System) -> dict[str, Any]:
         "protocol": system.protocol_version,
         PROMPTS: system.prompt_version,
         "parsers": system.parser_version,
-        "scorer": system.scorer_version,
+        SCORER: system.scorer_version,
         PROMPT_FILES: _prompt_digests(system, system.prompt_version),
     }
 
@@ -27,10 +27,13 @@ def current_pins(system: System) -> dict[str, Any]:
 def missing_version(run: Run, system: System) -> str:
     """Name the first pinned version that is not available; return "" if all are.
 
-    All versions of prompts are kept, so one is missing only if a file was changed or removed.
+    All versions of prompts are kept, so one is missing only if a file was changed or removed; of
+    scorers those that the system names.
     """
     here = current_pins(system)
     for name, version in run.versions.items():
+        if name == SCORER and version in system.earlier_scorers:
+            continue
         if name != PROMPTS and here.get(name) != version:
             return f"{name} version {version} (available is {here.get(name, 'none')})"
     version = run.pins.get(PROMPTS, system.prompt_version)
@@ -50,6 +53,8 @@ def episode_of(trajectory: Trajectory, system: System, task: Task) -> Episode:
     settings: Mapping[str, Any] = run.settings
     if PROMPTS in run.pins:
         settings = {**run.settings, PROMPTS: run.pins[PROMPTS]}
+    if run.pins.get(SCORER) in system.earlier_scorers:
+        settings = {**settings, SCORER: run.pins[SCORER]}
     rng = random.Random(trajectory.seed)
     if trajectory.judged_id is None:
         return system.episode(task, settings, rng)

@@ -21,8 +21,16 @@ from benchmarks.systems.adapt.household.actions import (
 from benchmarks.systems.adapt.household.inventory import draw_scene, inventory_of
 from benchmarks.systems.adapt.household.nodes import ActionResult, Node
 from benchmarks.systems.adapt.household.rules import INAPPLICABLE, SATISFIED, GoalVerdict, Judge
+from benchmarks.systems.adapt.household.surplus import find_surplus
 from benchmarks.systems.adapt.household.world import World
-from benchmarks.systems.adapt.metrics import NAMES, outcome_metrics
+from benchmarks.systems.adapt.lexicon import asks_for, tells
+from benchmarks.systems.adapt.metrics import (
+    LEAKED,
+    UNASKED,
+    UNASKED_STEPS,
+    names_of,
+    outcome_metrics,
+)
 from benchmarks.systems.adapt.preferences import Preference, goal_of, preferences_of
 from benchmarks.systems.adapt.prompts import PROMPTS
 from benchmarks.systems.adapt.settings import (
@@ -48,7 +56,9 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
         reply = yield from put(play.ask_agent())
         if not reply.readable:
             why = f"the agent gave no reply: {reply.reason}"
-            return Outcome(DECLINED, *undefined(why), {**play.about, "reason": reply.reason})
+            return Outcome(
+                DECLINED, *undefined(why, settings), {**play.about, "reason": reply.reason}
+            )
         action = parse_action(reply.value["action"])
         answer: Reply | None = None
         refused = play.refusal(action)
@@ -61,9 +71,12 @@ def episode(task: Task, settings: Mapping[str, Any], rng: random.Random) -> Epis
             return play.outcome(end)
 
 
-def undefined(why: str) -> tuple[dict[str, float | None], dict[str, str]]:
+def undefined(
+    why: str, settings: Mapping[str, Any]
+) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return all metrics as undefined, for a reason."""
-    return dict.fromkeys(NAMES), dict.fromkeys(NAMES, why)
+    names = names_of(settings)
+    return dict.fromkeys(names), dict.fromkeys(names, why)
 
 
 def put(ask: Ask) -> Generator[Sequence[Ask], Sequence[Reply], Reply]:
@@ -98,6 +111,9 @@ class AdaptPlay:
         self.asked = self.invalid = self.unread = self.matched = 0
         self.may_act = self.method != ALWAYS_ASK
         self.disclosed: dict[int, int] = {}
+        # Preferences told by answers, in words or listed; those among them that were not asked for.
+        self.told: set[int] = set()
+        self.leaked: list[Json] = []
         self.events: list[Json] = []
         self.dialogue: list[Json] = []
         self.verdicts: list[GoalVerdict] = self.judge.judge(self.rules)
@@ -311,10 +327,21 @@ class AdaptPlay:
         words = given["answer"] if given else self._say("no_answer")
         disclosed = given["disclosed"] if given else []
         self.matched += bool(disclosed)
+        self.note_told(action.x, words, disclosed, t)
         for n in disclosed:
             self.disclosed.setdefault(n, t)
         self.dialogue.append({"t": t, "question": action.x, "answer": words})
         return {"question": action.x, "answer": words, "disclosed": [f"n{n}" for n in disclosed]}
+
+    def note_told(self, question: str, answer: str, listed: Sequence[int], t: int) -> None:
+        """Note what an answer tells for the first time, and whether the question asked for it."""
+        meal = self.task.payload["expects"]
+        for p in self.preferences:
+            if p.n in self.told or not (p.n in listed or tells(answer, p)):
+                continue
+            self.told.add(p.n)
+            if not asks_for(question, p, self.world.inventory, meal):
+                self.leaked.append({"n": p.n, "t": t})
 
     def end(self, action: Action) -> str:
         """Return how the episode ends after this action; '' if it goes on."""
@@ -376,6 +403,14 @@ class AdaptPlay:
             "looked_at": [e["t"] for e in self.events if e["kind"] in LOOKING],
             "kitchen": kitchen_tree(self.world, self.changed),
         }
+        if LEAKED in names_of(self.settings):
+            surplus = find_surplus(self.judge, self.rules)
+            record |= {
+                UNASKED: list(surplus.things),
+                UNASKED_STEPS: list(surplus.steps),
+                "told": len(self.told),
+                LEAKED: self.leaked,
+            }
         metrics, why = outcome_metrics(record, self.settings)
         return Outcome(termination, metrics, why, record)
 

@@ -83,6 +83,20 @@ MEASURES: Mapping[str, Measure] = {
         "apply.",
         "percent",
     ),
+    "unasked": Measure(
+        "Unasked food",
+        "Ingredients beyond the task that no preference wants, per trajectory.",
+        noun="unasked ingredients",
+    ),
+    "unasked_steps": Measure(
+        "Unasked steps", "Steps that handled nothing but unasked ingredients, per trajectory."
+    ),
+    "leaked": Measure(
+        "Leaked %",
+        "Preferences that the persona told without being asked, in percent of those it told.",
+        "percent",
+        noun="share of preferences told unasked",
+    ),
     "steps": Measure("Steps", "Actions per trajectory, questions included."),
     "invalid": Measure("Failed actions", "Actions that failed, per trajectory."),
 }
@@ -179,9 +193,9 @@ LABELS = Labels(
     endings=ENDINGS,
     measures=MEASURES,
     headline=("satisfaction", "completed"),
-    costs=("questions", "steps"),
+    costs=("questions", "unasked", "steps"),
     verdicts={"completed": "Completed"},
-    columns=("satisfaction", "questions", "disclosed"),
+    columns=("satisfaction", "unasked", "questions", "disclosed"),
     hidden="The person’s preferences, unless the method is the teacher’s.",
     disclosure="The agent learns of a preference by asking; the teacher is told all of them.",
     choices={

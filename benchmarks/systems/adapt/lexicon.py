@@ -18,6 +18,14 @@ LOOK_YOURSELF = "Please check for yourself."
 MOST_ANSWERS, MOST_GENERAL = 3, 2
 # Points for a dish, for a facet of many things such as toppings, and for a named thing.
 _SUBJECT, _GENERAL, _NAMED, ENOUGH = 1, 2, 3, 3
+# The share of a preference's words by which an answer tells it, listed or not.
+NEARLY_ALL = 0.8
+# Words that an answer and a preference can share without being about the same thing.
+_COMMON = frozenset(
+    ("and", "any", "are", "breakfast", "but", "for", "from", "have", "like", "love", "more", "not",
+     "please", "prefer", "preference", "put", "some", "that", "the", "them", "there", "they",
+     "this", "want", "with", "would", "yes", "you", "your")
+)  # fmt: skip
 
 # Words for dishes, in singular and lower case, beside their own names.
 _SUBJECTS: Mapping[str, tuple[str, ...]] = {
@@ -284,6 +292,30 @@ def _score(asked: About, about: About) -> int:
     # Which milk: what is allowed of a thing answers that, where the thing itself is named.
     general += bool(named) and "variety" in asked.facets - shared and "allowed" in about.facets
     return _SUBJECT + _GENERAL * general + _NAMED * len(named)
+
+
+def asks_for(
+    question: str, preference: Preference, inventory: Inventory, meal: Sequence[str]
+) -> bool:
+    """Return whether a question bears on a preference: it shares a dish, and a facet if it names
+    any.
+    """
+    asked, about = read_question(question, inventory, meal), about_rule(preference.rule)
+    if not asked.subjects & about.subjects:
+        return False
+    return not asked.facets or bool(asked.facets & about.facets)
+
+
+def tells(answer: str, preference: Preference) -> bool:
+    """Return whether an answer has nearly all words of a preference, so that it tells it."""
+    words = content_words(preference.text)
+    return len(words & content_words(answer)) >= NEARLY_ALL * len(words)
+
+
+def content_words(text: str) -> set[str]:
+    """Return the stemmed words of a text that it can share with another one on the same thing."""
+    words = re.findall(r"[a-z]{3,}", text.lower())
+    return {stem(word) for word in words if word not in _COMMON}
 
 
 def asks_about_state(question: str) -> bool:

@@ -7,6 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from benchmarks.core.means import mean_of
+from benchmarks.core.system import SCORER
 from benchmarks.core.types import Json, Outcome
 from benchmarks.systems.adapt.household.rules import INAPPLICABLE
 from benchmarks.systems.adapt.settings import NO_FOLD, TEACHER
@@ -18,6 +19,16 @@ NAMES = (
     SATISFACTION, SEEN, UNSEEN, QUESTIONS, QUESTIONS_SEEN, QUESTIONS_UNSEEN, "completed",
     "applicable", "answered", "disclosed", "steps", "invalid",
 )  # fmt: skip
+# What nobody asked for, and what the persona told unasked: from version 2 of the scorer on.
+UNASKED, UNASKED_STEPS, LEAKED = "unasked", "unasked_steps", "leaked"
+ALL_NAMES = (*NAMES, UNASKED, UNASKED_STEPS, LEAKED)
+
+
+def names_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the metrics of a trajectory by the version of the scorer that its run is pinned to."""
+    return NAMES if settings.get(SCORER) == "1" else ALL_NAMES
+
+
 POINTS = 101
 
 
@@ -30,7 +41,7 @@ def outcome_metrics(
     do not count. It stands under ``satisfaction_seen`` or ``satisfaction_unseen``, too.
     """
     undefined: dict[str, str] = {}
-    metrics: dict[str, float | None] = dict.fromkeys(NAMES)
+    metrics: dict[str, float | None] = dict.fromkeys(names_of(settings))
     applicable = record["applicable"]
     if applicable:
         metrics[SATISFACTION] = 100 * record["satisfied"] / applicable
@@ -61,6 +72,13 @@ def outcome_metrics(
         undefined["answered"] = "no question was asked"
     metrics["steps"] = record["steps"]
     metrics["invalid"] = record["invalid"]
+    if LEAKED in metrics:
+        metrics[UNASKED] = len(record[UNASKED])
+        metrics[UNASKED_STEPS] = len(record[UNASKED_STEPS])
+        if record["told"]:
+            metrics[LEAKED] = 100 * len(record[LEAKED]) / record["told"]
+        else:
+            undefined[LEAKED] = "no preference was told in an answer"
     return metrics, undefined
 
 
@@ -89,7 +107,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
                 **mean_of(_concerned(outcomes, name), name),
                 "se": standard_error(_values(outcomes, name)),
             }
-            for name in NAMES
+            for name in ALL_NAMES
         },
         "by_persona": _by(played, "persona"),
         "by_task": _by(played, "task"),

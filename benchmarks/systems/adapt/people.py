@@ -4,7 +4,6 @@ Pages are made from the context of an ask, which holds what its role is told and
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -45,7 +44,7 @@ from benchmarks.systems.adapt.household.actions import (
     action_text,
     parse_action,
 )
-from benchmarks.systems.adapt.lexicon import stem
+from benchmarks.systems.adapt.lexicon import content_words
 from benchmarks.systems.adapt.prompts import PROMPTS
 from benchmarks.systems.adapt.settings import SILENT, TEACHER
 
@@ -53,12 +52,6 @@ ANSWER, TELLS, NOTHING = "answer", "tells-", "tells_nothing"
 NO_PREFERENCE, LOOK_YOURSELF = "I have no preference about that.", "Please look for yourself."
 LONGEST_ANSWER = 2000
 MOST_HINTED = 2
-# Words that an answer and a preference can share without being about the same thing.
-_COMMON = frozenset(
-    ("and", "any", "are", "breakfast", "but", "for", "from", "have", "like", "love", "more", "not",
-     "please", "prefer", "preference", "put", "some", "that", "the", "them", "there", "they",
-     "this", "want", "with", "would", "yes", "you", "your")
-)  # fmt: skip
 
 
 # --- The persona ----------------------------------------------------------------------------------
@@ -148,18 +141,13 @@ def answer_hints(context: Json, text: str) -> list[Hint]:
     return []
 
 
-def _words(text: str) -> set[str]:
-    words = re.findall(r"[a-z]{3,}", text.lower())
-    return {stem(word) for word in words if word not in _COMMON}
-
-
 def _near(answer: str, preferences: Sequence[Json]) -> list[str]:
     """Return the preferences that share most words with an answer.
 
     None where one of them was disclosed before: then the answer only repeats it.
     """
-    words = _words(answer)
-    shared = [(len(words & _words(row["text"])), row) for row in preferences]
+    words = content_words(answer)
+    shared = [(len(words & content_words(row["text"])), row) for row in preferences]
     most = max((count for count, _ in shared), default=0)
     near = [row for count, row in shared if count == most] if most else []
     if any(row["disclosed"] for row in near):

@@ -30,7 +30,9 @@ class Adapt(System):
     protocol_version = "1"
     prompt_version = prompts.VERSION
     parser_version = "1"
-    scorer_version = "1"
+    # Version 1 did not count what nobody asked for, nor what the persona told unasked.
+    scorer_version = "2"
+    earlier_scorers = ("1",)
     roles = (Role("agent", "Agent", (AGENT_POLICY,)), Role("persona", "Persona", (PERSONA_POLICY,)))
     settings = SETTINGS
     parsers = PARSERS

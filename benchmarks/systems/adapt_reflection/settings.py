@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.core.system import PROMPTS, Setting
+from benchmarks.core.system import PROMPTS, SCORER, Setting
 from benchmarks.llm.scoring import PROMPT_FORMS
 from benchmarks.systems.adapt.settings import BASELINE, NO_FOLD
 from benchmarks.systems.adapt.settings import SETTINGS as ADAPT_SETTINGS
@@ -47,4 +47,5 @@ def play_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         "fold": NO_FOLD,
         "reply_format": "text",
         PROMPTS: prompts.ADAPT_VERSIONS[version],
+        **({SCORER: settings[SCORER]} if SCORER in settings else {}),
     }

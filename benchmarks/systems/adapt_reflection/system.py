@@ -35,7 +35,8 @@ class AdaptReflection(System):
     protocol_version = "1"
     prompt_version = prompts.VERSION
     parser_version = "1"
-    scorer_version = "1"
+    scorer_version = ADAPT.scorer_version
+    earlier_scorers = ADAPT.earlier_scorers
     roles = (
         Role("agent", "Student", (STUDENT_POLICY,)),
         Role("teacher", "Teacher", (TEACHER_POLICY,)),

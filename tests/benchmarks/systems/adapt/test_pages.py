@@ -16,8 +16,10 @@ from benchmarks.demo import save_demo_dataset
 from benchmarks.models import Agent, Dataset, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
+from benchmarks.runs.versions import missing_version
 from benchmarks.systems.adapt.demo import DEMO
 from benchmarks.systems.adapt.system import SYSTEM
+from benchmarks.verification.services import verify_run
 from tests.analysis.page_reports import report_of
 from tests.factories.benchmarks import TurnFactory, play
 
@@ -162,3 +164,17 @@ def test_methods_by_persona(researcher: Client, breakfast: Dataset) -> None:
     assert trace["z"][0][0] == pytest.approx(fmean(first))
     assert (trace["zmin"], trace["zmax"]) == (0, 100)
     assert found.sentence.startswith("By persona, no two kinds of task differ clearly")
+
+
+def test_a_run_of_the_first_scorer_is_verified(breakfast: Dataset) -> None:
+    ensure_scripted_agents()
+    agent = Agent.objects.get(system="adapt", policy="cook")
+    (run,) = start_runs(dataset=breakfast, agents=[agent], tasks=TASKS[:1], wake=False)
+    run.pins = {**run.pins, "scorer": "1"}
+    run.save(update_fields=["pins"])
+    play(run)
+    report = verify_run(run=run)
+    assert not report.missing and not report.differs and report.counts["same"] == 1
+    assert "unasked" not in run.trajectories.get().metrics
+    run.pins = {**run.pins, "scorer": "0"}
+    assert missing_version(run, SYSTEM) == "scorer version 0 (available is 2)"
