@@ -74,6 +74,13 @@ class Command(BaseCommand):
             if name != "only_reviewed"
         )
         self.stdout.write(f"Proposed rows: {reviewed}")
+        asked = report["questions"]
+        self.stdout.write(
+            f"Questions: {asked['chosen']} of {asked['rows']} chosen actions, "
+            f"{asked['rejected']} of {asked['rows']} rejected ones"
+        )
+        if report["warning"]:
+            self.stderr.write(self.style.WARNING(report["warning"]))
 
 
 def _find(number: int) -> Run:

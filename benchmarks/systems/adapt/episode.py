@@ -1,7 +1,7 @@
 """ADAPT as a generator: the agent acts in the household and may ask; the persona answers."""
 
 import random
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task, Turn
@@ -335,13 +335,24 @@ class AdaptPlay:
 
     def note_told(self, question: str, answer: str, listed: Sequence[int], t: int) -> None:
         """Note what an answer tells for the first time, and whether the question asked for it."""
-        meal = self.task.payload["expects"]
-        for p in self.preferences:
-            if p.n in self.told or not (p.n in listed or tells(answer, p)):
-                continue
-            self.told.add(p.n)
-            if not asks_for(question, p, self.world.inventory, meal):
-                self.leaked.append({"n": p.n, "t": t})
+        told, leaked = self.told_by(question, answer, listed, self.told)
+        self.told.update(told)
+        self.leaked += [{"n": n, "t": t} for n in leaked]
+
+    def told_by(
+        self, question: str, answer: str, listed: Sequence[int], before: Collection[int]
+    ) -> tuple[list[int], list[int]]:
+        """Return the preferences that an answer tells beyond those told before, and which of them
+        the question did not ask for.
+
+        An answer tells what the persona lists, and what stands in it nearly word for word.
+        """
+        told = [
+            p for p in self.preferences if p.n not in before and (p.n in listed or tells(answer, p))
+        ]
+        meal, inventory = self.task.payload["expects"], self.world.inventory
+        leaked = [p.n for p in told if not asks_for(question, p, inventory, meal)]
+        return [p.n for p in told], leaked
 
     def end(self, action: Action) -> str:
         """Return how the episode ends after this action; '' if it goes on."""

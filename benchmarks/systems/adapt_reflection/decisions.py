@@ -125,10 +125,63 @@ def count_kinds(steps: Iterable[Json], thresholds: Thresholds) -> dict[str, int]
     return {kind: found[kind] for kind in KINDS}
 
 
+@dataclass(frozen=True)
+class QuestionCounts:
+    """Questions among the chosen and among the rejected actions of ``rows`` rows.
+
+    ``rejected`` is None where the steps do not say whether the student asked.
+    """
+
+    rows: int
+    chosen: int
+    rejected: int | None
+
+    @property
+    def teaches_silence(self) -> bool:
+        """Return whether more questions are rejected than chosen: training would unlearn them."""
+        return self.rejected is not None and self.rejected > self.chosen
+
+    @property
+    def warning(self) -> str:
+        """What follows of the counts for training; '' where nothing does."""
+        if not self.teaches_silence:
+            return ""
+        return (
+            f"Training on these rows would teach silence: of {self.rows:,} rejected actions "
+            f"{self.rejected:,} are questions, of the chosen ones {self.chosen:,}. Lower the "
+            "utility that a question needs, or review the rows."
+        )
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return {"rows": self.rows, "chosen": self.chosen, "rejected": self.rejected,
+                "teaches_silence": self.teaches_silence}  # fmt: skip
+
+
+def count_questions(steps: Iterable[Json], thresholds: Thresholds) -> QuestionCounts:
+    """Return how many of the chosen and of the rejected actions are questions."""
+    choosing = [
+        (kind, step.get("student_asks"))
+        for step in steps
+        if (kind := decide(step, thresholds).kind) in CHOOSING
+    ]
+    asked = [asks for _, asks in choosing]
+    return QuestionCounts(
+        len(choosing),
+        sum(kind == QUESTION for kind, _ in choosing),
+        None if None in asked else sum(map(bool, asked)),
+    )
+
+
 def threshold_grid(steps: Sequence[Json], mean: str = ARITHMETIC) -> list[dict[str, Any]]:
     """Return the numbers of each kind for every pair of thresholds of the grid."""
     return [
-        {"tau_u": u, "tau_d": d, **count_kinds(steps, Thresholds(u, d, mean))}
+        {
+            "tau_u": u,
+            "tau_d": d,
+            **count_kinds(steps, Thresholds(u, d, mean)),
+            "questions": count_questions(steps, Thresholds(u, d, mean)).record,
+        }
         for u in GRID_U
         for d in GRID_D
     ]

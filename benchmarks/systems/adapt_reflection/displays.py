@@ -12,6 +12,7 @@ from benchmarks.systems.adapt_reflection.decisions import (
     KINDS,
     QUESTION,
     Decision,
+    QuestionCounts,
     choice_of,
     chosen_text,
     decide,
@@ -51,11 +52,12 @@ def step_page(subject: Subject, index: int) -> StepPage | None:
 
 @dataclass(frozen=True)
 class NotesPage:
-    """A run's decisions and the grid of thresholds, with titles."""
+    """A run's decisions, the grid of thresholds, and the questions among its rows."""
 
     rows: list[dict[str, Any]]
     grid: list[dict[str, Any]]
     heads: list[str]
+    questions: QuestionCounts | None
 
 
 def notes_page(metrics: Json) -> NotesPage:
@@ -70,10 +72,19 @@ def notes_page(metrics: Json) -> NotesPage:
             "tau_d": row["tau_d"],
             "used": (row["tau_u"], row["tau_d"]) == (used.get("tau_u"), used.get("tau_d")),
             "counts": [row[kind] for kind in shown],
+            "questions": _questions(row),
         }
         for row in metrics.get("grid", ())
     ]
-    return NotesPage(rows, grid, [KIND_TITLES[kind] for kind in shown])
+    return NotesPage(rows, grid, [KIND_TITLES[kind] for kind in shown], _questions(metrics))
+
+
+def _questions(metrics: Json) -> QuestionCounts | None:
+    """Return the questions among the rows; None for runs whose metrics lack them."""
+    counts = metrics.get("questions")
+    if counts is None:
+        return None
+    return QuestionCounts(counts["rows"], counts["chosen"], counts["rejected"])
 
 
 DISPLAYS: Mapping[str, View] = {

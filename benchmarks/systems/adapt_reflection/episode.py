@@ -15,6 +15,7 @@ from benchmarks.core.system import PROMPTS
 from benchmarks.core.types import Ask, Episode, Expect, Json, Message, Outcome, Reply, Task
 from benchmarks.systems.adapt import episode as adapt
 from benchmarks.systems.adapt.household.actions import ASK, UNREAD, Action, parse_action
+from benchmarks.systems.adapt.metrics import LEAKED, names_of
 from benchmarks.systems.adapt.settings import TEACHER as TOLD_ALL
 from benchmarks.systems.adapt_reflection.decisions import mean_probability
 from benchmarks.systems.adapt_reflection.metrics import outcome_metrics, undefined
@@ -50,6 +51,9 @@ class _Builder:
         self.opening = [{"role": m.speaker, "content": m.text} for m in play.messages]
         self.taught = play.opening(TOLD_ALL)
         self.found: list[dict[str, Any]] = []
+        # Version 1 of the scorer stored neither what was told nor whether the student asked.
+        self.counts_more = LEAKED in names_of(settings)
+        self.told = self.leaked = 0
 
     def build(self) -> Episode:
         play = self.play
@@ -83,6 +87,7 @@ class _Builder:
         chosen = parse_action(teacher.value["action"]) if teacher.readable else None
         step: dict[str, Any] = {
             "student": action.text.strip() or adapt.EMPTY,
+            **({"student_asks": action.kind == ASK} if self.counts_more else {}),
             "teacher": chosen.text if chosen else "",
             "same": False,
             "unusable": _why_unusable(teacher, chosen),
@@ -118,6 +123,11 @@ class _Builder:
             step["no_question"] = f"the persona gave no answer: {answer.reason}"
             return
         step["answer"] = answer.value["answer"]
+        told, leaked = self.play.told_by(
+            question.value, step["answer"], answer.value["disclosed"], frozenset()
+        )
+        self.told += len(told)
+        self.leaked += len(leaked)
         asked = (
             *history,
             Message("assistant", f"Ask {question.value}"),
@@ -156,21 +166,26 @@ class _Builder:
     def _outcome(self, termination: str) -> Outcome:
         """Return the student's outcome with what was found; decisions are made when it is read."""
         played = self.play.outcome(termination)
-        metrics, why = outcome_metrics(played, self.found, thresholds_of(self.settings))
-        return Outcome(termination, metrics, why, self._record(played.payload))
+        record = self._record(played.payload)
+        metrics, why = outcome_metrics(played, record, thresholds_of(self.settings))
+        return Outcome(termination, metrics, why, record)
 
     def broken_off(self, termination: str, reason: str) -> Outcome:
         """Return the outcome of an episode that somebody let down."""
         record = self._record({**self.play.about, "reason": reason})
-        return Outcome(termination, *undefined(reason), record)
+        return Outcome(termination, *undefined(reason, self.settings), record)
 
     def _record(self, record: Json) -> dict[str, Any]:
-        numbers = ("same", "unusable", "no_question", "probabilities")
+        numbers = ("same", "unusable", "no_question", "probabilities", "student_asks")
+        more = {"told": self.told, "leaked": self.leaked}
         return {
             **record,
+            **({"reflection": more} if self.counts_more else {}),
             "opening": self.opening,
             "thresholds": asdict(thresholds_of(self.settings)),
-            "found": [{name: step[name] for name in numbers} for step in self.found],
+            "found": [
+                {name: step[name] for name in numbers if name in step} for step in self.found
+            ],
         }
 
 

@@ -10,8 +10,9 @@ from benchmarks.core.errors import CoreError
 from benchmarks.core.ports.training_rows import Reviews
 from benchmarks.core.system import RecordedTrajectory, read_settings
 from benchmarks.core.types import Json, Task
+from benchmarks.systems.adapt.household.actions import ASK, parse_action
 from benchmarks.systems.adapt.metrics import SATISFACTION
-from benchmarks.systems.adapt_reflection.decisions import count_kinds
+from benchmarks.systems.adapt_reflection.decisions import count_kinds, count_questions
 from benchmarks.systems.adapt_reflection.rows import BuiltTrajectory, Policy, all_files
 from benchmarks.systems.adapt_reflection.settings import SETTINGS, thresholds_of
 
@@ -48,18 +49,22 @@ def write_exports(
                 side.write(json.dumps(meta, ensure_ascii=False) + "\n")
                 counts[name] += 1
     steps = [turn.payload["builder"] for one in built for turn in one.turns]
+    # Older steps do not say whether the student asked; their text does.
+    asked = [{**s, "student_asks": parse_action(s["student"]).kind == ASK} for s in steps]
+    questions = count_questions(asked, policy.thresholds)
     report = {
         **about,
         "trajectories": len(built),
         "thresholds": asdict(policy.thresholds),
         "steps": len(steps),
         "decisions": count_kinds(steps, policy.thresholds),
+        "questions": questions.record,
         "reviews": {"only_reviewed": policy.only_reviewed, **policy.count(built)},
         "rows": counts,
     }
     with (folder / ABOUT).open("x", encoding="utf-8") as target:
         json.dump(report, target, ensure_ascii=False, indent=1)
-    return report
+    return {**report, "warning": questions.warning}
 
 
 def export_reflection(

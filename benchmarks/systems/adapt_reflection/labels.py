@@ -57,6 +57,11 @@ MEASURES: Mapping[str, Measure] = {
     UNUSABLE: Measure("Unusable %", f"Percent of steps. {KIND_HELP[UNUSABLE]}"),
     "steps": Measure("Steps", "Actions of the student per trajectory."),
     "satisfaction": Measure("Satisfied %", "Preference satisfaction rate of the student."),
+    "leaked": Measure(
+        "Leaked %",
+        "Preferences that the persona told without being asked, in percent of those it told; "
+        "answers to reflections count, too.",
+    ),
 }
 
 

@@ -1,12 +1,13 @@
 """Metrics of the builder: what became of the steps of a trajectory, and of all of a run."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.core.means import mean_of
+from benchmarks.core.system import SCORER
 from benchmarks.core.types import Json, Outcome
-from benchmarks.systems.adapt.metrics import SATISFACTION
+from benchmarks.systems.adapt.metrics import LEAKED, SATISFACTION, names_of
 from benchmarks.systems.adapt_reflection.decisions import (
     AGREE,
     CHOOSING,
@@ -14,6 +15,7 @@ from benchmarks.systems.adapt_reflection.decisions import (
     UNDECIDED,
     Thresholds,
     count_kinds,
+    count_questions,
     threshold_grid,
 )
 
@@ -21,22 +23,29 @@ ROWS, STEPS = "rows", "steps"
 # A run decides by the thresholds that it was built with, so it leaves nothing undecided.
 SHARES = tuple(kind for kind in KINDS if kind != UNDECIDED)
 NAMES = (ROWS, *SHARES, STEPS, SATISFACTION)
+ALL_NAMES = (*NAMES, LEAKED)
 
 
-def undefined(why: str) -> tuple[dict[str, float | None], dict[str, str]]:
+def undefined(
+    why: str, settings: Mapping[str, Any]
+) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return all metrics as undefined, for a reason."""
-    return dict.fromkeys(NAMES), dict.fromkeys(NAMES, why)
+    names = ALL_NAMES if LEAKED in names_of(settings) else NAMES
+    return dict.fromkeys(names), dict.fromkeys(names, why)
 
 
 def outcome_metrics(
-    played: Outcome, found: Sequence[Json], thresholds: Thresholds
+    played: Outcome, record: Json, thresholds: Thresholds
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return one trajectory's metrics, and why some are undefined.
 
-    Shares are in percent of its steps; ``satisfaction`` is the student's.
+    Shares are in percent of its steps; ``satisfaction`` is the student's. ``leaked`` is the share
+    of preferences that were told unasked, in answers to the student and to its reflections.
     """
+    found = record["found"]
+    more = "reflection" in record
     if not found:
-        return undefined("the trajectory has no step")
+        return undefined("the trajectory has no step", {} if more else {SCORER: "1"})
     counts = count_kinds(found, thresholds)
     metrics: dict[str, float | None] = {
         ROWS: sum(counts[kind] for kind in CHOOSING),
@@ -45,6 +54,12 @@ def outcome_metrics(
         SATISFACTION: played.metrics[SATISFACTION],
     }
     why = {SATISFACTION: played.undefined[SATISFACTION]} if metrics[SATISFACTION] is None else {}
+    if more:
+        told = record["told"] + record["reflection"]["told"]
+        leaked = len(record[LEAKED]) + record["reflection"]["leaked"]
+        metrics[LEAKED] = 100 * leaked / told if told else None
+        if not told:
+            why[LEAKED] = played.undefined[LEAKED]
     return metrics, why
 
 
@@ -65,7 +80,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {
         "trajectories": len(outcomes),
         "terminations": dict(Counter(outcome.termination for outcome in outcomes)),
-        "metrics": {name: mean_of(outcomes, name) for name in NAMES},
+        "metrics": {name: mean_of(outcomes, name) for name in ALL_NAMES},
         "decisions": [
             {
                 "kind": kind,
@@ -78,6 +93,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "steps": len(steps),
         "rows": rows,
         "agreeing": counts[AGREE],
+        "questions": count_questions(steps, thresholds).record,
         "thresholds": given[0] if given else None,
         "grid": threshold_grid(steps, thresholds.mean) if steps else [],
     }

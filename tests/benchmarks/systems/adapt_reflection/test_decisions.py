@@ -9,6 +9,7 @@ from benchmarks.systems.adapt_reflection.decisions import (
     KINDS,
     Thresholds,
     count_kinds,
+    count_questions,
     decide,
     mean_probability,
     threshold_grid,
@@ -94,3 +95,20 @@ def test_thresholds_decide_again():
     # A higher threshold leaves fewer questions; a wider one fewer steps unexplained.
     assert at[0.0, 0.3]["question"] >= at[0.05, 0.3]["question"] >= at[0.2, 0.3]["question"]
     assert at[0.05, 0.1]["unexplained"] >= at[0.05, 1.0]["unexplained"] == 0
+
+
+def test_rows_that_would_teach_silence():
+    """Questions among chosen and rejected actions, under the run's thresholds and others."""
+    asks = {**step([0.5], [0.75]), "student_asks": True}
+    acts = {**step([0.5], [0.4], [0.5]), "student_asks": False}
+    steps = [asks, asks, acts, {**step(same=True), "student_asks": True}]
+    counts = count_questions(steps, DEFAULT)
+    assert (counts.rows, counts.chosen, counts.rejected) == (3, 1, 2)
+    assert counts.teaches_silence and "of 3 rejected actions 2 are questions" in counts.warning
+    assert not count_questions([asks, acts], DEFAULT).warning
+    grid = threshold_grid(steps)
+    strict = next(row for row in grid if (row["tau_u"], row["tau_d"]) == (0.2, 0.3))
+    assert strict["questions"]["chosen"] == 0
+    # Steps of earlier runs do not say whether the student asked.
+    old = count_questions([step([0.5], [0.75])], DEFAULT)
+    assert old.rejected is None and not old.teaches_silence

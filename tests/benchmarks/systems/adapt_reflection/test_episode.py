@@ -232,3 +232,17 @@ def test_a_whole_trajectory_by_scripts():
     assert summary["rows"] == 2 * outcome.metrics["rows"]
     assert sum(row["n"] for row in summary["decisions"]) == summary["steps"] == 2 * len(turns)
     assert summary["grid"] and SYSTEM.summarise([])["grid"] == []
+
+
+def test_what_a_persona_tells_unasked_in_reflections():
+    """Answers to the student's questions and to its reflections count together."""
+    task = task_named("persona_05-tea_eggs")
+    reply = json.dumps({"answer": "Milk, please.", "preferences": [1, 4, 11]})
+    ended = build(task, MemoryLog(), cast(task, persona=saying([reply])))
+    assert isinstance(ended, Finished)
+    record = ended.outcome.payload
+    assert record["reflection"]["leaked"] <= record["reflection"]["told"] > 0
+    told = record["told"] + record["reflection"]["told"]
+    leaked = len(record["leaked"]) + record["reflection"]["leaked"]
+    assert ended.outcome.metrics["leaked"] == 100 * leaked / told > 0
+    assert all("student_asks" in step for step in record["found"])

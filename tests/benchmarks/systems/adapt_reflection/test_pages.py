@@ -1,6 +1,7 @@
 """Pages of the builder and its export, from a run in the database."""
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ def test_pages(researcher: Client, run: Run) -> None:
         assert words in text, words
     text = researcher.get(reverse("benchmarks:run", args=[run.pk])).content.decode()
     for words in ("Decisions", "Likely teacher", "With other thresholds", "this run",
+                  "Questions among the rows", "would teach silence", "Leaked",
                   "say nothing about a model", f"export_reflection {run.pk}"):  # fmt: skip
         assert words in text, words
     text = researcher.get(reverse("benchmarks:task", args=[row.task_id])).content.decode()
@@ -60,7 +62,8 @@ def test_pages(researcher: Client, run: Run) -> None:
 
 
 def test_export(run: Run, tmp_path: Path) -> None:
-    call_command("export_reflection", str(run.pk), out=tmp_path / "a")
+    told, warned = StringIO(), StringIO()
+    call_command("export_reflection", str(run.pk), out=tmp_path / "a", stdout=told, stderr=warned)
     about = json.loads((tmp_path / "a" / "about.json").read_text())
     assert about["trajectories"] == 2 and about["runs"][0]["run"] == run.pk
     assert "word-table" in json.dumps(about["runs"][0]["roles"])
@@ -70,7 +73,15 @@ def test_export(run: Run, tmp_path: Path) -> None:
     chosen = about["decisions"]
     made = sum(chosen[kind] for kind in ("question", "teacher", "likely_teacher"))
     assert made == about["rows"]["preference"] == about["rows"]["sft"]
-    row = lines(tmp_path / "a" / "preference.jsonl")[0]
+    rows = lines(tmp_path / "a" / "preference.jsonl")
+    asked = {
+        part: sum(row[part][0]["content"].startswith("Ask ") for row in rows)
+        for part in ("chosen", "rejected")
+    }
+    assert asked.items() <= about["questions"].items() and asked["rejected"] > asked["chosen"]
+    assert f"{asked['rejected']} of {len(rows)} rejected ones" in told.getvalue()
+    assert "would teach silence" in warned.getvalue()
+    row = rows[0]
     assert set(row) == {"prompt", "chosen", "rejected"} and row["prompt"][-1]["role"] == "user"
 
     calls = run.trajectories.count(), run.data_version
