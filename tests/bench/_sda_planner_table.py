@@ -1,8 +1,9 @@
 """The four planners over the shared ALFRED trials at three rates of mistakes, with intervals.
 
 Run by hand: ``PYTHONPATH=. .venv/bin/python tests/bench/_sda_planner_table.py``. The agents are
-scripts, and their rates (0.3, 0.6, 1) were fixed before anything was run. Each cell has every trial
-under seeds 1 to 5; intervals are for trials as clusters, differences are paired by trial and seed.
+scripts, fresh and stubborn, and their rates (0.3, 0.6, 1) were fixed before anything was run. Each
+cell has every trial under seeds 1 to 5; intervals are for trials as clusters, differences are
+paired by trial and seed.
 """
 
 import random
@@ -20,7 +21,8 @@ from benchmarks.systems.sda_planner.settings import PLANNERS, SDA
 from benchmarks.systems.sda_planner.system import SYSTEM
 from tests.bench.sda_planner import trials
 
-AGENTS = ("errors-30", "errors-60", "errors-100")
+assert SYSTEM.comparisons.bracket is not None
+AGENTS = [name for side in SYSTEM.comparisons.bracket.sides for name in side.scripts]
 SEEDS = (1, 2, 3, 4, 5)
 METRICS = ("accurate", "goal_conditions", "corrections", "steps", "calls", "resets")
 

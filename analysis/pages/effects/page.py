@@ -18,6 +18,12 @@ from analysis.pages.declaration import (
     TableOf,
     UrlOf,
 )
+from analysis.pages.effects.bracket import (
+    BracketResult,
+    bracket_columns,
+    compute_bracket,
+    sides_of,
+)
 from analysis.pages.effects.feedback import (
     Feedback,
     FeedbackRow,
@@ -58,6 +64,7 @@ from analysis.pages.effects.tables import (
 from analysis.pages.empty import why_no_runs
 from analysis.pages.links import Link
 from analysis.reports import chosen_runs, figure_specs, system_facts
+from analysis.reports.formatting import listed
 from analysis.reports.published import published_estimate
 from analysis.stats.results import Estimate
 from benchmarks.core.registry import find_system
@@ -78,16 +85,21 @@ class PageData:
     feedback: Mapping[str, "DataFrame"]
     profiles: tuple[ProfileRow, ...]
     selection: Selection
+    sides: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class PageResult:
-    """The effects of the factor on the measure and on people's ratings of feedback."""
+    """The effects of the factor on the measure and on people's ratings of feedback.
+
+    ``bracket`` has them by the sides of the system's bracket of scripts, where these were run.
+    """
 
     effects: EffectsResult
     feedback: tuple[Feedback, ...]
     profiles: tuple[ProfileRow, ...]
     missing: tuple[MissingRow, ...]
+    bracket: BracketResult | None
 
 
 def load(selection: Selection) -> PageData | NothingToShow:
@@ -105,18 +117,21 @@ def load(selection: Selection) -> PageData | NothingToShow:
     profiles: tuple[ProfileRow, ...] = ()
     if factor.kind == "level" and selection.dataset is not None:
         profiles = profile_rows(selection.dataset, selection.closed_tasks, factor)
-    return PageData(data, load_feedback(data, selection), profiles, selection)
+    sides = sides_of(selection, factor.name)
+    return PageData(data, load_feedback(data, selection), profiles, selection, sides)
 
 
 def compute(data: PageData) -> PageResult:
     """Compare the values of the factor, and list the runs that would be needed."""
     effects = compute_effects(data.effects)
-    measures = find_system(data.selection.system).comparisons.feedback_ratings
+    comparisons = find_system(data.selection.system).comparisons
+    titles = [side.title for side in comparisons.bracket.sides] if comparisons.bracket else []
     return PageResult(
         effects,
-        compute_feedback(data.effects, data.feedback, measures),
+        compute_feedback(data.effects, data.feedback, comparisons.feedback_ratings),
         data.profiles,
         missing_rows(effects, data.selection),
+        compute_bracket(data.effects, data.sides, titles) if effects.varied else None,
     )
 
 
@@ -261,6 +276,7 @@ def _folded(page: PageResult) -> Sequence[PagePart[PageResult]]:
             rows=lambda page: overall_rows(page.effects),
             columns=lambda page: overall_columns(page.effects),
         ),
+        *_bracket_tables(page),
         TableOf(
             "odds",
             "Odds of success, all agents together",
@@ -314,6 +330,21 @@ def _folded(page: PageResult) -> Sequence[PagePart[PageResult]]:
             rows=lambda page: page.missing,
             columns=lambda page: missing_columns(page.effects),
         ),
+    ]
+
+
+def _bracket_tables(page: PageResult) -> list[PagePart[PageResult]]:
+    """Return the changes by the sides of the bracket, where scripts of a bracket were run."""
+    bracket = page.bracket
+    if bracket is None:
+        return []
+    return [
+        TableOf(
+            "bracket",
+            f"{listed(bracket.sides)} scripts",
+            rows=lambda _: bracket.rows,
+            columns=lambda page: bracket_columns(page.effects, bracket),
+        )
     ]
 
 

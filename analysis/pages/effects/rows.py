@@ -318,14 +318,34 @@ def load_effects(selection: Selection, factor: Factor) -> EffectsData:
 
 def compute_effects(data: EffectsData) -> EffectsResult:
     """Compare the values of the factor, agent by agent, on the same tasks."""
-    frame, factor, titles = data.frame, data.factor, data.titles
-    if frame is None:
+    frame, titles = data.frame, data.titles
+    effects = compare_values(data, data.runs)
+    if frame is None or effects is None:
         return EffectsResult(data, None, None)
-    by_run = {run.pk: titles[run.value] for run in data.runs}
-    values = [by_run[pk] for pk in frame["run"]]
-    effects = condition_effects(
+    odds = None
+    known = frame[data.metric].dropna()
+    if data.measure.kind == "rate" and len(titles) > 1 and known.isin((0, 1)).all():
+        by_run = {run.pk: titles[run.value] for run in data.runs}
+        odds = odds_ratios(
+            frame[data.metric].to_numpy(dtype=float),
+            [by_run[pk] for pk in frame["run"]],
+            frame["label"].tolist(),
+            frame["task"].tolist(),
+            order=list(titles.values()),
+        )
+    return EffectsResult(data, effects, odds)
+
+
+def compare_values(data: EffectsData, runs: Sequence[ChosenRun]) -> ConditionEffects | None:
+    """Compare the values of the factor over some of the runs; None where nothing is known."""
+    by_run = {run.pk: data.titles[run.value] for run in runs}
+    if data.frame is None or not runs:
+        return None
+    factor, titles = data.factor, data.titles
+    frame = data.frame[data.frame["run"].isin(list(by_run))]
+    return condition_effects(
         frame["label"].tolist(),
-        values,
+        [by_run[pk] for pk in frame["run"]],
         frame["task"].tolist(),
         frame[data.metric].to_numpy(),
         measure=data.measure.title,
@@ -339,17 +359,6 @@ def compute_effects(data: EffectsData) -> EffectsResult:
             if old in titles and new in titles and old != next(iter(titles))
         ],
     )
-    odds = None
-    known = frame[data.metric].dropna()
-    if data.measure.kind == "rate" and len(titles) > 1 and known.isin((0, 1)).all():
-        odds = odds_ratios(
-            frame[data.metric].to_numpy(dtype=float),
-            values,
-            frame["label"].tolist(),
-            frame["task"].tolist(),
-            order=list(titles.values()),
-        )
-    return EffectsResult(data, effects, odds)
 
 
 def _compared(runs: Sequence[ChosenRun]) -> tuple[Sequence[ChosenRun], tuple[str, ...]]:

@@ -51,7 +51,8 @@ def runs_of(result: EffectsResult, agent: str) -> Link:
     return Link(runs=runs)
 
 
-def _change_cell(result: EffectsResult, estimate: Estimate) -> Cell:
+def change_cell(result: EffectsResult, estimate: Estimate) -> Cell:
+    """Return a change of the measure with its sign."""
     if result.is_rate:
         return points_cell(estimate)
     return estimate_cell(estimate, "number", signed=True, show_n=True)
@@ -86,7 +87,7 @@ def change_columns(result: EffectsResult) -> Sequence[ColumnOf[AgentEffect]]:
         text_of("To", lambda one: one.change.condition),
         ColumnOf(
             estimate_column("Change", help="On the tasks under both, simultaneous 95 % interval"),
-            lambda one: _change_cell(result, one.difference),
+            lambda one: change_cell(result, one.difference),
         ),
         _tasks(words[0], "wins", "won", "Tasks that are better under the second"),
         ColumnOf(number_column("Equal", "ties"), lambda one: _count(one, "ties")),
@@ -146,7 +147,7 @@ def overall_columns(result: EffectsResult) -> Sequence[ColumnOf[MeanChange]]:
         text_of("To", lambda move: move.condition),
         ColumnOf(
             estimate_column("Mean change", help="Each agent with the same weight; n counts agents"),
-            lambda move: _change_cell(result, move.estimate),
+            lambda move: change_cell(result, move.estimate),
         ),
     )
 

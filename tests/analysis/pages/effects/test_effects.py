@@ -343,3 +343,51 @@ def test_made_up_ratings_count_in_demos_alone(dataset: Dataset) -> None:
     Study.objects.update(is_demo=True)
     table = report(factor="user").table("feedback_reasonable")
     assert table is not None and "Of 2 trajectories the annotators are simulated" in table.note
+
+
+# --- a bracket of scripts -------------------------------------------------------------------------
+
+
+def make_planner_runs(dataset: Dataset, policy: str, **right: int) -> None:
+    """Runs of a script with each planner, the first ``right`` of ten tasks accurate."""
+    for planner, count in right.items():
+        run = make_setting(dataset, policy, count, planner=planner)
+        run.roles["agent"][0]["policy"] = policy
+        run.save()
+
+
+def test_an_order_follows_only_where_both_sides_of_a_bracket_agree(dataset: Dataset) -> None:
+    Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
+    make_planner_runs(dataset, "errors-60", sda=9, local=4, **{"global": 10}, tree=1)
+    alone = report(factor="planner")
+    assert "No order follows from fresh scripts alone: run stubborn ones, too." in alone.sentence
+    assert "On average" not in alone.sentence
+
+    make_planner_runs(dataset, "stubborn-60", sda=9, local=10, **{"global": 4}, tree=1)
+    made = report(factor="planner")
+    rows = {row["to"]: row for row in lines(made.table("bracket"))}
+    assert rows["Tree Planner"]["follows"] == "lower"
+    assert (rows["Tree Planner"]["fresh"], rows["Tree Planner"]["stubborn"]) == (-0.8, -0.8)
+    # Fresh scripts lose five of ten tasks with Local, stubborn ones win one.
+    assert rows["Local"]["follows"] == rows["Global"]["follows"] == "no order"
+    assert "Fresh and stubborn scripts agree that Success is lower with “Tree Planner”" in (
+        made.sentence
+    )
+    assert made.sentence.endswith(
+        "They agree on no order of “SDA-Planner” and “Local”, or of “SDA-Planner” and “Global”, "
+        "so none follows."
+    )
+    assert "largest" not in made.sentence
+    # A factor that is not of the bracket is said as everywhere.
+    make_setting(dataset, "errors-60", 3, planner="sda", knowledge="none")
+    assert report(factor="knowledge").table("bracket") is None
+
+
+def test_agents_outside_a_bracket_are_compared_as_everywhere(dataset: Dataset) -> None:
+    Dataset.objects.filter(pk=dataset.pk).update(system="sda_planner")
+    for agent in ("ada", "bob"):
+        make_setting(dataset, agent, 9, planner="sda")
+        make_setting(dataset, agent, 3, planner="local")
+    made = report(factor="planner")
+    assert made.table("bracket") is None
+    assert "On average over 2 agents" in made.sentence
