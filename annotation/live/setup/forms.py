@@ -141,6 +141,7 @@ class LiveForm(RolesForm):
         self.levels = dataset_levels(dataset)
         if self.levels:
             set_choices(self, "level", [(level, level) for level in self.levels])
+            self.fields["level"].required = self.asks_level
         else:
             del self.fields["level"]
         if not mode.suggests:
@@ -152,6 +153,14 @@ class LiveForm(RolesForm):
         set_choices(self, "questionnaire", [*asked, (NONE, "Nothing")])
         usual = [q.id for q in known if q.id == UNASKED] or [id for id, _ in asked] or [NONE]
         self.fields["questionnaire"].initial = usual[0]
+
+    @property
+    def asks_level(self) -> bool:
+        """Return whether there is a choice of levels; of one alone nobody is asked."""
+        return len(self.levels) > 1
+
+    def clean_level(self) -> str:
+        return str(self.cleaned_data["level"] or self.levels[0])
 
     @property
     def meets_agent(self) -> bool:

@@ -22,12 +22,15 @@ from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 
 
 def mode_of(system: str, key: str) -> Mode:
-    """Return a system's mode by its key."""
-    found = {mode.key: mode for mode in find_system(system).modes()}
-    if key not in found:
-        known = ", ".join(found)
+    """Return a system's mode by its key, or by its title as pages and docs name it."""
+    modes = find_system(system).modes()
+    by_title = {mode.title.lower(): mode for mode in modes}
+    found = by_title | {mode.key: mode for mode in modes}
+    name = key if key in found else key.strip().lower()
+    if name not in found:
+        known = ", ".join(mode.key for mode in modes)
         raise Refused("invalid", f"a mode of play is one of {known}, not {key or 'empty'}")
-    return found[key]
+    return found[name]
 
 
 def refuse_idle(mode: Mode, settings: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 
 from annotation.errors import Refused
 from annotation.live.next_session import next_session
@@ -17,7 +18,9 @@ from annotation.models import LivePlace, LivePlan, LiveSession, Study
 from annotation.people.invitations import accept_invite, digest_of, make_invite
 from annotation.steps.selectors import next_step
 from annotation.studies.setup import add_member
-from benchmarks.models import Agent
+from benchmarks.datasets.services import save_dataset
+from benchmarks.models import Agent, Profile
+from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
 from tests.annotation.live_sessions import AGENT, sample_dataset
 from tests.annotation.rows import make_person
 
@@ -168,3 +171,58 @@ def test_a_file_makes_what_the_page_makes(
         with pytest.raises(CommandError, match=word):
             make(players=wrong)
     assert Study.objects.count() == 1
+
+
+PLANNERS = """
+name: Planners
+dataset: Small house
+mode: planner
+players: [ann]
+each: 1
+sample: 1
+agents: []
+"""
+
+
+def test_a_mode_is_named_by_its_title_as_the_docs_do(
+    manager: User, ann: User, tmp_path: Path
+) -> None:
+    tasks = sample_tasks()
+    save_dataset(
+        system="sda_planner", name="Small house", version="", source="tests", licence="",
+        checksum="house", tasks=[(task, ()) for task in tasks], shared=tasks[0].shared,
+    )  # fmt: skip
+    path = tmp_path / "sessions.yaml"
+    path.write_text(PLANNERS.replace("agents: []\n", ""))
+    call_command("create_sessions", path, "--manager", manager.username, stdout=StringIO())
+    assert Study.objects.get().live.mode == "agent"
+    path.write_text(PLANNERS.replace("mode: planner", "mode: planer"))
+    with pytest.raises(CommandError, match="a mode of play is one of agent, not planer"):
+        call_command("create_sessions", path, "--manager", manager.username, stdout=StringIO())
+
+
+def test_nobody_is_asked_for_a_level_where_there_is_one(
+    manager: User, ann: User, tmp_path: Path
+) -> None:
+    """The form shows no field, and a file may leave it out; of two levels one is chosen."""
+    dataset = sample_dataset()
+    path = tmp_path / "sessions.yaml"
+    given = {"dataset": dataset.name, "agent": AGENT, "players": "[ann]", "blinded": False}
+    text = FILE.format(**given).replace("level: high\n", "")
+    text = text.replace("each: 2", "each: 1").replace("sample: 2", "sample: 1")
+    path.write_text(text)
+
+    def make() -> None:
+        call_command("create_sessions", path, "--manager", manager.username, stdout=StringIO())
+
+    Profile.objects.filter(task__dataset=dataset).exclude(level="high").delete()
+    make()
+    assert played(Study.objects.get(), ann)[0].trajectory.run.level == "high"
+    client = Client()
+    client.force_login(manager)
+    page = client.get(reverse("annotation:session_new"), {"dataset": dataset.pk})
+    assert 'name="level"' not in page.content.decode()
+    task = dataset.tasks.order_by("pk")[0]
+    Profile.objects.create(task=task, level="low", rank=0)
+    with pytest.raises(CommandError, match="level"):
+        make()
