@@ -48,6 +48,9 @@ from benchmarks.systems.adapt.household.nodes import (
     is_vessel,
 )
 
+# Fewer letters are looked for as a whole word alone, where several things have them.
+SHORTEST_PART = 3
+
 
 class ActionRefused(Exception):
     """An action that fails; the text is what the agent is told."""
@@ -382,6 +385,14 @@ class World:
         ]
         if not wanted or not found:
             return f"You look for {action.x[:LONGEST_SHOWN]} and find nothing."
+        names = list(dict.fromkeys(node.name for node in found))
+        whole = any(words in _words_of(node) for node in found)
+        if len(words) < SHORTEST_PART and not whole and len(names) > 1:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            raise ActionRefused(
+                f"{words} is ambiguous: it is part of {', '.join(names[:3])}{more}. "
+                "Name what you look for."
+            )
         for node in found:
             self.known[node.id] = None
         parts = [f"{self.describe(node)} in {self.place_words(node)}" for node in found]
@@ -537,6 +548,11 @@ _HANDLERS: Mapping[str, Callable[["World", Action], str]] = {
     ASK: lambda world, action: "",
     DONE: lambda world, action: "You declare the task done.",
 }
+
+
+def _words_of(node: Node) -> list[str]:
+    text = f"{node.id} {node.thing.category} {node.thing.description}"
+    return text.lower().replace("_", " ").split()
 
 
 def _check_verb(verb: str) -> None:

@@ -259,3 +259,15 @@ def test_unseen_things_can_be_refused():
         world, "Move egg_0 to counter_0", "Search fridge_0", "Move egg_0 to counter_0"
     )
     assert first.message == "You have not seen any egg_0 yet." and second.ok
+
+
+def test_a_letter_that_many_names_have_is_ambiguous_and_shows_nothing():
+    world = whole_world(require_seen=True)
+    known = dict(world.known)
+    (refused,) = act(world, "Look for e")
+
+    assert not refused.ok
+    assert refused.message.startswith("e is ambiguous: it is part of ")
+    assert "more. Name what you look for." in refused.message
+    assert world.known == known
+    assert act(world, "Look for milk")[0].ok
