@@ -115,6 +115,11 @@ def test_the_pages_of_an_episode_show_plan_diagnosis_subtree_and_house(
     expect(page.get_by_role("img", name="State-dependency graph").first).to_be_visible()
     expect(page.get_by_role("img", name="Subtree of the repair").first).to_be_attached()
     check_looks(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    graph = page.get_by_role("region", name="State-dependency graph").first
+    assert graph.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_role("link", name="From the start").click()
     expect(page.locator("#house + p")).to_contain_text("At the start")
     page.get_by_role("link", name="Step 1 →").click()

@@ -11,9 +11,11 @@ from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.repair.graph import Graph
 from benchmarks.systems.sda_planner.steps import SKILLS, Step
 
-WIDTH, HEIGHT, ROW = 116, 26, 36
-COLUMNS = (76, 300, 524)
+# Three columns are as wide as a phone shows without scrolling, at four fifths of their size.
+WIDTH, HEIGHT, ROW = 104, 26, 34
+COLUMNS = (56, 215, 374)
 MARGIN = 18
+EDGE = 4
 TREE_NODES = 60
 TREE_COLUMN, TREE_ROW, TREE_WIDTH = 188, 30, 164
 TREE_NOTE = 14
@@ -48,13 +50,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawing with its size; ``hidden`` nodes are left out."""
+    """A drawing with its size; ``hidden`` nodes are left out, ``heads`` name its columns."""
 
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
     width: float
     height: float
     hidden: int = 0
+    heads: tuple[tuple[float, str], ...] = ()
 
 
 def state_title(state: str) -> str:
@@ -97,7 +100,13 @@ def draw_graph(graph: Graph, diagnosis: Json | None, failed: str, source: str) -
         for skill in needers for need in graph.needs[skill]
     ]  # fmt: skip
     lines.sort(key=lambda line: bool(line.tone))
-    return Drawing(tuple(boxes), tuple(lines), COLUMNS[2] + WIDTH / 2 + MARGIN, height)
+    return Drawing(
+        tuple(boxes),
+        tuple(lines),
+        COLUMNS[2] + WIDTH / 2 + EDGE,
+        height,
+        heads=tuple(zip(COLUMNS, ("sets", "state", "needs"), strict=True)),
+    )
 
 
 def _box(

@@ -11,11 +11,17 @@ from django.urls import reverse
 from benchmarks.core.ports.people import FieldsRefused
 from benchmarks.core.types import Json
 from benchmarks.datasets.services import save_dataset
+from benchmarks.exports.selectors import exported
 from benchmarks.models import Agent, Dataset, Run, Trajectory, Turn
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.sda_planner.dataset.sample_house import sample_tasks
-from benchmarks.systems.sda_planner.pages.drawing import TREE_NODES, draw_graph, draw_tree
+from benchmarks.systems.sda_planner.pages.drawing import (
+    TREE_NODES,
+    WIDTH,
+    draw_graph,
+    draw_tree,
+)
 from benchmarks.systems.sda_planner.pages.view import name_of, read_walk
 from benchmarks.systems.sda_planner.people import (
     compose_choice,
@@ -27,7 +33,13 @@ from benchmarks.systems.sda_planner.people import (
 from benchmarks.systems.sda_planner.published import PUBLISHED
 from benchmarks.systems.sda_planner.repair.graph import Graph, builtin_graph
 from benchmarks.systems.sda_planner.repair.graph_files import read_graph_file
-from benchmarks.systems.sda_planner.steps import parse_choice, parse_corrective, parse_plan
+from benchmarks.systems.sda_planner.steps import (
+    Step,
+    number_plan,
+    parse_choice,
+    parse_corrective,
+    parse_plan,
+)
 from tests.annotation.rows import make_person
 from tests.benchmarks.systems.sda_planner.stage import play, sample
 from tests.factories.benchmarks import play as carry
@@ -117,6 +129,16 @@ def test_a_graph_of_thirty_nodes_has_no_two_in_one_place():
     assert max(box.y for box in drawn.boxes) < drawn.height
 
 
+def test_the_graph_is_narrow_enough_for_a_phone():
+    """At 390 px some 340 are left: letters of 13.5 px stay above 10."""
+    drawn = draw_graph(builtin_graph(), None, "", "")
+    left = min(box.x for box in drawn.boxes) - WIDTH / 2
+    right = max(box.x for box in drawn.boxes) + WIDTH / 2
+
+    assert left >= 0 and right <= drawn.width
+    assert 13.5 * 340 / drawn.width > 10
+
+
 def test_a_large_subtree_is_drawn_in_part_and_says_how_much_is_missing():
     nodes = [[n, 0, ["find", "Mug", f"m{n}"]] for n in range(1, 200)]
     tree = {"nodes": nodes, "paths": [{"nodes": [150]}], "made": 199}
@@ -199,6 +221,20 @@ def page_of(client: Client, row: Trajectory, **query: str) -> str:
     response = client.get(reverse("analysis:trajectory", args=[row.pk]), query)
     assert response.status_code == 200
     return response.content.decode()
+
+
+@pytest.mark.either
+def test_exports_end_with_the_repaired_plan(run: Run) -> None:
+    """Each version of a plan is a message of its own, after what failed."""
+    repaired = [row for row in run.trajectories.all() if any(row.payload["repairs"].values())]
+    assert repaired
+    sent = {one.task.id: one.messages for one in exported(run)}
+    for row in repaired:
+        corrections = (turn.payload["correction"] for turn in row.turns.order_by("index"))
+        last = [one for one in corrections if one][-1]
+        plan = number_plan(Step.of(step) for step in last["plan_after"])
+        written = [m.text for m in sent[row.task.external_id] if m.speaker == "assistant"]
+        assert written[-1] == plan
 
 
 @pytest.mark.either
