@@ -45,6 +45,7 @@ from analysis.reports.run_marks import banners
 from benchmarks.access import VIEW, allow, visibility
 from benchmarks.api.auth import user_of
 from benchmarks.api.errors import ApiError, refusals
+from benchmarks.api.runs import CertificateOut
 
 LaterStatus = Literal["none", "not_requested", "queued", "running", "failed", "ready"]
 
@@ -98,6 +99,9 @@ class TableOut(Schema):
     columns: list[str]
     rows: list[list[str | int | float | None]]
     reasons: list[ReasonOut]
+    comparability: list[CertificateOut] = Field(
+        description="For a table with published values: how the runs beside them compare."
+    )
 
 
 class PartsOut(Schema):
@@ -109,6 +113,9 @@ class PartsOut(Schema):
     tables: list[TableOut]
     how: list[str] = Field(description="How it was computed, line by line.")
     methods: str = Field(description="Sentences for the methods section of a paper.")
+    comparability: list[CertificateOut] = Field(
+        description="How the runs compare with published values in this report; empty without any."
+    )
 
 
 class LaterOut(Schema):
@@ -448,6 +455,7 @@ def _parts(report: Report) -> dict[str, Any]:
         "tables": [_table(one) for one in report.tables],
         "how": list(report.how),
         "methods": methods_sentence(report),
+        "comparability": [one.as_json() for one in report.certificates],
     }
 
 
@@ -471,6 +479,7 @@ def _table(table: Table) -> dict[str, Any]:
         "columns": table.header,
         "rows": table.records(),
         "reasons": list(_reasons(table)),
+        "comparability": [one.as_json() for one in table.certificates],
     }
 
 

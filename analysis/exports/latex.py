@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from analysis.exports.latex_text import latex_comment, latex_text
 from analysis.exports.notes import TableNotes, counts_note, hidden_note
-from analysis.reports.content import Banner, Cell, Column, Table
+from analysis.reports.content import Banner, Cell, Column, Table, comparability_text
 
 UNDEFINED = "--"
 NO_ROWS = "No rows."
@@ -265,6 +265,7 @@ def _below(
     """Yield the notes with their letters: n, what is not the real thing, reasons, sources."""
     lines = [f"{banner.title}: {banner.text}" for banner in source.banners]
     lines += ["" if count else counts_note(table)]
+    lines += [comparability_text(table.certificates)]
     lines += [hidden_note(table, len(table.rows[: table.most]))]
     yield from (("", line) for line in lines if line)
     yield from ((letter, f"{text.rstrip('.')}.") for letter, text in notes.lines())

@@ -26,7 +26,15 @@ from analysis.exports.embedding import (
     typeface,
 )
 from analysis.exports.notes import TableNotes, counts_note, hidden_note
-from analysis.reports.content import Banner, Cell, Column, FigureSpec, Report, Table
+from analysis.reports.content import (
+    Banner,
+    Cell,
+    Column,
+    FigureSpec,
+    Report,
+    Table,
+    comparability_text,
+)
 from analysis.reports.methods import methods_sentence
 
 # The longest table in a file, and the largest figure; the server has all of both.
@@ -172,7 +180,12 @@ def _table(table: Table, prefix: str) -> FileTable:
     notes = TableNotes()
     most = min(MOST_ROWS, table.most or MOST_ROWS)
     rows = [_row(row, table.columns, notes) for row in table.rows[:most]]
-    remarks = [line for line in (counts_note(table), hidden_note(table, len(rows))) if line]
+    lines = (
+        counts_note(table),
+        hidden_note(table, len(rows)),
+        comparability_text(table.certificates),
+    )
+    remarks = [line for line in lines if line]
     return FileTable(f"{prefix}-table-{table.name}", table, rows, notes.lines(), remarks)
 
 

@@ -65,7 +65,8 @@ class AnalysisPage:
     are any such. ``imported``: it is about trajectories made elsewhere, which have no levels,
     conditions, experiments or judgings. ``every_condition``: it compares conditions.
     ``beside_people``: it shows what people said of the same trajectories. ``beside_published``:
-    published figures are further rows or lines of those of runs. ``deferred``: a part of it
+    published figures are further rows or lines of those of runs. ``cites``: its sentences and
+    figures say what a paper reports, whichever of its tables are shown. ``deferred``: a part of it
     takes too long for a request; a job computes it. ``waits``: its answer waits for that job, so
     that it may not be kept.
     """
@@ -83,6 +84,7 @@ class AnalysisPage:
     every_condition: bool = False
     beside_people: bool = False
     beside_published: bool = False
+    cites: bool = False
     deferred: bool = False
     waits: bool = False
 
@@ -149,7 +151,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "agreement", "Agreement", "How far are the judges from people?",
-            asks=asks_dimensions, deferred=True,
+            asks=asks_dimensions, deferred=True, cites=True,
         ),
         AnalysisPage(
             "judges", "Judges", "Which judge is off, and may one stand in for a person?",
@@ -157,7 +159,7 @@ PAGES: Mapping[str, AnalysisPage] = {
         ),
         AnalysisPage(
             "dispersion", "Dispersion", "How far do judges differ from each other?",
-            ("turns",), fits=is_judged, deferred=True, beside_people=True,
+            ("turns",), fits=is_judged, deferred=True, beside_people=True, cites=True,
         ),
         AnalysisPage(
             "judgings", "Judgings", "Do judges say the same when they look again?",

@@ -15,6 +15,7 @@ from django.http import QueryDict
 from analysis.filters import Filters, read_filters
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage, select
+from analysis.reports.comparability import certified, cites_paper
 from analysis.reports.content import Report, join_reports
 from analysis.reports.deferred_reports import (
     DeferredReport,
@@ -90,12 +91,19 @@ def _with(filters: Filters, name: str, value: str) -> Filters:
 
 def answer_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
     """Return what the page shows at once: its answer, one figure and one table."""
-    return keep_report(key, lambda: page.content.answer(page.folder, selection))
+    cites = page.cites or ("published" in page.filters and cites_paper(selection))
+    return keep_report(
+        key,
+        lambda: certified(page.content.answer(page.folder, selection), selection, cites=cites),
+    )
 
 
 def details_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
     """Return what the page shows when its details are opened."""
-    return keep_report(key_of("details", key), lambda: page.content.details(page.folder, selection))
+    return keep_report(
+        key_of("details", key),
+        lambda: certified(page.content.details(page.folder, selection), selection),
+    )
 
 
 def make_report(page: AnalysisPage, selection: Selection, key: str) -> Report:
@@ -139,7 +147,7 @@ def deferred_state(wanted: ReportRequest, *, waits: bool) -> DeferredReport:
 
 def write_deferred(page: AnalysisPage, selection: Selection, wanted: ReportRequest) -> Report:
     """Return the long part of a page; write it now where it is not stored."""
-    return keep_deferred(wanted.key, lambda: page.content.deferred_report(page.folder, selection))
+    return keep_deferred(wanted.key, lambda: _long_part(page, selection))
 
 
 @report_maker("page")
@@ -149,4 +157,8 @@ def make_page_part(params: Params, seen: Visibility) -> tuple[str, Callable[[], 
     assert person is not None
     selection = select(page, read_filters(QueryDict(params["query"])), person, seen)
     key = _deferred_key(page, selection)
-    return key, lambda: page.content.deferred_report(page.folder, selection)
+    return key, lambda: _long_part(page, selection)
+
+
+def _long_part(page: AnalysisPage, selection: Selection) -> Report:
+    return certified(page.content.deferred_report(page.folder, selection), selection)

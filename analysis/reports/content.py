@@ -6,11 +6,14 @@ from typing import Any, Literal
 
 from analysis.reports.formatting import Unit, counted, ends, number
 from analysis.stats.results import Estimate
+from benchmarks.comparability.certificates import Certificate, join_certificates
 from benchmarks.tables import csv_lines
 
 Tone = Literal["ok", "warn", "bad", "info", "aside", "idle", ""]
 Datum = str | int | float | None
 PUBLISHED = "published without an interval"
+# The last column of a CSV whose rows stand beside published ones.
+COMPARABILITY = "comparability"
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class Badge:
 class Cell:
     """One cell: what is shown, and what the CSV holds (``data``, one entry per part of the column).
 
-    ``reason`` stands in for a value that does not exist; ``sub`` may have several lines.
+    ``reason`` stands in for a value that does not exist; ``sub`` may have several lines; ``source``
+    is where a value stands in a paper, if it was published there.
     ``estimate`` is the result behind the cell and ``unit`` what it counts in, for the sentence on
     methods.
     """
@@ -38,6 +42,7 @@ class Cell:
     reason: str = ""
     tip: str = ""
     badges: tuple[Badge, ...] = ()
+    source: str = ""
     estimate: Estimate | None = field(default=None, compare=False, repr=False)
     unit: Unit | Literal[""] = ""
 
@@ -63,7 +68,8 @@ class Table:
     """One table; the first cell of a row names it. ``open``: shown at once, not on request.
 
     ``note`` says what the values are, wherever the table goes; ``hint`` what a reader can do on the
-    page. A page shows at most ``most`` rows, if that is given; the CSV has all.
+    page; ``certificates`` how its runs compare with the published values beside them. A page shows
+    at most ``most`` rows, if that is given; the CSV has all.
     """
 
     name: str
@@ -74,6 +80,12 @@ class Table:
     open: bool = True
     most: int | None = None
     hint: str = ""
+    certificates: tuple[Certificate, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where published values of the table stand in their paper; empty without any."""
+        return tuple(dict.fromkeys(c.source for row in self.rows for c in row if c.source))
 
     @property
     def lines(self) -> list[list[tuple[Cell, Column]]]:
@@ -87,11 +99,13 @@ class Table:
 
     @property
     def header(self) -> list[str]:
-        return [part for column in self.columns for part in column.parts]
+        own = [part for column in self.columns for part in column.parts]
+        return [*own, COMPARABILITY] if self.certificates else own
 
     def records(self) -> list[list[Datum]]:
         """Return the rows as the CSV has them."""
-        return [[datum for cell in row for datum in cell.data] for row in self.rows]
+        certified = [comparability_text(self.certificates)] if self.certificates else []
+        return [[*(datum for cell in row for datum in cell.data), *certified] for row in self.rows]
 
     def csv(self) -> str:
         """Return all rows under the names of the columns' parts, not rounded for reading."""
@@ -165,7 +179,8 @@ class Report:
     left out and the seed are added to it by `analysis.reports.methods`, which also makes up for it
     where a report has none. ``answers``: its sentence answers the question of the page, rather than
     saying why nothing can be said of these data. ``waits``: its answer is still being computed in
-    the background, so that it must not be kept.
+    the background, so that it must not be kept. ``certificates`` say how its runs compare with the
+    published figures that stand beside them.
     """
 
     sentence: str = ""
@@ -179,6 +194,7 @@ class Report:
     methods: str = ""
     answers: bool = True
     waits: bool = False
+    certificates: tuple[Certificate, ...] = ()
 
     def figure(self, name: str) -> FigureSpec | None:
         return next((figure for figure in self.figures if figure.name == name), None)
@@ -200,7 +216,13 @@ def join_reports(first: Report, second: Report) -> Report:
         notices=(*first.notices, *second.notices),
         how=(*first.how, *second.how),
         methods=first.methods or second.methods,
+        certificates=join_certificates((*first.certificates, *second.certificates)),
     )
+
+
+def comparability_text(certificates: Sequence[Certificate]) -> str:
+    """Return certificates as one paragraph, as files have them."""
+    return " ".join(one.text for one in certificates)
 
 
 def numbers_of(figure: FigureSpec, tables: Sequence[Table]) -> Table | None:
@@ -274,11 +296,13 @@ def estimate_cell(
     interval = estimate.interval
     if estimate.no_interval:
         notes.insert(0, estimate.no_interval)
+    if estimate.printed_error:
+        notes.insert(0, estimate.printed_error)
     # That every published row lacks intervals is said once, in the note of the table.
-    tips = [note for note in notes if note != PUBLISHED]
+    tips = [note for note in notes if note not in (PUBLISHED, estimate.printed_error)]
     low = rounded(interval.low) if interval else None
     high = rounded(interval.high) if interval else None
-    sub = []
+    sub = [estimate.printed_error] if estimate.printed_error else []
     if interval:
         sub.append(ends(interval, unit, signed=signed).removesuffix(" %"))
     if show_n:
@@ -289,6 +313,7 @@ def estimate_cell(
         sub="\n".join(sub),
         url=url,
         tip="; ".join(tips),
+        source=estimate.source,
         estimate=estimate,
         unit=unit,
     )

@@ -17,11 +17,17 @@ def published_estimate(
     if entry is None:
         return Estimate.without_value("not published")
     if not is_rate:
-        return Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED, printed=entry.printed)
-    printed = f"{entry.printed} %"
-    if not entry.n:
-        return Estimate(entry.value / 100, 0, no_interval=NO_COUNT, printed=printed)
-    return replace(published_share(entry.value / 100, entry.n, method=method), printed=printed)
+        found = Estimate(entry.value, entry.n or 0, no_interval=PUBLISHED)
+    elif not entry.n:
+        found = Estimate(entry.value / 100, 0, no_interval=NO_COUNT)
+    else:
+        found = published_share(entry.value / 100, entry.n, method=method)
+    return replace(
+        found,
+        printed=f"{entry.printed} %" if is_rate else entry.printed,
+        printed_error=entry.printed_error,
+        source=entry.source,
+    )
 
 
 def published_rate_cell(published: PublishedCount | None) -> Cell:
@@ -32,7 +38,13 @@ def published_rate_cell(published: PublishedCount | None) -> Cell:
     counts = (published.hits, published.of)
     sub = f"{published.hits:,} of {published.of:,}" if published.hits and published.of else ""
     data = (rounded(published.share), *counts, *(None,) * 4, PUBLISHED)
-    return Cell(f"{100 * published.share:.2f} %", data, sub=sub, tip=published.source)
+    return Cell(
+        f"{100 * published.share:.2f} %",
+        data,
+        sub=sub,
+        tip=published.source,
+        source=published.source,
+    )
 
 
 def published_count_estimate(published: PublishedCount) -> Estimate:

@@ -10,6 +10,7 @@ from django.db.models import Count
 from analysis.exports.report_file import FileSection
 from analysis.reports.content import Banner
 from analysis.reproduction.presets import known_presets
+from benchmarks.comparability.certificates import run_certificates
 from benchmarks.core.registry import get_system
 from benchmarks.experiments.design import Design
 from benchmarks.models import Judging, Run
@@ -27,10 +28,13 @@ def metrics_of(design: Design, preset: str, runs: Sequence[Run]) -> dict[str, An
     return {
         "preset": preset,
         "design_digest": design.digest,
-        "runs": [{**run_metrics(run), "label": _label(run)} for run in runs],
+        "runs": [
+            {**run_metrics(run), "label": _label(run), "comparability": _comparability(run)}
+            for run in runs
+        ],
         "published": [
             {"model": one.model, "metric": one.metric, "value": one.value, "printed": one.printed,
-             "n": one.n, "source": one.source, "note": one.note}
+             "error": one.error, "n": one.n, "source": one.source, "note": one.note}
             for one in published
             if one.source in sources
         ],
@@ -60,7 +64,13 @@ def run_record(run: Run) -> dict[str, Any]:
         "created_at": run.created_at.isoformat(),
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
         "label": _label(run),
+        "comparability": _comparability(run),
     }
+
+
+def _comparability(run: Run) -> list[dict[str, Any]]:
+    """Return how the run compares with the setting of published figures."""
+    return [one.as_json() for one in run_certificates(run)]
 
 
 def _label(run: Run) -> str:

@@ -15,6 +15,7 @@ from analysis.filters.studies import newest_study_of, selection_of_study
 from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
 from analysis.pages.views import subject_of
+from analysis.reports.comparability import certified
 from analysis.reports.content import Report
 from analysis.reports.deferred_reports import ReportRequest, kept_deferred, note_progress
 from analysis.reports.run_marks import banners
@@ -89,7 +90,7 @@ def _replicates(about: ReportedRuns) -> FileSection:
         about.server + reverse("analysis:replicates", args=[about.experiment])
         if about.experiment is not None
         else "",
-        replicates_report(groups, system, published=True),
+        certified(replicates_report(groups, system, published=True), marked),
         None,
         banners(marked),
         "",

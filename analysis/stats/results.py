@@ -58,7 +58,8 @@ class Estimate:
 
     Exactly one of ``value`` and ``undefined`` is given. A value without an interval may say why in
     ``no_interval``. ``excluded`` counts observations left out, by reason. ``printed`` is the text
-    of a value that was published, with the digits that it has there.
+    of a value that was published, with the digits that it has there, ``printed_error`` that of its
+    standard error, and ``source`` is where it stands.
     """
 
     value: float | None
@@ -70,6 +71,8 @@ class Estimate:
     warnings: tuple[str, ...] = ()
     method: str = ""
     printed: str = ""
+    printed_error: str = ""
+    source: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a value without being finite, and a missing one without a reason."""

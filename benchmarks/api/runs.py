@@ -25,6 +25,7 @@ from benchmarks.api.requests import (
     filled,
     one_page,
 )
+from benchmarks.comparability.certificates import run_certificates
 from benchmarks.core.errors import UnknownName
 from benchmarks.core.registry import EXTERNAL, SYSTEMS
 from benchmarks.models import Agent, Dataset, Endpoint, Run, Trajectory
@@ -85,6 +86,25 @@ class RunOut(Schema):
     progress: ProgressOut
 
 
+class AspectOut(Schema):
+    """How runs compare with the setting of published figures in one aspect."""
+
+    aspect: str
+    title: str
+    verdict: Literal["same", "different", "unknown"]
+    published: str = Field(description="What the paper had.")
+    here: str = Field(description="What the runs have.")
+
+
+class CertificateOut(Schema):
+    """A certificate of comparability: how runs compare with the setting of published figures."""
+
+    paper: str
+    sources: list[str] = Field(description="Tables and sections of the paper with these figures.")
+    summary: dict[str, int] = Field(description="The number of aspects by verdict.")
+    aspects: list[AspectOut]
+
+
 class RunDetail(RunOut):
     """A run with all that made it what it is."""
 
@@ -95,6 +115,9 @@ class RunDetail(RunOut):
     cost: float | None = Field(description="What its calls cost so far; null without prices.")
     cost_cap: float | None
     currency: str
+    comparability: list[CertificateOut] = Field(
+        description="How the run compares with each setting of published figures."
+    )
 
 
 class RunsOut(Schema):
@@ -333,4 +356,5 @@ def _detail(run: Run) -> dict[str, Any]:
         "cost": max(0.0, run.committed) if run.currency else None,
         "cost_cap": run.cost_cap,
         "currency": run.currency,
+        "comparability": [one.as_json() for one in run_certificates(run)],
     }

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from benchmarks.core.answerers import Answerer
 from benchmarks.core.errors import SettingError
+from benchmarks.core.ports.comparability import PublishedSetting
 from benchmarks.core.ports.comparisons import Comparisons
 from benchmarks.core.ports.demo import DemoDataset
 from benchmarks.core.ports.display import View
@@ -199,6 +200,8 @@ class System:
     published: tuple[Published, ...] = ()
     paper: PaperStatements = PaperStatements()
     presets: tuple[PaperPreset, ...] = ()
+    # The setting of its paper's figures, for certificates of comparability.
+    comparability: tuple[PublishedSetting, ...] = ()
     # What its datasets are certified by; None where agents are not ranked on them.
     validity: Validity | None = None
     prompts: Prompts | None = None

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks import paging
 from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
+from benchmarks.comparability.certificates import dataset_certificates
 from benchmarks.construction.candidates import (
     dataset_decisions,
     task_candidates,
@@ -104,8 +105,10 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     if wants_fragment(request):
         return render(request, "benchmarks/datasets/_task_rows.html", context)
     runs = list(seen.of(run_list({"dataset": found.pk})).order_by("-pk")[:RUNS])
+    sizes = datasets.level_sizes(found)
     context |= {
-        "sizes": datasets.level_sizes(found),
+        "sizes": sizes,
+        "certificates": dataset_certificates(found, [sizes.published]) if sizes.published else (),
         "decisions": dataset_decisions(found, seen),
         "categories": datasets.dataset_categories(found),
         "runs": run_rows(runs),

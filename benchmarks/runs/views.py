@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks import paging
 from benchmarks.access import ANSWER, START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.asks import selectors as asks
+from benchmarks.comparability.certificates import run_certificates
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system
 from benchmarks.datasets.selectors import usual_dataset
@@ -131,6 +132,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
         "verification": latest_verification(found),
         "others": _beside(request, found),
         "judgings": run_judgings(found),
+        "certificates": run_certificates(found),
     }
     return render(request, "benchmarks/runs/run.html", context)
 

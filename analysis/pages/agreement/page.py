@@ -438,7 +438,7 @@ def _question_columns(_: AgreementResult) -> list[ColumnOf[QuestionMean]]:
 def _published(row: QuestionMean) -> Cell:
     if row.published is None:
         return Cell(data=(None,), reason="not published")
-    return Cell(f"{row.published:.2f}", (row.published,), sub="n = 240")
+    return Cell(f"{row.published:.2f}", (row.published,), sub="n = 240", source="appendix F.1")
 
 
 CONTENT = DeclaredPage(

@@ -259,7 +259,11 @@ def published_columns(result: ComparisonResult) -> Sequence[ColumnOf[PublishedIn
         ),
         ColumnOf(
             number_column(result.data.measure.title, "published"),
-            lambda row: Cell(f"{row.entry.printed} %", (rounded(row.entry.value / 100),)),
+            lambda row: Cell(
+                f"{row.entry.printed} %",
+                (rounded(row.entry.value / 100),),
+                source=row.entry.source,
+            ),
         ),
         ColumnOf(
             number_column("Printed", "half width printed", "Half of the printed Wald interval"),

@@ -196,6 +196,10 @@ def range_columns(result: EffectsResult) -> Sequence[ColumnOf[str]]:
     )
 
 
+# Where papers print the sizes of profiles.
+TABLE_2 = "Table 2"
+
+
 @dataclass(frozen=True)
 class ProfileRow:
     """The mean number of constraints in profiles of one level, by kind, here and in the paper."""
@@ -235,10 +239,10 @@ def profile_columns(rows: Sequence[ProfileRow]) -> Sequence[ColumnOf[ProfileRow]
             value = row.sizes[place][2]
             if value is None:
                 return Cell(data=(None,), reason="not published")
-            return Cell(f"{value:.2f}", (value,))
+            return Cell(f"{value:.2f}", (value,), source=TABLE_2)
 
         part = f"{rows[0].sizes[place][0]} published"
-        return ColumnOf(number_column("Published", part, "Table 2 of the paper"), cell)
+        return ColumnOf(number_column("Published", part, f"{TABLE_2} of the paper"), cell)
 
     columns: list[ColumnOf[ProfileRow]] = [text_of("Level", lambda row: row.title)]
     for place, (kind, _, _) in enumerate(rows[0].sizes):
@@ -324,7 +328,9 @@ def paper_statement_columns(_: EffectsResult) -> Sequence[ColumnOf[Factor]]:
         ),
         ColumnOf(
             words_column("What the paper reports", "reported"),
-            lambda factor: text_cell(f"{factor.finding[:1].upper()}{factor.finding[1:]}."),
+            lambda factor: replace(
+                text_cell(f"{factor.finding[:1].upper()}{factor.finding[1:]}."), source=factor.where
+            ),
         ),
     )
 

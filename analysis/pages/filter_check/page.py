@@ -160,7 +160,7 @@ def _published_name(paper: PaperStatements) -> Cell:
 def _published_mean(paper: PaperStatements) -> Cell:
     removed = paper.checks["removed"]
     data = (removed.share, None, None, removed.units, PUBLISHED)
-    return Cell(f"{100 * removed.share:.2f} %", data)
+    return Cell(f"{100 * removed.share:.2f} %", data, source=removed.source)
 
 
 def count_columns(_: FilterCheck) -> Sequence[ColumnOf[CheckerQuality]]:

@@ -566,7 +566,12 @@ def correlations(result: LeaderboardResult) -> list[Correlation]:
 def _published_correlation(row: Correlation) -> Cell:
     source = f"{row.reference.name}, {row.reference.correlations_source}"
     n = row.reference.correlations_n
-    return Cell(f"{row.published:+.3f}", (row.published, n, source), sub=f"n = {n} models")
+    return Cell(
+        f"{row.published:+.3f}",
+        (row.published, n, source),
+        sub=f"n = {n} models",
+        source=row.reference.correlations_source,
+    )
 
 
 CONTENT = DeclaredPage(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db.models.fields.json import KeyTransform
 
@@ -394,7 +394,7 @@ CONTENT = DeclaredPage(
                 ),
                 ColumnOf(
                     words_column("What the paper reports", "reported"),
-                    lambda row: text_cell(row[1]),
+                    lambda row: replace(text_cell(row[1]), source=row[0]),
                 ),
             ),
         ),

@@ -292,7 +292,12 @@ def _published_cell(entry: Published | None, measure: Measure) -> Cell:
     rate = measure.in_percent
     value = rounded(entry.value / 100 if rate else entry.value)
     data = (value, *(None,) * 7, entry.n, f"published, {entry.source}")
-    return Cell(f"{entry.printed} %" if rate else entry.printed, data)
+    return Cell(
+        f"{entry.printed} %" if rate else entry.printed,
+        data,
+        sub=entry.printed_error,
+        source=entry.source,
+    )
 
 
 def _runs_cell(row: Row) -> Cell:

@@ -7,7 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Published:
-    """A figure from a paper, with where it stands there and with how many decimals."""
+    """A figure from a paper, with where it stands there and with how many decimals.
+
+    ``error`` is the standard error, where the paper prints one, in the unit of the value.
+    """
 
     model: str
     metric: str
@@ -16,6 +19,12 @@ class Published:
     source: str
     note: str = ""
     digits: int = 2
+    error: float | None = None
+
+    @property
+    def printed_error(self) -> str:
+        """The standard error as the paper prints it; empty where it prints none."""
+        return "" if self.error is None else f"± {self.error:.{self.digits}f} SE"
 
     @property
     def printed(self) -> str:

@@ -5,9 +5,21 @@ each domain. The mean over the eight tasks is printed in Table 3 alone; for Tabl
 computed from the printed shares, which is possible because each task has as many questions.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from benchmarks.core.ports.comparability import (
+    Finding,
+    PublishedAspect,
+    PublishedSetting,
+    RunFacts,
+    dataset_is,
+    decoding,
+    same,
+    whole_split,
+)
 from benchmarks.core.ports.published import PaperPreset, Published, ReportPart
+from benchmarks.systems.acpbench_hard.settings import BOTH, NL, PDDL, REFERENCE
+from benchmarks.systems.acpbench_hard.settings import PAPER as OFFICIAL_PROMPT
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 PAPER = "ACPBench Hard"
@@ -150,3 +162,75 @@ PRESETS = (
         PAPER,
     ),
 )  # fmt: skip
+
+# --- the setting of the figures (section 7.1, appendix A.5) ---------------------------------------
+
+SHOTS = 2
+
+
+def _prompt(*contexts: str) -> Callable[[RunFacts], Finding]:
+    def compare(facts: RunFacts) -> Finding:
+        official = facts.settings.get("prompt") == OFFICIAL_PROMPT
+        context = str(facts.settings.get("context"))
+        wording = (
+            "wording of the repository"
+            if official
+            else (f"own wording, version {facts.pins.get('prompts', 'not stored')}")
+        )
+        fits = official and context in contexts
+        return Finding("same" if fits else "different", f"{wording}; context {context}")
+
+    return compare
+
+
+def _shots(facts: RunFacts) -> Finding:
+    shots = facts.settings.get("shots")
+    official = facts.settings.get("prompt") == OFFICIAL_PROMPT
+    words = "the repository’s" if official else "of our own"
+    fits = official and shots == SHOTS
+    return Finding("same" if fits else "different", f"{shots} {words}")
+
+
+def _decoding(facts: RunFacts) -> Finding:
+    # With the published prompt, replies are read up to the published stops.
+    official = facts.settings.get("prompt") == OFFICIAL_PROMPT
+    return decoding(0.0, 1000, more="" if official else "no stop sequences")(facts)
+
+
+def _scorer(facts: RunFacts) -> Finding:
+    counts = facts.settings.get("counts")
+    if counts != REFERENCE:
+        return Finding("different", f"{counts} score")
+    nodes = facts.settings.get("nodes", 0)
+    return Finding("same", f"reference score; searches of up to {nodes:,} states in place of K*")
+
+
+_ASPECTS = {
+    "shots": PublishedAspect("2 examples outside the questions: grid and logistics", _shots),
+    "split": PublishedAspect("test, 1,040 questions", whole_split(PER_TASK * len(TASKS), "test")),
+    "decoding": PublishedAspect(
+        "temperature 0, at most 1,000 tokens (GPT OSS: 4,000), stop at a blank line",
+        _decoding,
+    ),
+    "turns": PublishedAspect("one reply", same("one reply")),
+    "judges": PublishedAspect("none: symbolic validators", same("none: symbolic validators")),
+    "scorer": PublishedAspect("the repository’s evaluators, with the planner K*", _scorer),
+    "dataset": PublishedAspect("the repository’s test files, digest not stated", dataset_is()),
+}
+_WORDING = "the repository’s configs/tasks"
+COMPARABILITY = (
+    PublishedSetting(
+        PAPER,
+        {"prompt": PublishedAspect(f"{_WORDING}; context nl", _prompt(NL)), **_ASPECTS},
+    ),
+    PublishedSetting(
+        PAPER,
+        {
+            "prompt": PublishedAspect(
+                f"{_WORDING}; context nl, pddl or both", _prompt(NL, PDDL, BOTH)
+            ),
+            **_ASPECTS,
+        },
+        sources=("Table 3",),
+    ),
+)

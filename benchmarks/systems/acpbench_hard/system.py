@@ -18,7 +18,7 @@ from benchmarks.systems.acpbench_hard.generation.files import generate_acpbench
 from benchmarks.systems.acpbench_hard.labels import LABELS
 from benchmarks.systems.acpbench_hard.paper_prompt import check_published_prompt
 from benchmarks.systems.acpbench_hard.people import PEOPLE
-from benchmarks.systems.acpbench_hard.published import PAPER, PRESETS, PUBLISHED
+from benchmarks.systems.acpbench_hard.published import COMPARABILITY, PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.acpbench_hard.scripted import POLICIES
 from benchmarks.systems.acpbench_hard.settings import SETTINGS
 from benchmarks.systems.acpbench_hard.validity import VALIDITY
@@ -45,6 +45,7 @@ class ACPBenchHard(System):
     published: tuple[Published, ...] = PUBLISHED
     paper = PaperStatements(name=PAPER, tasks="1,040 questions, ten of each task and domain")
     presets = PRESETS
+    comparability = COMPARABILITY
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS

@@ -2,6 +2,22 @@
 
 from collections.abc import Iterator
 
+from benchmarks.core.ports.comparability import (
+    NOT_STATED,
+    Compare,
+    Finding,
+    PublishedAspect,
+    PublishedSetting,
+    RunFacts,
+    compare_sampling,
+    dataset_is,
+    decoding,
+    models_fill,
+    own_prompts,
+    settings_are,
+    unknown,
+    whole_split,
+)
 from benchmarks.core.ports.published import (
     PaperPreset,
     PaperStatements,
@@ -212,3 +228,82 @@ PRESETS = (
         of="AdaPlanBench",
     ),
 )  # fmt: skip
+
+# --- the setting of the figures (sections 2.2 and 3.1, appendices C and D) ------------------------
+
+TASKS, MAX_TOKENS = 307, 16_000
+
+
+def _decoding(temperatures: tuple[float, ...]) -> Compare:
+    """Compare sampling; models of the GPT-5 series run at their default in the paper."""
+    usual = decoding(temperatures[0], MAX_TOKENS)
+
+    def compare(facts: RunFacts) -> Finding:
+        agent = next(iter(facts.fills("agent")), None)
+        if agent is None or not agent.is_model:
+            return usual(facts)
+        default = agent.model.rpartition("/")[2].lower().startswith("gpt-5")
+        sent = agent.parameters.get("temperature")
+        if default and sent is None:
+            return compare_sampling(agent, None, MAX_TOKENS)
+        wanted = 1.0 if default else sent if sent in temperatures else temperatures[0]
+        return compare_sampling(agent, wanted, MAX_TOKENS)
+
+    return compare
+
+
+def _split(facts: RunFacts) -> Finding:
+    found = whole_split(TASKS)(facts)
+    here = f"{found.here}, level {facts.level}" if facts.level else found.here
+    return Finding("different" if found.verdict == "different" else "unknown", here)
+
+
+def _turns(facts: RunFacts) -> Finding:
+    usual = {"patience": 2, "novelty": "disclosed", "refinement": 0, "tracking": False,
+             "constraints": "both"}  # fmt: skip
+    found = settings_are(usual)(facts)
+    here = f"turn budget {facts.settings.get('max_turns', NOT_STATED)}, {found.here}"
+    return Finding("unknown" if found.verdict == "same" else found.verdict, here)
+
+
+_ASPECTS = {
+    "prompt": PublishedAspect("the paper’s prompts (Table 7)", own_prompts),
+    "shots": PublishedAspect(NOT_STATED, unknown("no examples")),
+    "split": PublishedAspect("307 tasks; level not stated", _split),
+    "decoding": PublishedAspect(
+        "temperature 0, at most 16,000 tokens; GPT-5 series at temperature 1", _decoding((0.0,))
+    ),
+    "turns": PublishedAspect(
+        "early stop after 2 turns without a new disclosure; the turn budget is not legible in the "
+        "text that was used",
+        _turns,
+    ),
+    "judges": PublishedAspect(
+        "GPT-5.4 for constraints; GPT-4.1, DeepSeek-V3.2 and Qwen3.6-Flash for the rubric",
+        models_fill(
+            {
+                "world_judge": ("gpt-5.4",),
+                "user_judge": ("gpt-5.4",),
+                "rubric_judge": ("gpt-4.1", "deepseek-v3.2", "qwen3.6-flash"),
+            }
+        ),
+    ),
+    "scorer": PublishedAspect(
+        "pass mark 3.5 on all eight dimensions (section 2.2 names four)",
+        settings_are({"tau": 3.5, "dimensions": "all", "quorum": "all"}),
+    ),
+    "dataset": PublishedAspect("adaplanbench_queries.json, digest not stated", dataset_is()),
+}
+COMPARABILITY = (
+    PublishedSetting(PAPER.name, _ASPECTS),
+    PublishedSetting(
+        PAPER.name,
+        {
+            **_ASPECTS,
+            "decoding": PublishedAspect(
+                "temperature 0, 0.7 or 1, at most 16,000 tokens", _decoding(TEMPERATURES)
+            ),
+        },
+        sources=("Table 5",),
+    ),
+)

@@ -15,7 +15,7 @@ from benchmarks.systems.adaplanbench.display import DISPLAYS
 from benchmarks.systems.adaplanbench.importer import IMPORTER
 from benchmarks.systems.adaplanbench.people import PEOPLE
 from benchmarks.systems.adaplanbench.protocol import SETTINGS
-from benchmarks.systems.adaplanbench.published import PAPER, PRESETS, PUBLISHED
+from benchmarks.systems.adaplanbench.published import COMPARABILITY, PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.adaplanbench.rejudging import REJUDGING
 from benchmarks.systems.adaplanbench.validity import VALIDITY
 
@@ -27,6 +27,7 @@ class AdaPlanBench(AdaPlanBenchBase):
     published: tuple[Published, ...] = PUBLISHED
     paper = PAPER
     presets = PRESETS
+    comparability = COMPARABILITY
     importer: Importer | None = IMPORTER
     people = PEOPLE
     displays = DISPLAYS

@@ -24,7 +24,7 @@ from benchmarks.systems.adaplanbench_construction.parsers import SCHEMAS
 from benchmarks.systems.adaplanbench_construction.people import PEOPLE
 from benchmarks.systems.adaplanbench_construction.problem_files import IMPORTER
 from benchmarks.systems.adaplanbench_construction.protocol import SETTINGS
-from benchmarks.systems.adaplanbench_construction.published import PUBLISHED
+from benchmarks.systems.adaplanbench_construction.published import COMPARABILITY, PUBLISHED
 
 
 class AdaPlanBenchConstruction(System):
@@ -50,6 +50,7 @@ class AdaPlanBenchConstruction(System):
     scripted = scripted.POLICIES
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = PUBLISHED
+    comparability = COMPARABILITY
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS

@@ -2,12 +2,27 @@
 
 from collections.abc import Iterator
 
+from benchmarks.core.ports.comparability import (
+    NOT_STATED,
+    Finding,
+    PublishedAspect,
+    PublishedSetting,
+    RunFacts,
+    dataset_is,
+    decoding,
+    different,
+    own_prompts,
+    setting_words,
+    unknown,
+    whole_split,
+)
 from benchmarks.core.ports.published import PaperPreset, PaperStatements, Published, ReportPart
 from benchmarks.systems.adapt.metrics import QUESTIONS_SEEN, QUESTIONS_UNSEEN, SEEN, UNSEEN
 from benchmarks.systems.adapt.settings import (
     ALWAYS_ASK,
     BASELINE,
     NEVER_ASK,
+    NO_FOLD,
     REACT,
     REFLECTION_DPO,
     STAR_GATE,
@@ -38,11 +53,11 @@ def _rows() -> Iterator[Published]:
     for source, table in (("Table 1", TABLE_1), ("Table 2", TABLE_2)):
         for method, values in table.items():
             for metric, (value, error) in zip(METRICS, values, strict=True):
-                note = f"standard error {error:.1f}; n not stated; {_LEVEL}"
+                note = f"n not stated; {_LEVEL}"
                 name = f"{metric}@method={method}"
                 if source == "Table 2":
                     name = f"{metric}@ablation={method}"
-                yield Published(MODEL, name, value, None, source, note, 1)
+                yield Published(MODEL, name, value, None, source, note, 1, error)
 
 
 PUBLISHED = tuple(_rows())
@@ -78,3 +93,62 @@ PRESETS = (
         "ADAPT",
     ),
 )  # fmt: skip
+
+
+# --- the setting of the figures (section 6, appendix B) -------------------------------------------
+
+
+def _split(facts: RunFacts) -> Finding:
+    found = whole_split(8 * 16)(facts)
+    fold = facts.settings.get("fold", NO_FOLD)
+    here = f"{found.here}; fold left out: {fold}"
+    apart = found.verdict == "different" or fold == NO_FOLD
+    return Finding("different" if apart else found.verdict, here)
+
+
+def _decoding(facts: RunFacts) -> Finding:
+    found = decoding(None)(facts)
+    if found.verdict == "different":
+        return found
+    form = facts.settings.get("reply_format")
+    held = "a JSON object" if form == "json" else "free text, no grammar"
+    return Finding("unknown" if form == "json" else "different", f"{found.here}; {held}")
+
+
+def _persona(facts: RunFacts) -> Finding:
+    who = facts.fills("persona")
+    if not who:
+        return Finding("unknown", "nobody is stored")
+    if who[0].is_model:
+        return Finding("unknown", who[0].model)
+    return Finding("different", f"{who[0].title} ({who[0].kind})")
+
+
+def _turns(facts: RunFacts) -> Finding:
+    names = ("max_actions", "max_questions")
+    limits = ", ".join(setting_words(name, facts.settings.get(name, NOT_STATED)) for name in names)
+    return Finding("unknown", limits)
+
+
+COMPARABILITY = (
+    PublishedSetting(
+        PAPER.name,
+        {
+            "prompt": PublishedAspect("the paper’s prompts (appendix)", own_prompts),
+            "shots": PublishedAspect("none (zero-shot)", unknown("no examples, but the rules")),
+            "split": PublishedAspect(
+                "8 tasks × 16 personas, 12 seen and 4 unseen by turns", _split
+            ),
+            "decoding": PublishedAspect(
+                "a grammar of valid actions with 82 verbs; temperature not stated", _decoding
+            ),
+            "turns": PublishedAspect(NOT_STATED, _turns),
+            "judges": PublishedAspect("a language model plays the persona", _persona),
+            "scorer": PublishedAspect(
+                "rules of the paper’s simulator, not published",
+                different("rules of our own for each preference"),
+            ),
+            "dataset": PublishedAspect("household not published", dataset_is()),
+        },
+    ),
+)

@@ -14,7 +14,7 @@ from benchmarks.systems.adapt.faults import FAULTS
 from benchmarks.systems.adapt.labels import LABELS
 from benchmarks.systems.adapt.parsers import PARSERS, SCHEMAS
 from benchmarks.systems.adapt.people import PEOPLE
-from benchmarks.systems.adapt.published import PAPER, PRESETS, PUBLISHED
+from benchmarks.systems.adapt.published import COMPARABILITY, PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.adapt.scripted import AGENT_POLICY, PERSONA_POLICY, POLICIES
 from benchmarks.systems.adapt.settings import SETTINGS
 from benchmarks.systems.adapt.validity import VALIDITY
@@ -47,6 +47,7 @@ class Adapt(System):
     published = PUBLISHED
     paper = PAPER
     presets = PRESETS
+    comparability = COMPARABILITY
     demo = DEMO
     validity = VALIDITY
 

@@ -5,6 +5,18 @@ paper quotes. Counts are inferred from the percentages: where n is below 327, qu
 left out of the denominator, as the evaluator does with queries that an error kept pending.
 """
 
+from benchmarks.core.ports.comparability import (
+    NOT_STATED,
+    PublishedAspect,
+    PublishedSetting,
+    dataset_is,
+    decoding,
+    own_prompts,
+    same,
+    settings_are,
+    unknown,
+    whole_split,
+)
 from benchmarks.core.ports.published import PaperPreset, Published, ReportPart
 from benchmarks.systems.planbench_xl.comparisons import run_name
 from benchmarks.systems.planbench_xl.settings import CONDITIONS
@@ -55,3 +67,27 @@ PRESETS = (
         "PlanBench-XL",
     ),
 )  # fmt: skip
+
+# The paper's text was not at hand: what its repository does by default stands for its setting.
+_LIMITS = {"max_steps": 100, "max_label_errors": 3, "max_retrieval_errors": 3,
+           "max_call_errors": 3, "max_total_tools": 30, "noise": True}  # fmt: skip
+_RULES = {"trust": "datatype", "answer_match": "substring", "untrusted_match": "always",
+          "ambiguous_record": "leave_out"}  # fmt: skip
+COMPARABILITY = (
+    PublishedSetting(
+        "PlanBench-XL",
+        {
+            "prompt": PublishedAspect("the repository’s prompts", own_prompts),
+            "shots": PublishedAspect(NOT_STATED, unknown("no examples")),
+            "split": PublishedAspect("327 queries", whole_split(327)),
+            "decoding": PublishedAspect(NOT_STATED, decoding(None)),
+            "turns": PublishedAspect(
+                "the repository’s limits: 100 steps, 3 errors of a kind, 30 tools a search",
+                settings_are(_LIMITS),
+            ),
+            "judges": PublishedAspect("none: answers are matched", same("none")),
+            "scorer": PublishedAspect("the repository’s evaluator", settings_are(_RULES)),
+            "dataset": PublishedAspect("retail data, digest not stated", dataset_is()),
+        },
+    ),
+)

@@ -17,7 +17,7 @@ from benchmarks.systems.planbench_xl.environment.actions import parse_native, pa
 from benchmarks.systems.planbench_xl.faults import FAULTS
 from benchmarks.systems.planbench_xl.labels import LABELS
 from benchmarks.systems.planbench_xl.people import PEOPLE
-from benchmarks.systems.planbench_xl.published import PRESETS, PUBLISHED
+from benchmarks.systems.planbench_xl.published import COMPARABILITY, PRESETS, PUBLISHED
 from benchmarks.systems.planbench_xl.recordings.replay import replay_recordings
 from benchmarks.systems.planbench_xl.scripted import POLICIES
 from benchmarks.systems.planbench_xl.settings import SETTINGS
@@ -40,6 +40,7 @@ class PlanBenchXL(System):
     dimensions: tuple[Dimension, ...] = ()
     published: tuple[Published, ...] = PUBLISHED
     presets = PRESETS
+    comparability = COMPARABILITY
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS

@@ -4,6 +4,21 @@ Figures 4 and 5 (the ablations) are printed as plots without numbers, so no valu
 percentages are whole shares of 348 seen and 370 unseen instances, half of LoTA-Bench's.
 """
 
+from benchmarks.core.ports.comparability import (
+    NOT_STATED,
+    Compare,
+    Finding,
+    PublishedAspect,
+    PublishedSetting,
+    RunFacts,
+    dataset_is,
+    decoding,
+    different,
+    own_prompts,
+    same,
+    setting_words,
+    whole_split,
+)
 from benchmarks.core.ports.published import PaperPreset, PaperStatements, Published, ReportPart
 
 SEEN, UNSEEN = 348, 370
@@ -61,3 +76,49 @@ PRESETS = (
         _effects("env_error"), ("Section 4.3",), "SDA-Planner",
     ),
 )  # fmt: skip
+
+
+# --- the setting of the figures (section 5.1) -----------------------------------------------------
+
+
+def _shots(facts: RunFacts) -> Finding:
+    return Finding("unknown", f"{facts.settings.get('examples', 'number not stored')} of our own")
+
+
+def _turns(facts: RunFacts) -> Finding:
+    names = ("max_steps", "max_corrections")
+    limits = ", ".join(setting_words(name, facts.settings.get(name, NOT_STATED)) for name in names)
+    return Finding("unknown", limits)
+
+
+def _setting(words: str, split: Compare, source: str) -> PublishedSetting:
+    return PublishedSetting(
+        PAPER.name,
+        {
+            "prompt": PublishedAspect("LoTA-Bench’s prompts", own_prompts),
+            "shots": PublishedAspect(NOT_STATED, _shots),
+            "split": PublishedAspect(words, split),
+            "decoding": PublishedAspect("GPT-4o-mini at temperature 0", decoding(0.0)),
+            "turns": PublishedAspect(NOT_STATED, _turns),
+            "judges": PublishedAspect("none: goal conditions are checked", same("none")),
+            "scorer": PublishedAspect(
+                "goal conditions in AI2-THOR, with images",
+                different("goal conditions in a symbolic house"),
+            ),
+            "dataset": PublishedAspect("ALFRED, half of LoTA-Bench’s instances", dataset_is()),
+        },
+        sources=(source,) if source else (),
+    )
+
+
+COMPARABILITY = (
+    _setting(
+        f"{SEEN} valid seen and {UNSEEN} valid unseen instances",
+        whole_split(SEEN + UNSEEN, "valid_seen", "valid_unseen"),
+        "",
+    ),
+    _setting(f"{SEEN} valid seen instances", whole_split(SEEN, "valid_seen"), _COLUMNS[0][0]),
+    _setting(
+        f"{UNSEEN} valid unseen instances", whole_split(UNSEEN, "valid_unseen"), _COLUMNS[1][0]
+    ),
+)

@@ -16,7 +16,7 @@ from benchmarks.systems.sda_planner.faults import FAULTS
 from benchmarks.systems.sda_planner.labels import LABELS
 from benchmarks.systems.sda_planner.pages.display import DISPLAYS
 from benchmarks.systems.sda_planner.people import PEOPLE
-from benchmarks.systems.sda_planner.published import PAPER, PRESETS, PUBLISHED
+from benchmarks.systems.sda_planner.published import COMPARABILITY, PAPER, PRESETS, PUBLISHED
 from benchmarks.systems.sda_planner.repair.graph_files import parse_edges
 from benchmarks.systems.sda_planner.scripted import POLICIES
 from benchmarks.systems.sda_planner.settings import SETTINGS
@@ -46,6 +46,7 @@ class SDAPlanner(System):
     published = PUBLISHED
     paper = PAPER
     presets = PRESETS
+    comparability = COMPARABILITY
     prompts = prompts.PROMPTS
     importer: Importer | None = IMPORTER
     labels = LABELS

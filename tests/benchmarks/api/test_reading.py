@@ -54,6 +54,15 @@ def test_datasets_tasks_and_agents(api: Caller, played: Run) -> None:
     assert "parameters" not in api.get("/agents").json()["items"][0]
 
 
+def test_a_run_says_how_it_compares_with_its_paper(api: Caller, played: Run) -> None:
+    (usual, table_5) = api.get(f"/runs/{played.pk}").json()["comparability"]
+    assert (usual["sources"], table_5["sources"]) == ([], ["Table 5"])
+    assert usual["summary"] == {"same": 1, "different": 5, "unknown": 2}
+    aspects = {one["aspect"]: one for one in usual["aspects"]}
+    assert aspects["scorer"]["verdict"] == "same"
+    assert aspects["judges"]["published"].startswith("GPT-5.4 for constraints")
+
+
 def test_a_trajectory_with_all_its_parts(api: Caller) -> None:
     turn = TurnFactory()
     ViolationFactory(turn=turn, text="No hammer.", new=False, repeated=True)
