@@ -19,7 +19,7 @@ from benchmarks.systems.acpbench_hard.settings import (
     PDDL,
     REFERENCE,
 )
-from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.tasks import KINDS, TASKS
 
 _FORMS: Mapping[str, Caption] = {
     NL: Caption("Natural language", "The context in words."),
@@ -90,7 +90,7 @@ CONTRASTS = Contrasts(
     published={f"accurate@context={form}": Caption(named.title) for form, named in _FORMS.items()},
 )
 
-_TASKS = {key: task.title for key, task in TASKS.items()}
+_TASKS = {key: kind.title for key, kind in KINDS.items()}
 _CAUTIONS = {key: task.caution for key, task in TASKS.items() if task.caution}
 GROUPS = {
     "task": Grouping("Task", _TASKS, cautions=_CAUTIONS),

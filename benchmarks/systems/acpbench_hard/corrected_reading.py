@@ -54,6 +54,9 @@ _LABELLED_NUMBER = re.compile(
 _NUMBER = re.compile(r"(?<![\w.-])(-?\d+)(\.\d+)?(?:st|nd|rd|th)?(?![\w-])")
 
 
+_CHOICE_LABEL = r"(?i:\b(?:answer|boxed)(?:\W{0,20}?(?:is|are|would be|the|option|choice)\b){0,4})"
+
+
 @dataclass(frozen=True)
 class Names:
     """The names of a problem: what an answer may begin with, what else does, and the objects.
@@ -248,6 +251,31 @@ def read_index(response: str) -> int | None:
             if len(whole) > 9 or (rest and rest.strip(".0")):
                 return None
             return int(whole)
+    return None
+
+
+def read_choice(response: str, options: Sequence[str]) -> str | None:
+    """Return the given answer that a reply chooses; None where it names none.
+
+    It stands after the last label such as "answer", else at the beginning, else at the end of a
+    sentence or line, the last one. A letter counts in upper case, or where nothing else follows it,
+    because "a" is also a word.
+    """
+    letters = all(len(option) == 1 for option in options)
+    named = "|".join(options)
+    # Wherever it is, an option may be the last of its line, in either case.
+    alone = rf"(?i:({named}))(?=[\s*.\"')\]}}$]*(?:\Z|\n))"
+    word = rf"({named})(?![\w'])" if letters else rf"(?i:({named}))(?![\w'])"
+    ended = rf"({named})(?=[).:\]*])" if letters else rf"(?i:({named}))(?=[.,;!*])"
+    places = (
+        rf"{_CHOICE_LABEL}\W{{0,20}}?(?:{word}|{alone})",
+        rf"\A\W*(?:{ended if letters else word}|{alone})",
+        rf"(?:\A|[\s*.!?:;()\[])(?:{ended}|{alone})",
+    )
+    for place in places:
+        if found := list(re.finditer(place, response)):
+            chosen = next(filter(None, found[-1].groups()))
+            return next(option for option in options if option.lower() == chosen.lower())
     return None
 
 

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.core.digests import digest, digest_text, storable
-from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
+from benchmarks.core.errors import SettingError
+from benchmarks.core.ports.importer import Importer, ImportOption, TaskFile, TaskFormat
 from benchmarks.core.problems import FileRefused, Problems, Unquoted
 from benchmarks.core.types import Json, Task
 from benchmarks.formats.source import File, read_line
 from benchmarks.systems.acpbench_hard.paper_prompt import (
+    FORMS,
+    GENERATIVE,
     SHARED,
     find_task_files,
     is_task_file,
@@ -27,8 +30,9 @@ from benchmarks.systems.acpbench_hard.pddl.domain import read_domain
 from benchmarks.systems.acpbench_hard.pddl.expressions import PddlError
 from benchmarks.systems.acpbench_hard.pddl.instance import read_instance
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion, find_files, read_questions
-from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.tasks import BOOL, KINDS, MCQ, TASKS, is_choice
 
+FORMS_OPTION = "forms"
 LONGEST_RESPONSE = 1 << 20
 LONGEST_MODEL = 200
 PUBLISHED_NAMES = (".gen.json", ".gen.json.gz")
@@ -45,10 +49,11 @@ def is_answers(path: Path) -> bool:
 
 def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
     """Read and check all files as a whole; raise ``FileRefused`` with their first faults."""
+    forms = _forms(options)
     files, answers, prompts = [], [], []
     for path in paths:
         if path.is_dir():
-            files += find_files(path)
+            files += find_files(path, forms)
             answers += sorted(one for one in path.rglob("*") if is_answers(one))
             prompts += find_task_files(path)
         elif is_task_file(path):
@@ -70,20 +75,44 @@ def read_files(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
         published = read_task_files(prompts)
     except FileRefused as refused:
         problems.extend(refused)
-    asked = {question.task for question in questions}
-    for form, found in published.items():
-        if missing := [task for task in TASKS if task in asked and task not in found]:
-            problems.add(
-                f"task files ({form})",
-                "one of each task",
-                Unquoted(f"none of {', '.join(missing)}"),
-            )
+    asked: dict[str, set[str]] = {}
+    for question in questions:
+        task, _, given = question.task.partition(".")
+        asked.setdefault(given or GENERATIVE, set()).add(task)
+    published = _complete(published, asked, problems)
     problems.check()
     checksums = [File(path).checksum() for path in (*files, *answers)]
     if published:
         checksums.append(digest(published))
     source = ", ".join(path.name for path in paths)
-    return task_file(questions, source, digest(sorted(checksums)), recorded, published)
+    shared = {SHARED: published, FORMS: sorted(asked)} if published else None
+    return task_file(questions, source, digest(sorted(checksums)), recorded, shared)
+
+
+def _complete(published: Json, asked: Mapping[str, set[str]], problems: Problems) -> Json:
+    """Return the published prompts that have every task that is asked.
+
+    One of the generative form that has not is a fault. Of the other forms the repository has files
+    of some tasks alone, so these are left out.
+    """
+    whole = {}
+    for form, found in published.items():
+        wanted = asked.get(form if form in (BOOL, MCQ) else GENERATIVE, set())
+        missing = [task for task in TASKS if task in wanted and task not in found]
+        if not missing:
+            whole[form] = found
+        elif form not in (BOOL, MCQ):
+            where = f"task files ({form})"
+            problems.add(where, "one of each task", Unquoted(f"none of {', '.join(missing)}"))
+    return whole
+
+
+def _forms(options: Mapping[str, Any]) -> list[str]:
+    """Return the forms of questions that are taken from folders, beside the generative one."""
+    wanted = str(options.get(FORMS_OPTION, "")).replace(",", " ").split()
+    if unknown := [form for form in wanted if form not in (GENERATIVE, BOOL, MCQ)]:
+        raise SettingError(FORMS_OPTION, f"{GENERATIVE}, {BOOL} and {MCQ}", unknown[0])
+    return wanted
 
 
 def task_file(
@@ -91,28 +120,29 @@ def task_file(
     source: str,
     checksum: str,
     recorded: Mapping[str, Sequence[Json]] | None = None,
-    published: Json | None = None,
+    shared: Json | None = None,
 ) -> TaskFile:
     """Return questions as they are stored, with recorded answers by the key of their question.
 
-    ``published`` is the published prompt, by form of the context and task.
+    ``shared`` has the published prompt, if it was imported.
     """
     kinds = Counter(question.task for question in questions)
     domains = sorted({question.domain for question in questions})
-    notes = f"{len(kinds)} of {len(TASKS)} tasks; domains: {', '.join(domains)}."
+    notes = f"{len(kinds)} of {len(KINDS)} kinds of question; domains: {', '.join(domains)}."
     if recorded:
         notes += f" {sum(map(len, recorded.values()))} recorded answers."
-    if published:
-        forms = "; ".join(f"{form}: {', '.join(found)}" for form, found in published.items())
+    if shared:
+        prompts = shared[SHARED].items()
+        forms = "; ".join(f"{form}: {', '.join(found)}" for form, found in prompts)
         notes += f" Published prompt ({forms})."
     return TaskFile(
-        shared={SHARED: published} if published else None,
+        shared=shared,
         tasks=[(task_of(question, recorded), ()) for question in questions],
         checksum=checksum,
         source=source,
         notes=notes[:2000],
         summary=f". {notes}",
-        details=tuple(f"{TASKS[key].title}: {kinds[key]}" for key in TASKS if key in kinds),
+        details=tuple(f"{KINDS[key].title}: {kinds[key]}" for key in KINDS if key in kinds),
     )
 
 
@@ -134,17 +164,21 @@ def task_of(
         "question_id": str(question.question_id),
         "domain": question.domain or "unknown",
     }
+    if question.choices:
+        payload["choices"] = [list(choice) for choice in question.choices]
     if answers := (recorded or {}).get(key):
         payload["recordings"] = list(answers)
     name = f"{question.task}:{payload['domain']}:{question.question_id}"
-    return Task(name, question.question, TASKS[question.task].title, payload)
+    return Task(name, question.question, KINDS[question.task].title, payload)
 
 
 def question_of(task: Task) -> PlanningQuestion:
     """Return the question behind a task."""
     payload = task.payload
     return PlanningQuestion(
-        question_id=int(payload["question_id"]), **{name: payload[name] for name in _FIELDS}
+        question_id=int(payload["question_id"]),
+        choices=tuple((letter, text) for letter, text in payload.get("choices", ())),
+        **{name: payload[name] for name in _FIELDS},
     )
 
 
@@ -165,6 +199,8 @@ def _check_pddl(questions: Iterable[PlanningQuestion], problems: Problems) -> No
     """Note what is wrong with the PDDL of questions; texts that they share are read once."""
     seen: dict[str, str] = {}
     for question in questions:
+        if is_choice(question.task):
+            continue
         for text, problem in (("PDDL_domain", ""), ("PDDL_problem", question.pddl_problem)):
             mark = digest_text(f"{question.pddl_domain}\x1f{problem}")
             if mark not in seen:
@@ -240,6 +276,14 @@ IMPORTER = Importer(
             "ACPBench Hard",
             read_files,
             recognises,
+            (
+                ImportOption(
+                    FORMS_OPTION,
+                    GENERATIVE,
+                    f"forms of questions that are taken from folders: {GENERATIVE} always, "
+                    f"{BOOL} (yes or no), {MCQ} (multiple choice)",
+                ),
+            ),
             uploads=40,
             accept=".json,.jsonl,.gz,.yaml",
         ),

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.core.ports.display import View
 from benchmarks.systems.acpbench_hard.metrics import GROUPS
 from benchmarks.systems.acpbench_hard.scoring import QUIRKS
-from benchmarks.systems.acpbench_hard.tasks import TASKS, shown_answers
+from benchmarks.systems.acpbench_hard.tasks import KINDS, TASKS, shown_answers
 
 _SCORES = {1: ("ok", "1"), 0: ("bad", "0")}
 
@@ -60,7 +60,7 @@ def group_rows(metrics: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Gr
     for name, title in GROUPS.items():
         rows = metrics.get("accuracy_by_group", {}).get(name, {})
         if rows and (len(rows) > 1 or name == "task"):
-            titles = {key: task.title for key, task in TASKS.items()} if name == "task" else {}
+            titles = {key: kind.title for key, kind in KINDS.items()} if name == "task" else {}
             means = [
                 (titles.get(value, value), GroupMeans((mean["reference"], mean["corrected"])))
                 for value, mean in rows.items()

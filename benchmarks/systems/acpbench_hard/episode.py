@@ -17,8 +17,14 @@ from benchmarks.systems.acpbench_hard.labels import (
 from benchmarks.systems.acpbench_hard.metrics import outcome_metrics
 from benchmarks.systems.acpbench_hard.paper_prompt import cut_at_stop, fill_prompt, prompt_of
 from benchmarks.systems.acpbench_hard.pddl.instance import instance_of
-from benchmarks.systems.acpbench_hard.prompts import fill, load_examples, load_forms
+from benchmarks.systems.acpbench_hard.prompts import (
+    fill,
+    load_choices,
+    load_examples,
+    load_forms,
+)
 from benchmarks.systems.acpbench_hard.settings import NL, PAPER, PDDL
+from benchmarks.systems.acpbench_hard.tasks import is_choice
 from benchmarks.systems.acpbench_hard.verdicts import EMPTY
 
 VALIDATOR = "validator"
@@ -104,6 +110,8 @@ def _agent(task: Task, settings: Mapping[str, Any]) -> Ask:
     kind, form = task.payload["task"], settings["context"]
     if settings.get("prompt") == PAPER:
         return _published_agent(task, form, settings["shots"])
+    if is_choice(kind):
+        return _choice_agent(task, version)
     forms = load_forms(version)
     brief = fill("agent", {"form": forms[kind].template.strip()}, version)
     messages = [Message("system", brief)]
@@ -121,6 +129,15 @@ def _agent(task: Task, settings: Mapping[str, Any]) -> Ask:
         Expect("answer", {"task": kind}),
         context={**visible(task, form), "examples": examples},
     )
+
+
+def _choice_agent(task: Task, version: str) -> Ask:
+    """Return a question whose possible answers are given, after what the agent is told of them."""
+    kind, payload = task.payload["task"], task.payload
+    brief = load_choices(version)[kind.partition(".")[2]].template.strip()
+    text = f"{payload['context'].strip()}\n\nQuestion: {payload['question'].strip()}"
+    messages = (Message("system", brief), Message("user", text))
+    return Ask("agent", messages, Expect("answer", {"task": kind}), context=visible(task, NL))
 
 
 def _published_agent(task: Task, form: str, shots: int) -> Ask:
@@ -162,6 +179,8 @@ def visible(task: Task, form: str) -> dict[str, Any]:
         "question": payload["question"],
         "names": _vocabulary_of(payload["pddl_domain"], payload["pddl_problem"]),
     }
+    if is_choice(payload["task"]):
+        return {**shown, "context": payload["context"], "choices": payload.get("choices", [])}
     if form != PDDL:
         shown["context"] = payload["context"]
     if form != NL:
@@ -174,6 +193,8 @@ def _vocabulary_of(domain: str, problem: str) -> dict[str, Any]:
 
     Actions and propositions come with how many objects they take.
     """
+    if not domain:
+        return {"actions": [], "propositions": [], "objects": []}
     instance = instance_of(domain, problem)
     known = instance.domain
     return {

@@ -12,7 +12,7 @@ from benchmarks.core.ports.results import (
     verdict_result,
 )
 from benchmarks.core.types import Outcome, Task, Turn
-from benchmarks.systems.acpbench_hard.tasks import TASKS, shown_answers
+from benchmarks.systems.acpbench_hard.tasks import KINDS, TASKS, shown_answers
 
 RIGHT, LOST, GRANTED = "right", "lost", "granted"
 WRONG, WRONG_FORM, UNPARSED = "wrong_value", "wrong_form", "unparsed"
@@ -146,7 +146,7 @@ def explain(outcome: Outcome, settings: Mapping[str, Any]) -> str:
 
 
 def _answer(params: Mapping[str, Any]) -> tuple[str, str]:
-    task = TASKS.get(params.get("task", ""))
+    task = KINDS.get(params.get("task", ""))
     if task is None:
         return "The answer alone: actions or propositions in parentheses, or a number.", "(a b c)"
     return task.expects, task.example

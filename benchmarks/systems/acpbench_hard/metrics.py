@@ -6,7 +6,8 @@ from typing import Any
 
 from benchmarks.core.means import mean_of
 from benchmarks.core.types import Json, Outcome
-from benchmarks.systems.acpbench_hard.tasks import TASKS
+from benchmarks.systems.acpbench_hard.scoring.choices import NO_REFERENCE
+from benchmarks.systems.acpbench_hard.tasks import TASKS, is_choice
 
 NAMES = ("accurate", "reference", "corrected", "differs", *TASKS, "jaccard", "words")
 OTHER_TASK = "a question of another task"
@@ -25,6 +26,7 @@ def outcome_metrics(
     is.
 
     ``accurate`` is the score that ``counts`` names, and so is the metric of the question's task.
+    Where the possible answers are given there is no reference score, and the corrected one counts.
     ``jaccard`` is for applicability alone (paper, A.8). ``words`` is the length of the reply.
     """
     metrics: dict[str, float | None] = dict.fromkeys(NAMES)
@@ -33,7 +35,9 @@ def outcome_metrics(
         metrics["words"] = float(len(reply.split()))
         for name in ("reference", "corrected"):
             metrics[name] = None if verdict[name] is None else float(verdict[name])
-        metrics["accurate"] = metrics[task] = metrics[counts]
+        metrics["accurate"] = metrics["corrected" if is_choice(task) else counts]
+        if task in TASKS:
+            metrics[task] = metrics["accurate"]
         if metrics["reference"] is not None and metrics["corrected"] is not None:
             metrics["differs"] = float(metrics["reference"] != metrics["corrected"])
         if task == "app":
@@ -42,6 +46,8 @@ def outcome_metrics(
         if value is None:
             other = name in TASKS and name != task or name == "jaccard" and task != "app"
             undefined[name] = OTHER_TASK if other else why
+    if verdict is not None and is_choice(task):
+        undefined |= dict.fromkeys(("reference", "differs"), NO_REFERENCE)
     return metrics, undefined
 
 

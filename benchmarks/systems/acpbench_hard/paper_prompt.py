@@ -20,11 +20,13 @@ from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 # Under this name datasets hold the published prompt, by form of the context and task.
 SHARED = "published_prompt"
+# And under this one the forms of their questions: ``gen``, ``bool``, ``mcq``.
+FORMS, GENERATIVE = "question_forms", "gen"
 MOST_FILES, MOST_STOPS = 200, 20
 # How the harness joins the parts of a prompt where a file does not say otherwise.
 BETWEEN, BEFORE_ANSWER = "\n\n", " "
 DECODING = ("temperature", "do_sample", "max_gen_toks")
-_TASK = re.compile(r"acp_([a-z]+)_gen(?:_\w+)?")
+_TASK = re.compile(r"acp_([a-z]+)_(gen|bool|mcq)(?:_\w+)?")
 _FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 # A task file may name Python functions of the harness, none of which is needed here.
 _FUNCTION = re.compile(r"!function\s+")
@@ -44,8 +46,9 @@ def find_task_files(folder: Path) -> list[Path]:
 
 
 def read_task_files(paths: Sequence[Path]) -> Json:
-    """Return the published prompt by form of the context and task; empty where no file has one.
+    """Return the published prompt by form and task; empty where no file has one.
 
+    The form is that of the context, or ``bool`` or ``mcq`` where the possible answers are given.
     Files about something else are passed over. ``FileRefused`` names the first faults of others.
     """
     problems = Problems()
@@ -60,8 +63,11 @@ def read_task_files(paths: Sequence[Path]) -> Json:
             shared = _included(path, str(base), texts) if base else {}
             form, prompt = _prompt(path.name, {**shared, **own})
         except FileRefused as refused:
-            problems.extend(refused)
+            # The repository's files for given answers are not complete.
+            if key[2] == GENERATIVE:
+                problems.extend(refused)
             continue
+        form = form if key[2] == GENERATIVE else key[2]
         if found.setdefault(form, {}).setdefault(key[1], prompt) != prompt:
             problems.add(path.name, f"one prompt for {key[1]}", Unquoted("another one"))
     problems.check()
@@ -144,21 +150,24 @@ def check_published_prompt(settings: Mapping[str, Any], shared: Json) -> None:
     if settings["prompt"] != PAPER:
         return
     known = shared.get(SHARED, {})
-    if settings["context"] not in known:
-        forms = ", ".join(known) or "none"
-        raise SettingError(
-            "prompt",
-            "a dataset that was imported with the task files of configs/tasks for the context "
-            f"{settings['context']} (imported: {forms})",
-            PAPER,
-        )
+    for form in shared.get(FORMS, [GENERATIVE]):
+        wanted = settings["context"] if form == GENERATIVE else form
+        if wanted not in known:
+            what = f"the context {wanted}" if form == GENERATIVE else f"{form} questions"
+            raise SettingError(
+                "prompt",
+                f"a dataset that was imported with the task files of configs/tasks for {what} "
+                f"(imported: {', '.join(known) or 'none'})",
+                PAPER,
+            )
 
 
-def prompt_of(shared: Json, form: str, task: str) -> Json:
-    """Return the published prompt of a task; ``SettingError`` where the files have none of it."""
-    found = shared.get(SHARED, {}).get(form, {}).get(task)
+def prompt_of(shared: Json, context: str, kind: str) -> Json:
+    """Return the published prompt of a kind of question; ``SettingError`` where there is none."""
+    task, _, form = kind.partition(".")
+    found = shared.get(SHARED, {}).get(form or context, {}).get(task)
     if found is None:
-        raise SettingError("prompt", f"a task file of {task} in the dataset", PAPER)
+        raise SettingError("prompt", f"a task file of {kind} in the dataset", PAPER)
     prompt: Json = found
     return prompt
 

@@ -20,7 +20,7 @@ from benchmarks.core.ports.people import (
 )
 from benchmarks.core.types import Json
 from benchmarks.systems.acpbench_hard.labels import ENDINGS
-from benchmarks.systems.acpbench_hard.tasks import TASKS, TaskKind
+from benchmarks.systems.acpbench_hard.tasks import KINDS, YES_NO, TaskKind
 
 ANSWER, POS, NEG, INDEX = "answer", "pos", "neg", "index"
 NONE = "None"
@@ -41,6 +41,8 @@ class Field:
     value: str
     error: str
     many: bool = False
+    # Possible answers with their texts, where one of them is chosen.
+    options: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ class QuestionPage:
 
 def show(context: Json, given: Fields, errors: Mapping[str, str]) -> QuestionPage:
     """Return the page of an ask; ``given`` and ``errors`` come of a form that was refused."""
-    task = TASKS[context["task"]]
+    task = KINDS[context["task"]]
+    options = _options(context) if task.shape == "choice" else ()
     names = context["names"]["actions" if task.shape in ("action", "actions") else "propositions"]
     return QuestionPage(
         task=task,
@@ -97,13 +100,19 @@ def show(context: Json, given: Fields, errors: Mapping[str, str]) -> QuestionPag
         domain=context.get("pddl_domain", ""),
         problem=context.get("pddl_problem", ""),
         fields=[
-            Field(name, title, help, given.get(name, ""), errors.get(name, ""), many)
+            Field(name, title, help, given.get(name, ""), errors.get(name, ""), many, options)
             for name, title, help, many in _fields(task)
         ],
         names=[] if task.shape == "index" else [Name(one["name"], one["size"]) for one in names],
         objects=context["names"]["objects"],
         plan=_plan(context["question"]) if task.key == "just" else "",
     )
+
+
+def _options(context: Json) -> Sequence[tuple[str, str]]:
+    """Return the possible answers of a question, each with its text."""
+    choices = context.get("choices") or [(word, word.capitalize()) for word in YES_NO]
+    return [(value, text if value in YES_NO else f"{value}. {text}") for value, text in choices]
 
 
 def _fields(task: TaskKind) -> list[tuple[str, str, str, bool]]:
@@ -117,6 +126,8 @@ def _fields(task: TaskKind) -> list[tuple[str, str, str, bool]]:
             return [(INDEX, "Index", f"For example {task.example}", False)]
         case "actions":
             return [(ANSWER, "Your list", "One action a line.", True)]
+        case "choice":
+            return [(ANSWER, "Your answer", "", False)]
         case _:
             return [(ANSWER, "Your answer", f"For example {task.example}", False)]
 
@@ -131,7 +142,7 @@ def compose(context: Json, fields: Fields) -> str:
     """Return the reply that the filled-in form stands for, in the form that the question asks
     for.
     """
-    task = TASKS[context["task"]]
+    task = KINDS[context["task"]]
     match task.shape:
         case "index":
             text = fields.get(INDEX, "").strip()
@@ -146,6 +157,11 @@ def compose(context: Json, fields: Fields) -> str:
             if not terms:
                 raise FieldsRefused({ANSWER: "Write at least one action."})
             return " ".join(terms)
+        case "choice":
+            chosen = fields.get(ANSWER, "")
+            if chosen not in dict(_options(context)):
+                raise FieldsRefused({ANSWER: "Choose one of the answers."})
+            return chosen
     if task.none and fields.get(ANSWER, "").strip().lower() in ("none", "(none)"):
         return NONE
     terms = _terms(ANSWER, fields)
@@ -177,8 +193,8 @@ def hints(context: Json, text: str) -> list[Hint]:
     """Return names in a reply that the question does not have; whether the answer is right stays
     open.
     """
-    task = TASKS[context["task"]]
-    if task.shape == "index" or text.strip() == NONE:
+    task = KINDS[context["task"]]
+    if task.shape in ("index", "choice") or text.strip() == NONE:
         return []
     kind = "actions" if task.shape in ("action", "actions") else "propositions"
     word = kind[:-1]

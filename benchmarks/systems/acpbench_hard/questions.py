@@ -5,24 +5,26 @@ The task of a question is its ``group``; whether it is of ``dev`` or ``test`` is
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.core.problems import FileRefused, Problems, Unquoted, text_fault
 from benchmarks.formats.source import File
-from benchmarks.systems.acpbench_hard.tasks import BY_GROUP
+from benchmarks.systems.acpbench_hard.tasks import BOOL, BY_GROUP, YES_NO, is_choice
 
 SPLITS = ("dev", "test")
 
 LONGEST_TEXT = 1 << 20
 MOST_QUESTIONS = 100_000
 MOST_ANSWERS = 20_000
+LETTERS = "ABCDEFGH"
 # Ids are signed 64-bit integers; JSON readers that know only doubles would change them.
 LARGEST_ID = 2**63
 _DOMAIN = re.compile(r"\(\s*domain\s+([^\s()]+)", re.IGNORECASE)
 _GENERATIVE = re.compile(r"(?<![a-z])gen(?![a-z])")
+_GIVEN = re.compile(r"(?<![a-z])(bool|mcq)(?![a-z])")
 _SPLIT = re.compile(r"(?<![a-z])(dev|test)(?![a-z])")
 
 
@@ -34,6 +36,8 @@ class PlanningQuestion:
     parentheses, areach: one unreachable action, both empty where the answer is None. val: index
     from 0. just: parts that can be removed, which no score uses. land: ``{"yes": atoms, "no":
     atoms}``. nexta: ``{"yes", "no", "maybe": actions, "opt": length of an optimal plan as text}``.
+    Where the possible answers are given it is ``yes`` or ``no``, or the letter of one of
+    ``choices``, which have a letter and a text each; such questions have no PDDL.
     """
 
     task: str
@@ -45,6 +49,14 @@ class PlanningQuestion:
     pddl_domain: str
     pddl_problem: str
     answer: Any
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The possible answers, where they are given."""
+        if not is_choice(self.task):
+            return ()
+        return tuple(letter for letter, _ in self.choices) or YES_NO
 
     @property
     def domain(self) -> str:
@@ -53,8 +65,10 @@ class PlanningQuestion:
         return found.group(1).lower() if found else ""
 
 
-def find_files(folder: Path) -> list[Path]:
+def find_files(folder: Path, forms: Collection[str] = ()) -> list[Path]:
     """Return the files of questions in a folder, at any depth, in the order of their paths.
+
+    ``forms`` names further forms of questions whose files are taken beside: ``bool``, ``mcq``.
 
     The source repository has other JSON files beside them (``dev.bool.json``,
     ``app_example.gen.json``); where names with ``gen`` are there, only they count, and of these
@@ -65,8 +79,13 @@ def find_files(folder: Path) -> list[Path]:
         for path in sorted(folder.rglob("*"))
         if path.name.endswith((".json", ".json.gz")) and path.is_file()
     ]
-    every = [path for path in every if _GENERATIVE.search(path.name)] or every
-    return [path for path in every if _SPLIT.search(path.name)] or every
+    given = [
+        path
+        for path in every
+        if (form := _GIVEN.search(path.name)) and form[1] in forms and _SPLIT.search(path.name)
+    ]
+    every = [path for path in every if _GENERATIVE.search(path.name)] or ([] if given else every)
+    return sorted([path for path in every if _SPLIT.search(path.name)] or every) + given
 
 
 def read_questions(paths: Sequence[Path]) -> list[PlanningQuestion]:
@@ -150,16 +169,53 @@ class _Item:
         if not isinstance(group, str) or group not in BY_GROUP:
             self.fault("group", "one of " + ", ".join(BY_GROUP), group)
             return None
-        context, question, domain, problem = (
-            self._text(name) for name in ("context", "question", "PDDL_domain", "PDDL_problem")
-        )
         task = BY_GROUP[group]
+        context, question = self._text("context"), self._text("question")
         answer = self.item.get("answer")
+        if is_choice(task):
+            return self._choice(task, split, number, group, context, question, answer)
+        domain, problem = self._text("PDDL_domain"), self._text("PDDL_problem")
         _ANSWERS[task](self, answer)
         if self.faults:
             return None
         return PlanningQuestion(
             task, split, number, group, context, question, domain, problem, answer
+        )
+
+    def _choice(
+        self,
+        task: str,
+        split: str,
+        number: int,
+        group: str,
+        context: str,
+        question: str,
+        answer: Any,
+    ) -> PlanningQuestion | None:
+        """Return a question whose possible answers are given, or None with its faults noted."""
+        choices: tuple[tuple[str, str], ...] = ()
+        options: Sequence[str] = YES_NO
+        if not task.endswith(BOOL):
+            given = self.item.get("choices")
+            parts = given if isinstance(given, dict) else {}
+            for name in ("text", "label"):
+                self.texts(f"choices.{name}", parts.get(name))
+            if self.faults:
+                return None
+            if len(parts["text"]) != len(parts["label"]) or not set(parts["label"]) <= set(LETTERS):
+                self.fault(
+                    "choices", f"a text for each label, {LETTERS[0]} to {LETTERS[-1]}", given
+                )
+            choices = tuple(zip(parts["label"], parts["text"], strict=False))
+            options = [letter for letter, _ in choices]
+        known = {option.lower(): option for option in options}
+        right = known.get(answer.strip().lower()) if isinstance(answer, str) else None
+        if right is None:
+            self.fault("answer", "one of " + ", ".join(options), answer)
+        if self.faults:
+            return None
+        return PlanningQuestion(
+            task, split, number, group, context, question, "", "", right, choices
         )
 
     def _id(self) -> int:

@@ -55,6 +55,8 @@ def write(content: Content) -> str:
 def right_answer(question: PlanningQuestion, rng: random.Random) -> Content:
     """Return a right answer by what is stored; of several one by chance."""
     stored = question.answer
+    if question.options:
+        return [str(stored)]
     match question.task:
         case "app":
             return list(stored)
@@ -132,6 +134,8 @@ def broken(question: PlanningQuestion, content: Content, rng: random.Random) -> 
 
 def random_answer(question: PlanningQuestion, rng: random.Random) -> Content:
     """Return a well-formed answer by chance; for the next action one that is applicable."""
+    if question.options:
+        return [rng.choice(question.options)]
     instance, stored = _instance(question), question.answer
     match question.task:
         case "val":
@@ -173,6 +177,8 @@ def _random_object(instance: Instance, rng: random.Random, types: tuple[str, ...
 
 def greedy_answer(question: PlanningQuestion, rng: random.Random) -> Content:
     """Return an answer by the next best thing, as somebody gives who does not look ahead."""
+    if question.options:
+        return [question.options[0]]
     instance = _instance(question)
     match question.task:
         case "app":

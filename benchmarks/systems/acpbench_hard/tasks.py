@@ -1,19 +1,27 @@
-"""The eight tasks: what each asks, in which form the answer stands, and how it is called."""
+"""The eight tasks: what each asks, in which form the answer stands, and how it is called.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+Seven of them are also asked with the possible answers given, yes or no, or one of several: these
+kinds are called after their task, such as ``app.bool`` and ``app.mcq``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-Shape = Literal["actions", "action", "atom", "index", "effects"]
+Shape = Literal["actions", "action", "atom", "index", "effects", "choice"]
+BOOL, MCQ = "bool", "mcq"
+YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True)
 class TaskKind:
-    """One of the eight tasks.
+    """One of the eight tasks, in one form of its questions.
 
     ``group`` is its name in the published files. ``shape`` is that of an answer: several actions,
-    one action or atom, the index of an action, or two lists of atoms. ``none``: "None" may be the
-    answer. ``goal``: the question is about the goal. ``expects`` and ``example`` tell a person.
+    one action or atom, the index of an action, two lists of atoms, or one of the given answers.
+    ``none``: "None" may be the answer. ``goal``: the question is about the goal. ``expects`` and
+    ``example`` tell a person.
     """
 
     key: str
@@ -86,11 +94,44 @@ TASKS: Mapping[str, TaskKind] = {
         ),
     )
 }  # fmt: skip
-BY_GROUP: Mapping[str, str] = {task.group: key for key, task in TASKS.items()}
+
+
+def _given(task: TaskKind, form: str, words: str, expects: str, example: str) -> TaskKind:
+    """Return a task whose possible answers are given."""
+    return replace(
+        task, key=f"{task.key}.{form}", group=task.group.replace("_gen", f"_{form}"),
+        short=f"{task.short} {form}", title=f"{task.title}, {words}", shape="choice",
+        expects=expects, example=example, none=False, caution="",
+    )  # fmt: skip
+
+
+def _kinds() -> Iterator[TaskKind]:
+    for task in TASKS.values():
+        yield task
+        if task.key != "nexta":
+            yield _given(task, BOOL, "yes or no", "The word yes or the word no.", "yes")
+            yield _given(task, MCQ, "multiple choice", "The letter of the right answer.", "B")
+
+
+# Every kind of question: the generative form of a task, then its other forms.
+KINDS: Mapping[str, TaskKind] = {kind.key: kind for kind in _kinds()}
+# Published files name some groups of multiple-choice questions with ``_mc``.
+BY_GROUP: Mapping[str, str] = {
+    group: key
+    for key, kind in KINDS.items()
+    for group in (kind.group, re.sub("_mcq$", "_mc", kind.group))
+}
+
+
+def is_choice(key: str) -> bool:
+    """Return whether the possible answers of a kind of question are given."""
+    return KINDS[key].shape == "choice"
 
 
 def shown_answers(task: str, answer: Any) -> list[tuple[str, list[str]]]:
     """Return a stored answer as (what it is, its entries), for pages; nothing stands for None."""
+    if is_choice(task):
+        return [("Right answer", [answer])]
     match task:
         case "app":
             return [("All applicable actions", answer)]

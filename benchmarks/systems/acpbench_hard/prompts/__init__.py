@@ -23,6 +23,11 @@ def load_forms(version: str = "") -> Mapping[str, Template]:
     return PROMPTS.load_set("forms", version)
 
 
+def load_choices(version: str = "") -> Mapping[str, Template]:
+    """Load what the agent is told before questions whose answers are given, by form."""
+    return PROMPTS.load_set("choices", version)
+
+
 def load_examples(version: str = "") -> Mapping[str, Sequence[Mapping[str, str]]]:
     """Load worked examples by task: context, question, answer, and the texts in PDDL.
 

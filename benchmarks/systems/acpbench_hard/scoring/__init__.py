@@ -11,6 +11,7 @@ from benchmarks.systems.acpbench_hard.grammar import ReferenceReading, read_refe
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scoring import landmarks, listed_answers, simulated_answers
 from benchmarks.systems.acpbench_hard.scoring.answer_check import AnswerCheck
+from benchmarks.systems.acpbench_hard.scoring.choices import score_choice
 from benchmarks.systems.acpbench_hard.scoring.quirks import find_quirks
 from benchmarks.systems.acpbench_hard.scoring.verdict import (
     FAILURES,
@@ -22,6 +23,7 @@ from benchmarks.systems.acpbench_hard.scoring.verdict import (
     ReferenceScore,
 )
 from benchmarks.systems.acpbench_hard.search.result import DEFAULTS, Limits
+from benchmarks.systems.acpbench_hard.tasks import is_choice
 
 __all__ = ["FAILURES", "QUIRKS", "Failure", "Limits", "CheckedElement", "AnswerVerdict", "score"]
 
@@ -58,6 +60,8 @@ def score(question: PlanningQuestion, response: str, *, limits: Limits = DEFAULT
     ``corrected`` says whether the answer is right. Either is None where a search gave up within
     ``limits``. PDDL that cannot be used is a reason, not an error.
     """
+    if is_choice(question.task):
+        return score_choice(question, response)
     work = AnswerCheck(question, limits)
     task = _TASKS[question.task]
 

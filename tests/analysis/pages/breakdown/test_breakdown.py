@@ -1,5 +1,7 @@
 """The page on kinds of task: shares by group, agent and condition."""
 
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
 from django.template.loader import render_to_string
@@ -10,13 +12,14 @@ from analysis.filters.datasets import select_runs
 from analysis.filters.forms import unknown_values
 from analysis.filters.page_filters import with_group
 from analysis.reports.content import Report, Table
-from benchmarks.datasets.files import save_task_file
+from benchmarks.datasets.files import import_dataset, save_task_file
 from benchmarks.models import Agent, Dataset, Experiment, Run, Trajectory
 from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.reserved import make_shared_run, reserve_trajectory
 from benchmarks.runs.services import start_runs
 from benchmarks.systems.acpbench_hard.samples import sample_file
 from tests.analysis.page_reports import report_of
+from tests.benchmarks.systems.acpbench_hard.test_choices import repository
 from tests.factories.benchmarks import play, save_sample_dataset
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
@@ -76,6 +79,27 @@ def test_a_caution_stands_under_the_task_that_it_is_about() -> None:
         "systems/acpbench_hard/_run_notes.html", {"metrics": {"accuracy_by_group": groups}}
     )
     assert "Action reachability: Many actions" in notes
+
+
+def test_forms_of_the_same_task_stand_one_below_the_other(tmp_path: Path) -> None:
+    """Figure 4 of the paper: a task in words of one's own, as yes or no, and as multiple choice."""
+    folder = repository(tmp_path)
+    saved = import_dataset(
+        system="acpbench_hard", paths=[folder], name="Forms", options={"forms": "bool,mcq"}
+    ).saved
+    ensure_scripted_agents()
+    (run,) = start_runs(
+        dataset=saved.dataset, agents=[Agent.objects.get(name="acp-perfect")], levels=()
+    )
+    play(run)
+
+    rows = lines(report(saved.dataset).table("breakdown"))
+
+    assert [(row["group"], row["accurate"], row["accurate n"]) for row in rows] == [
+        ("Applicability", 1.0, 1),
+        ("Applicability, yes or no", 1.0, 2),
+        ("Applicability, multiple choice", 1.0, 1),
+    ]
 
 
 def test_shares_stand_by_task_agent_and_condition(questions: Dataset) -> None:
