@@ -5,18 +5,22 @@ the same questions, so nothing has to be stored beside the problems.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from benchmarks.core.digests import digest
 from benchmarks.core.ports.demo import DemoDataset, DemoRuns
 from benchmarks.core.ports.importer import TaskFile
-from benchmarks.core.types import Task
+from benchmarks.core.types import Json, Task
 from benchmarks.systems.acpbench_hard.dataset import row_of, task_file, task_of
 from benchmarks.systems.acpbench_hard.generation.files import load_source
 from benchmarks.systems.acpbench_hard.generation.new_questions import Source, make_questions
+from benchmarks.systems.acpbench_hard.paper_prompt import BEFORE_ANSWER, BETWEEN, SHARED
+from benchmarks.systems.acpbench_hard.prompts import load_examples
 from benchmarks.systems.acpbench_hard.questions import PlanningQuestion
 from benchmarks.systems.acpbench_hard.scripted import DEMO_AGENTS
+from benchmarks.systems.acpbench_hard.settings import BOTH, NL, PDDL
 from benchmarks.systems.acpbench_hard.tasks import TASKS
 
 SEED, PER_TASK = 20261123, 12
@@ -58,9 +62,39 @@ def sample_file() -> TaskFile:
 
 
 def small_sample() -> list[Task]:
-    """Return one question of each task, on which every agent is tried."""
+    """Return one question of each task, on which every agent is tried, under either prompt."""
     first = {question.task: question for question in reversed(sample_questions())}
-    return [task_of(first[task]) for task in TASKS]
+    shared = {SHARED: {form: _prompts(fields) for form, fields in _SHOWN.items()}}
+    return [replace(task_of(first[task]), shared=shared) for task in TASKS]
+
+
+_SHOWN = {
+    NL: "{{context}}",
+    PDDL: "{{PDDL_domain}} {{PDDL_problem}}",
+    BOTH: "{{context}} {{PDDL_domain}} {{PDDL_problem}}",
+}
+
+
+def _prompts(fields: str) -> Json:
+    """Return prompts as task files have them, with worked examples of our own."""
+    return {
+        task: {
+            "text": f"{fields} {{{{question}}}}",
+            "description": "",
+            "between": BETWEEN,
+            "before_answer": BEFORE_ANSWER,
+            "shots": [
+                {
+                    **shot,
+                    "PDDL_domain": shot["pddl_domain"],
+                    "PDDL_problem": shot["pddl_problem"],
+                }
+                for shot in load_examples()[task]
+            ],
+            "until": [BETWEEN],
+        }
+        for task in TASKS
+    }
 
 
 DEMO = (DemoDataset(NAME, sample_file, runs=(DemoRuns("scripted agents", tuple(DEMO_AGENTS)),)),)
