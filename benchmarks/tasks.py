@@ -20,6 +20,7 @@ from benchmarks.judging import counts  # noqa: F401
 from benchmarks.judging import trials as trying  # noqa: F401
 from benchmarks.runs import drain, worker
 from benchmarks.runs.threads import ProcessEnds, Threads, end_work, owner_name
+from benchmarks.validity import services as validity  # noqa: F401
 from benchmarks.verification import services as background  # noqa: F401
 
 logger = logging.getLogger(__name__)

@@ -13,6 +13,7 @@ urlpatterns = [
     path("", include("benchmarks.experiments.urls")),
     path("", include("benchmarks.runs.urls")),
     path("", include("benchmarks.training_rows.urls")),
+    path("", include("benchmarks.validity.urls")),
     path("", include("benchmarks.verification.urls")),
     path("", include("benchmarks.judging.urls")),
     path("", include("benchmarks.imports.urls")),

@@ -27,6 +27,7 @@ from benchmarks.models import Task
 from benchmarks.responses import own_template, wants_fragment
 from benchmarks.roles.selectors import system_of
 from benchmarks.runs.selectors import run_list, run_rows
+from benchmarks.validity.selectors import certificate_view
 
 TASKS = 50
 RUNS = 10
@@ -109,6 +110,8 @@ def dataset(request: HttpRequest, dataset_id: int) -> HttpResponse:
     context |= {
         "sizes": sizes,
         "certificates": dataset_certificates(found, [sizes.published]) if sizes.published else (),
+        "validity": certificate_view(found),
+        "closed_tasks": seen.tasks,
         "decisions": dataset_decisions(found, seen),
         "categories": datasets.dataset_categories(found),
         "runs": run_rows(runs),

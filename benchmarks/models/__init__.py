@@ -15,6 +15,7 @@ from benchmarks.models.runs import COUNTED, Experiment, Run
 from benchmarks.models.tokens import ApiToken, StoredAnswer
 from benchmarks.models.training_rows import RowDecision
 from benchmarks.models.trajectories import Trajectory, Turn, Violation
+from benchmarks.models.validity import ValidityCertificate
 
 __all__ = [
     "COUNTED",
@@ -47,6 +48,7 @@ __all__ = [
     "Turn",
     "Upload",
     "UploadChunk",
+    "ValidityCertificate",
     "Violation",
     "WorkerProcess",
 ]

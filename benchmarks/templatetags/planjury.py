@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from benchmarks.core.plans import split_steps
+from benchmarks.core.ports.labels import Measure
 from benchmarks.mappers import run_condition
 from benchmarks.models import Run
 from benchmarks.trajectories.turns import PlanChange, plan_change
@@ -78,6 +79,12 @@ def score(value: float | None) -> str:
 def percent(value: float | None) -> str:
     """Return a share in percent with one decimal."""
     return "" if value is None else f"{100 * value:.1f} %"
+
+
+@register.filter
+def in_measure(value: float, measure: Measure) -> str:
+    """Return a value of a measure as it is written."""
+    return measure.words(value)
 
 
 @register.filter

@@ -15,6 +15,7 @@ from benchmarks.core.ports.validity import Bracket, Form, Variant
 from benchmarks.core.system import System, read_settings
 from benchmarks.core.types import Ask, Json, Outcome, Task
 
+CERTIFICATE_VERSION = "1"
 SEED = 0
 # Tasks that the reference plays, and of those the ones that each other part plays, at all levels.
 MOST_TASKS, MOST_BLIND, MOST_OTHERS = 2000, 300, 50

@@ -54,6 +54,12 @@ class Measure:
         """The measure's name in a sentence."""
         return self.noun or self.title
 
+    def words(self, value: float) -> str:
+        """Return a value as it is written: a share or a percentage in percent."""
+        if self.most is None:
+            return f"{value:.3g}"
+        return f"{100 * value / self.most:.1f} %"
+
 
 def plain(code: str) -> str:
     """Return a code as words, for codes that have no label."""

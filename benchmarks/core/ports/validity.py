@@ -103,7 +103,8 @@ class Validity:
     is the one thing that a blind policy may know of a task. ``kinds`` says what such a kind is.
 
     ``bracket`` has opposite assumptions of scripts, where one may decide the order of agents.
-    ``forms`` are ways of writing that leave the content of a reply as it is.
+    ``forms`` are ways of writing that leave the content of a reply as it is. ``version`` changes
+    with what is played, so that datasets are certified anew.
     """
 
     reference: Variant
@@ -116,3 +117,4 @@ class Validity:
     bracket: Bracket | None = None
     forms: tuple[Form, ...] = FORMS
     usable: Callable[[Outcome], bool] | None = None
+    version: str = "1"
