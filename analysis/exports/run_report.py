@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.filters import Filters
 from analysis.filters.datasets import in_words_of, with_dimensions
-from analysis.filters.selection import Selection, narrow
+from analysis.filters.selection import Selection, narrow, with_certificate
 from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.reports.content import (
     Cell,
@@ -192,6 +192,7 @@ def select_run(run: Run, page: AnalysisPage, seen: Visibility) -> Selection:
     narrowed = narrow(filters, [run], [], one_each=True)
     system = run.dataset.system
     selection = in_words_of(with_dimensions(narrowed, system), system)
+    selection = with_certificate(selection, run.dataset)
     return replace(
         selection,
         dataset=run.dataset,

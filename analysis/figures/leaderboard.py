@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from analysis.figures.layout.elements import (
     FigurePanel,
@@ -19,24 +19,31 @@ from analysis.figures.layout.elements import (
 from analysis.figures.layout.theme import Figure, Style, make_figure, styles_for
 from analysis.stats.results import Estimate
 
+RowGroup = Literal["run here", "blind", "published"]
+SYMBOLS: Mapping[RowGroup, str] = {
+    "run here": "circle",
+    "blind": "diamond-open",
+    "published": "circle-open",
+}
+
 
 @dataclass(frozen=True)
 class LeaderboardRow:
     """One row: one or two measures, and the address that its points lead to.
 
-    A published row gets an open mark and says so in its name.
+    Published rows and blind policies get marks of their own and say so in their names.
     """
 
     model: str
     first: Estimate
     second: Estimate | None = None
-    published: bool = False
+    group: RowGroup = "run here"
     url: str | None = None
 
     @property
     def name(self) -> str:
         """The name on the axis: a model may stand there twice, run here and published."""
-        return f"{self.model} (published)" if self.published else self.model
+        return self.model if self.group == "run here" else f"{self.model} ({self.group})"
 
 
 @dataclass(frozen=True)
@@ -67,15 +74,16 @@ def leaderboard_figure(
     looks = styles_for([row.model for row in rows], styles)
     names = [label(row.name) for row in rows]
     panels = Panels(len(axes), 2, [axis.title for axis in axes])
-    both = len({row.published for row in rows}) > 1
+    several = len({row.group for row in rows}) > 1
     traces: list[Trace] = []
     for i, (axis, attribute) in enumerate(zip(axes, ("first", "second"), strict=False)):
         y = {**categories(names, downwards=True), "showticklabels": i == 0}
         panel = panels.axes(i, axis.settings, y)
-        for published in (False, True):
-            chosen = [row for row in rows if row.published is published]
+        for group in SYMBOLS:
+            chosen = [row for row in rows if row.group == group]
             if chosen:
-                traces += _marks(chosen, attribute, axis.unit, looks, panel, legend=both and i == 0)
+                legend = several and i == 0
+                traces += _marks(chosen, attribute, axis.unit, looks, panel, legend=legend)
         estimates = _estimates(rows, attribute)
         panels.layout["annotations"] += undefined_marks(
             names, estimates, 0, "x", xanchor="left", xref=panel.x, yref=panel.y
@@ -97,9 +105,8 @@ def _marks(
     *,
     legend: bool,
 ) -> list[Trace]:
-    """Return intervals and points of rows that are all published, or all run here."""
-    published = rows[0].published
-    name = "published" if published else "run here"
+    """Return intervals and points of rows of one group."""
+    name = rows[0].group
     names = [label(row.name) for row in rows]
     colours = [looks[row.model].colour for row in rows]
     estimates = _estimates(rows, attribute)
@@ -109,7 +116,7 @@ def _marks(
             [place],
             [estimate],
             "x",
-            line={"color": colour, "dash": "dot" if published else "solid"},
+            line={"color": colour, "dash": "solid" if name == "run here" else "dot"},
             **shared,
         )
         for place, estimate, colour in zip(names, estimates, colours, strict=True)
@@ -117,9 +124,9 @@ def _marks(
     ]
     marker = {
         "color": colours,
-        "symbol": "circle-open" if published else "circle",
+        "symbol": SYMBOLS[name],
         "size": 9,
-        "line": {"width": 2 if published else 0},
+        "line": {"width": 0 if name == "run here" else 2},
     }
     marks = points(
         names,

@@ -8,12 +8,14 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 # Filters that every page has, and those that some pages add; the names are those in the URL.
-SHARED = ("dataset", "level", "condition", "experiment", "judging", "agents")
+SHARED = ("dataset", "level", "condition", "experiment", "judging", "agents", "tasks")
 LISTS = ("agents", "dimensions", "runs")
 # What is kept on the way from one page on agents to another.
 KEPT = (*SHARED, "runs")
 # In place of an experiment: all runs of the dataset, by whichever experiment.
 ALL_RUNS = "all"
+# In place of the tasks that their own reference solves: all tasks.
+ALL_TASKS = "all"
 LONGEST = 300
 
 
@@ -45,6 +47,7 @@ class Filters:
     runs: tuple[str, ...] = ()
     by: str = ""
     profile: str = ""
+    tasks: str = ""
 
     def only(self, names: Iterable[str]) -> "Filters":
         """Return these filters without all others."""

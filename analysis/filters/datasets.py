@@ -17,7 +17,7 @@ from analysis.filters import ALL_RUNS, Filters
 from analysis.filters.factors import choose_factor, condition_titles
 from analysis.filters.options import FilterOption
 from analysis.filters.runs import FINISHED, SHOWN, UNFINISHED, comparing, experiments_of, is_judged
-from analysis.filters.selection import Selection, narrow
+from analysis.filters.selection import Selection, narrow, with_certificate
 from benchmarks.core.registry import EXTERNAL, SYSTEMS, find_system, get_system
 from benchmarks.models import COUNTED, Dataset, Run
 from benchmarks.paging import as_id
@@ -88,6 +88,7 @@ def select_runs(
         factor=factor,
     )
     selection = in_words_of(with_dimensions(selection, dataset.system), dataset.system)
+    selection = with_certificate(selection, dataset)
     options = {
         "dataset": tuple(
             FilterOption(str(d.pk), str(d), number_of(d, "run_count")) for d in datasets

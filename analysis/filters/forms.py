@@ -32,6 +32,7 @@ LABELS = {
     "by": "By",
     "profile": "Agent",
     "mapped": "Map onto people",
+    "tasks": "Tasks",
     "simulated": "Simulated annotators",
     "unblinded": "Answers after unblinding",
 }

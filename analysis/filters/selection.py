@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from analysis.filters import ALL_RUNS, Filters
+from analysis.filters import ALL_RUNS, ALL_TASKS, Filters
 from analysis.filters.factors import model_of, rest_of, value_of, weights_of
 from analysis.filters.options import (
     FilterOption,
@@ -24,6 +24,7 @@ from analysis.filters.runs import (
 from annotation.models import Study
 from benchmarks.core.ports.comparisons import Factor
 from benchmarks.models import Dataset, Run, Trajectory
+from benchmarks.validity.selectors import Certificate, current_certificate
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class ChosenRun:
 
     ``value`` is what the factor that a page varies is for this run. Of its ``judgings`` one counts
     here, by default the run's ``primary`` one, and on pages that compare two, one is ``beside`` it.
+    ``left_out`` are tasks that no figure counts, because their own reference does not solve them.
     """
 
     pk: int
@@ -55,6 +57,7 @@ class ChosenRun:
     judgings: Sequence[RunJudging] = ()
     primary: int | None = None
     beside: RunJudging | None = None
+    left_out: frozenset[int] = frozenset()
 
     @property
     def has_players(self) -> bool:
@@ -101,7 +104,8 @@ class ChosenRun:
     def version(self) -> str:
         """Changes whenever anything that a page shows of the run may have changed."""
         judged = "/".join(one.version for one in (self.judged, self.beside) if one is not None)
-        return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{judged}"
+        without = f".{len(self.left_out)}" if self.left_out else ""
+        return f"{self.pk}.{self.data_version}.{self.status}.{self.done}.{judged}{without}"
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Selection:
     ``closed_tasks`` are tasks whose constraints they must not see. ``people`` are the studies whose
     answers a page about runs holds its judges against. ``compared`` counts the agents that the
     chosen data compare, those included that the filter by agents leaves out: families of tests
-    are fixed by it.
+    are fixed by it. ``certificate`` is that of the dataset's validity, where there is one.
     """
 
     filters: Filters
@@ -130,6 +134,7 @@ class Selection:
     closed: frozenset[int] = frozenset()
     closed_tasks: frozenset[int] = frozenset()
     compared: int = 0
+    certificate: Certificate | None = None
 
     @property
     def system(self) -> str:
@@ -260,6 +265,29 @@ def narrow(
         notes=tuple(notes),
         options=options,
         compared=compared,
+    )
+
+
+def with_certificate(selection: Selection, dataset: Dataset) -> Selection:
+    """Return the selection of a dataset's runs with its certificate of validity, if there is one.
+
+    Tasks that their own reference does not solve are left out, unless the address wants all.
+    """
+    certificate = current_certificate(dataset)
+    if certificate is None or not certificate.unusable():
+        filters = replace(selection.filters, tasks="")
+        return replace(selection, filters=filters, certificate=certificate)
+    every = selection.filters.tasks == ALL_TASKS
+    levels = {run.level for run in (*selection.runs, *selection.family)}
+    out = {level: frozenset() if every else certificate.unusable_tasks(level) for level in levels}
+    usable = FilterOption("", certificate.usable_words)
+    return replace(
+        selection,
+        filters=replace(selection.filters, tasks=ALL_TASKS if every else ""),
+        runs=tuple(replace(run, left_out=out[run.level]) for run in selection.runs),
+        family=tuple(replace(run, left_out=out[run.level]) for run in selection.family),
+        options={**selection.options, "tasks": (usable, FilterOption(ALL_TASKS, "All tasks"))},
+        certificate=certificate,
     )
 
 

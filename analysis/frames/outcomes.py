@@ -41,11 +41,12 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     A metric that is undefined is missing, and its ``why`` says why; elsewhere that is empty. Where
     a role was handed over on the way, nobody's metrics can be told, so all of them are missing.
     Where a re-judging counts, metrics are what follows from it; trajectories that it left out
-    have none.
+    have none. Tasks that a run leaves out are not in the frame.
     """
     import pandas as pd
 
     labels = {run.pk: run.label for run in runs}
+    left_out = {run.pk: run.left_out for run in runs}
     rejudged = {run.pk: NOT_JUDGED.format(name=run.judging_name) for run in runs if run.rejudged_by}
     anew = rejudged_metrics(run.rejudged_by for run in runs)
     rows = Trajectory.objects.filter(run__in=list(labels), status=Trajectory.Status.DONE)
@@ -56,6 +57,8 @@ def outcome_frame(runs: Sequence[ChosenRun], metrics: Sequence[str]) -> "DataFra
     for run, pk, task, termination, values, undefined, role_changes in rows.order_by(
         "pk"
     ).values_list("run", "pk", "task", "termination", "metrics", "undefined", "role_changes"):
+        if task in left_out[run]:
+            continue
         if run in rejudged:
             values, undefined = anew.get(pk, ({}, dict.fromkeys(metrics, rejudged[run])))
         row = (run, labels[run], pk, task, termination)

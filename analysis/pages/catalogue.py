@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 # The shared filters that mean something for trajectories made elsewhere.
 IMPORTED_FILTERS = ("dataset", "agents")
-# Shared filters that are about runs.
-RUN_FILTERS = SHARED[1:]
+# Shared filters that choose runs.
+RUN_FILTERS = tuple(name for name in SHARED[1:] if name != "tasks")
 # What every page on people's answers has beside its own: whose answers count.
 PEOPLE_FILTERS = ("simulated", "unblinded")
 

@@ -43,6 +43,7 @@ def report_key(page: AnalysisPage, selection: Selection) -> str:
         page.key,
         selection.filters.query(),
         selection.study_version,
+        selection.certificate.row.digest if selection.certificate is not None else "",
         *(run.version for run in selection.runs),
         *(f"family {run.version}" for run in selection.family if run.pk not in shown),
         *selection.left_out,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from analysis.filters import ALL_TASKS
 from analysis.filters.runs import SHOWN
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.reports.addresses import trajectories
@@ -46,6 +47,7 @@ def selection_notices(selection: Selection) -> list[Notice]:
             "show each run's primary judging."
         )
         notices.append(Notice(text, "info"))
+    notices += _about_tasks(selection)
     open_runs = [run for run in selection.runs if not run.finished]
     if open_runs:
         names = [f"{run.label} ({run.done} of {run.total})" for run in open_runs]
@@ -73,6 +75,19 @@ def _unanswered(runs: Sequence[ChosenRun]) -> list[Notice]:
         f"A player sent no reply in {len(silent):,} of {plural(len(ids), 'session')} counted here."
     )
     return [Notice(words, url=trajectories({"ids": ",".join(map(str, silent[:MOST_IDS]))}))]
+
+
+def _about_tasks(selection: Selection) -> list[Notice]:
+    """Return how many tasks count, where their own reference does not solve some of them."""
+    certificate = selection.certificate
+    if certificate is None or not (unusable := len(certificate.unusable())):
+        return []
+    them = f"{unusable:,} that {certificate.reference['title'].lower()} does not solve"
+    if selection.filters.tasks == ALL_TASKS:
+        text = f"All tasks are counted, also {them}; only {certificate.usable_words}."
+    else:
+        text = f"{certificate.usable_words}; {them} are left out. Under Tasks, all can be counted."
+    return [Notice(text, "info")]
 
 
 def how_runs(selection: Selection) -> list[str]:

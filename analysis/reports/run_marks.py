@@ -20,6 +20,7 @@ LABEL_WORDS = {
     ),
     "human": Badge("person", "", "A person takes this part."),
 }
+BLIND_BADGE = Badge("blind", "aside", "A policy that does not read its task: a baseline, no agent.")
 PUBLISHED_BADGE = Badge("published", "", "A figure from the paper, not from a run here.")
 
 

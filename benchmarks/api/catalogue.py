@@ -13,6 +13,7 @@ from benchmarks.api.requests import AgentRef, DatasetRef, Paged, PageOut, one_pa
 from benchmarks.core.registry import SYSTEMS, get_system
 from benchmarks.datasets import selectors as datasets
 from benchmarks.models import Agent, Dataset, Task
+from benchmarks.validity.selectors import current_certificate
 
 
 class RoleOut(Schema):
@@ -80,6 +81,10 @@ class DatasetDetail(DatasetOut):
     """A dataset with its levels, from easy to hard."""
 
     levels: list[LevelSizeOut]
+    validity: dict[str, Any] | None = Field(
+        description="The certificate of validity: usable tasks, those left out with the reason, and "
+        "what blind policies score; null where there is none."
+    )
 
 
 class TaskQuery(Paged):
@@ -224,6 +229,7 @@ def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
     """Return one dataset with its levels."""
     found = fetch(request, datasets.datasets(visibility(request)), pk=dataset_id)
     sizes = datasets.level_sizes(found)
+    certificate = current_certificate(found)
     return {
         **_dataset(found),
         "levels": [
@@ -234,6 +240,7 @@ def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
             }
             for row in sizes.rows
         ],
+        "validity": certificate.summary() if certificate is not None else None,
     }
 
 

@@ -165,6 +165,13 @@ class MetricOut(Schema):
     excluded: dict[str, int]
 
 
+class UsableOut(Schema):
+    """How many tasks their own reference solves, of those that were checked."""
+
+    usable: int
+    checked: int
+
+
 class MetricsOut(Schema):
     """The metrics of a run as its system has them, over the trajectories that ended."""
 
@@ -175,6 +182,14 @@ class MetricsOut(Schema):
     status: dict[str, int] = Field(description="Trajectories by status.")
     terminations: dict[str, int] = Field(description="Trajectories by ending.")
     metrics: dict[str, MetricOut]
+    left_out: int = Field(
+        description="Ended trajectories that nothing here counts, because the reference of their "
+        "task does not solve it."
+    )
+    usable: UsableOut | None = Field(
+        description="Tasks of the run's level that their reference solves; null without a "
+        "certificate of validity."
+    )
     details: dict[str, Any] = Field(description="What only this system computes.")
 
 
@@ -336,12 +351,15 @@ def cancel_one_run(request: HttpRequest, run_id: int) -> dict[str, Any]:
 
 
 @router.get("/runs/{int:run_id}/metrics", response={200: MetricsOut, **refusals(404)})
-def get_run_metrics(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    """Return the metrics of a run, with what is left out of each and why."""
+def get_run_metrics(request: HttpRequest, run_id: int, every_task: bool = False) -> dict[str, Any]:
+    """Return the metrics of a run, with what is left out of each and why.
+
+    With `every_task`, tasks count that their own reference does not solve.
+    """
     found = fetch_run(request, run_id)
     if found.dataset.system not in (*SYSTEMS, EXTERNAL):
         raise ApiError(422, f"The system {found.dataset.system} is not known here any more.")
-    found_metrics = runs.run_metrics(found)
+    found_metrics = runs.run_metrics(found, every_task=every_task)
     details = {name: value for name, value in found_metrics.items() if name not in _SHARED}
     return {**found_metrics, "details": details}
 

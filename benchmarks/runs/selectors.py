@@ -29,6 +29,7 @@ from benchmarks.judging.selectors import outcomes_by
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.roles.selectors import system_of
+from benchmarks.validity.selectors import Certificate, current_certificate
 
 
 @dataclass(frozen=True)
@@ -101,12 +102,21 @@ STUCK: Mapping[str, str] = {
 }
 
 
-def run_metrics(run: Run) -> dict[str, Any]:
+def run_metrics(run: Run, *, every_task: bool = False) -> dict[str, Any]:
     """Return a run's metrics under its primary judging, and count what each leaves out by reason:
     undefined values, and trajectories that failed or wait for a decision.
+
+    Without ``every_task`` trajectories are left out on tasks that their own reference does not
+    solve, by the dataset's certificate; ``left_out`` counts them.
     """
     summarise = find_system(run.dataset.system).summarise
-    rows = list(run.trajectories.filter(status=Trajectory.Status.DONE).order_by("pk"))
+    ended = run.trajectories.filter(status=Trajectory.Status.DONE)
+    certificate = current_certificate(run.dataset)
+    unusable = certificate.unusable_tasks(run.level) if certificate is not None else frozenset()
+    rows = list(ended.order_by("pk"))
+    left_out = sum(row.task_id in unusable for row in rows)
+    if not every_task:
+        rows = [row for row in rows if row.task_id not in unusable]
     counts = dict(run.trajectories.values_list("status").annotate(n=Count("pk")).order_by("status"))
     summary = summarise(outcomes_by(run, rows))
     stuck = {why: counts[status] for status, why in STUCK.items() if status in counts}
@@ -122,8 +132,18 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "judging": run.primary_judging.name if run.primary_judging else None,
         "status": counts,
+        "left_out": left_out if not every_task else 0,
+        "usable": _usable(certificate, run.level),
         **summary,
     }
+
+
+def _usable(certificate: Certificate | None, level: str) -> dict[str, int] | None:
+    """Return how many tasks of a level are usable, of those checked; None without a certificate."""
+    if certificate is None:
+        return None
+    usable, checked = certificate.usable_at(level)
+    return {"usable": usable, "checked": checked}
 
 
 def run_list(chosen: Mapping[str, Any]) -> QuerySet[Run]:
@@ -373,11 +393,11 @@ def run_size(dataset: Dataset, levels: Sequence[str], tasks: Sequence[str]) -> i
     return found.count()
 
 
-def ended_metrics(run: Run) -> dict[str, Any] | None:
+def ended_metrics(run: Run, *, every_task: bool = False) -> dict[str, Any] | None:
     """Return a run's metrics, or None if its system is unknown or no trajectory has ended."""
     if run.dataset.system != EXTERNAL and system_of(run.dataset.system) is None:
         return None
-    metrics = run_metrics(run)
+    metrics = run_metrics(run, every_task=every_task)
     return metrics if metrics["trajectories"] else None
 
 

@@ -119,12 +119,13 @@ def _runs() -> Any:
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     found = fetch(request, _runs(), pk=run_id)
     part = "benchmarks/runs/_run_report.html"
+    every_task = request.GET.get("tasks") == "all"
     if wants_fragment(request):  # the run has ended while its page was open
         more = {"judgeable": is_judgeable(found), "may_start": request.user.has_perm(START)}
-        return render(request, part, {**_report(found), **more})
+        return render(request, part, {**_report(found, every_task=every_task), **more})
     context = {
         **_progress(request, found),
-        **_report(found),
+        **_report(found, every_task=every_task),
         "caution": run_caution(found),
         "roles": run_roles(found),
         "settings": _settings(found),
@@ -144,10 +145,10 @@ def _beside(request: HttpRequest, found: Run) -> int:
     return visibility(request).of(found.experiment.runs.all()).count() - 1
 
 
-def _report(found: Run) -> dict[str, Any]:
+def _report(found: Run, *, every_task: bool) -> dict[str, Any]:
     """Return the results of a run so far: metrics, endings, problems and first trajectories."""
     S = Trajectory.Status
-    metrics = runs.ended_metrics(found)
+    metrics = runs.ended_metrics(found, every_task=every_task)
     rows = trajectories.with_row_relations(trajectories.trajectory_list({"run": found.pk}))
     shown = rows.order_by("-pk")[: TRAJECTORIES + 1]
     listed = trajectories.trajectory_rows(shown)
@@ -159,6 +160,7 @@ def _report(found: Run) -> dict[str, Any]:
     return {
         "run": found,
         "metrics": metrics,
+        "every_task": every_task,
         "figures": figures,
         "undefined": runs.much_undefined(found.dataset.system, figures, metrics) if metrics else [],
         "unread": _unread(found),

@@ -1,6 +1,6 @@
 """Read certificates of validity: which tasks are usable, and what blind policies score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -114,6 +114,13 @@ class Certificate:
     def usable(self) -> int:
         return self.checked - len(self.unusable())
 
+    def usable_at(self, level: str | None) -> tuple[int, int]:
+        """Return how many units are usable, and how many were checked, at one level or at all."""
+        if level is None or level not in (levels := self.reference["levels"]):
+            return self.usable, self.checked
+        checked = int(levels[level])
+        return checked - len(self.unusable(level)), checked
+
     @property
     def unit(self) -> str:
         """What the reference plays: tasks, or profiles where tasks have levels."""
@@ -121,7 +128,7 @@ class Certificate:
         several = len({level for _, level, _ in self.content["units"]}) > 1
         return "profile" if leveled and several else "task"
 
-    def units(self, levels: Sequence[str] | None = None, *, every: bool = False) -> list[int]:
+    def units(self, levels: Collection[str] | None = None, *, every: bool = False) -> list[int]:
         """Return the places of the units that blind policies played, at some levels.
 
         Without ``every`` those are left out that are not usable.

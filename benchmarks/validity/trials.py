@@ -194,6 +194,7 @@ def _reference_row(trials: Trials) -> dict[str, Any]:
     return {
         **_about(validity.reference),
         "checked": len(tasks),
+        "levels": dict(Counter(map(level_of, tasks))),
         "without": len(trials.tasks) - len(tasks),
         "mean": mean(played.values(trials.measures[0])),
         "unsolved": unsolved,

@@ -167,9 +167,13 @@ class PlanJury(Transport):
 
         return _wait(look, f"run {run}", seconds, every)
 
-    def metrics(self, run: int) -> dict[str, Any]:
-        """Return the metrics of a run, with what is left out of each and why."""
-        return dict(self._get("/runs/{run_id}/metrics", run_id=run))
+    def metrics(self, run: int, *, every_task: bool = False) -> dict[str, Any]:
+        """Return the metrics of a run, with what is left out of each and why.
+
+        With ``every_task``, tasks count that their own reference does not solve.
+        """
+        query = {"every_task": True} if every_task else {}
+        return dict(self._get("/runs/{run_id}/metrics", query, run_id=run))
 
     def export_run(self, run: int, target: str | Path, *, format: str = "openai-chat") -> Path:
         """Write a run to a file: ``openai-chat``, ``atif``, ``huggingface`` or ``inspect``."""

@@ -131,6 +131,8 @@ benchmarks:dataset_list           GET  login    403      403      403      403  
 benchmarks:dataset_import         GET  login    403      403      403      403      403      403      403      ok       ok
 benchmarks:dataset_import         POST login    403      403      403      403      403      403      403      422      422
 benchmarks:dataset                GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:dataset_validity       GET  login    403      403      403      403      403      403      ok       403      ok
+benchmarks:dataset_validity       POST login    403      403      403      403      403      403      403      moved    moved
 benchmarks:dataset_delete         GET  login    403      403      403      403      403      403      403      403      ok
 benchmarks:dataset_delete         POST login    403      403      403      403      403      403      403      403      moved
 benchmarks:task                   GET  login    403      403      403      403      403      403      ok       403      ok

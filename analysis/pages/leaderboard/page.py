@@ -1,11 +1,12 @@
 """The leaderboard ranks agents by the headline measures of a system, beside published rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.figures.layout.theme import Figure
 from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_figure
+from analysis.filters import ALL_TASKS
 from analysis.filters.selection import ChosenRun, Selection
 from analysis.frames.outcomes import outcome_frame
 from analysis.frames.sizes import pool_sizes
@@ -20,6 +21,7 @@ from analysis.pages.declaration import (
     text_of,
 )
 from analysis.pages.empty import why_no_runs
+from analysis.pages.leaderboard.results import Correlation, LeaderboardData, LeaderboardResult
 from analysis.pages.leaderboard.rows import (
     ACCURATE,
     BOTH,
@@ -27,12 +29,10 @@ from analysis.pages.leaderboard.rows import (
     EXHAUSTED,
     VALID,
     AgentResult,
-    is_recorded,
-    over_pairs,
+    blind_rows,
     published_rows,
     ranked,
     row_of,
-    second_value,
 )
 from analysis.pages.links import Link
 from analysis.reports import addresses, figure_specs, run_marks, system_facts
@@ -42,226 +42,22 @@ from analysis.reports.content import (
     count_cell,
     estimate_cell,
     estimate_column,
-    exclusions,
     number_cell,
     number_column,
     text_cell,
     text_column,
 )
-from analysis.reports.formatting import Unit, counted, ends, unit_of, unit_of_differences
-from analysis.stats.comparison.extremes import Extreme, compared_models, find_extreme
+from analysis.reports.formatting import counted, ends, unit_of
+from analysis.stats.comparison.extremes import compared_models, find_extreme
 from analysis.stats.comparison.model_comparisons import (
     ModelComparisons,
     PairwiseRank,
     compare_models,
 )
 from analysis.stats.rater_agreement.correlation import pearson
-from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
-from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
-from benchmarks.runs.selectors import STUCK
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-@dataclass(frozen=True)
-class LeaderboardData:
-    """The outcomes of trajectories, and what is known of the runs."""
-
-    runs: tuple[ChosenRun, ...]
-    frame: "DataFrame"
-    measures: Mapping[str, Measure]
-    shown: tuple[str, ...]
-    headline: tuple[str, ...]
-    titles: Mapping[str, str]
-    pools: Mapping[int, float]
-    system: str
-    among: int
-    with_published: bool
-
-    @property
-    def main(self) -> Measure:
-        """The measure that decides ranks."""
-        return self.measures[self.headline[0]]
-
-    @property
-    def second(self) -> Measure | None:
-        """The measure beside it."""
-        return self.measures[self.headline[1]] if len(self.headline) > 1 else None
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """The correlation of the first measure with another across agents, here and in the paper."""
-
-    title: str
-    measure: Measure
-    here: Estimate
-    published: float
-    reference: PaperStatements
-
-
-@dataclass(frozen=True)
-class LeaderboardResult:
-    """The agents from best to worst, the published rows, and whether the first leads."""
-
-    data: LeaderboardData
-    rows: tuple[AgentResult, ...]
-    published: tuple[AgentResult, ...]
-    pairs: int
-    extreme: Extreme
-    ranks: Mapping[str, PairwiseRank]
-
-    @property
-    def every_row(self) -> list[AgentResult]:
-        return [*self.rows, *self.published]
-
-    @property
-    def defined(self) -> list[AgentResult]:
-        """The agents whose first measure is defined."""
-        return [row for row in self.rows if row.main.value is not None]
-
-    @property
-    def placed(self) -> list[AgentResult]:
-        """The agents that have a rank."""
-        return [row for row in self.defined if row.rank is not None]
-
-    @property
-    def first(self) -> AgentResult | None:
-        return next(iter(self.placed or self.defined), None)
-
-    @property
-    def lowest(self) -> AgentResult:
-        return min(self.defined, key=lambda row: row.main.value or 0)
-
-    @property
-    def highest(self) -> AgentResult:
-        return max(self.defined, key=lambda row: row.main.value or 0)
-
-    @property
-    def stuck(self) -> Mapping[str, int]:
-        """The number of trajectories of each agent that were played and have no outcome."""
-        counts = {row.label: row.run.counts for row in self.rows if row.run is not None}
-        found = {label: sum(n.get(status, 0) for status in STUCK) for label, n in counts.items()}
-        return {label: n for label, n in found.items() if n}
-
-    @property
-    def why_unranked(self) -> str:
-        return (self.first.no_rank if self.first is not None else "") or self.rows[-1].no_rank
-
-    @property
-    def leaders(self) -> Sequence[str]:
-        """The agents with the highest value; whether they lead, ``extreme`` says."""
-        return self.extreme.names
-
-    @property
-    def leaders_differ_in_n(self) -> bool:
-        return len({row.main.n for row in self.placed if row.rank == 1}) > 1
-
-    @property
-    def unit(self) -> Unit:
-        return unit_of(self.data.main)
-
-    @property
-    def points(self) -> Unit:
-        """The unit of differences of the first measure."""
-        return unit_of_differences(self.data.main)
-
-    @property
-    def second_unit(self) -> Unit:
-        return unit_of(self.data.second) if self.data.second is not None else "number"
-
-    @property
-    def sign(self) -> str:
-        """The sign after a value of the first measure that is stored in percent."""
-        return " %" if self.data.main.kind == "percent" else ""
-
-    @property
-    def by_task(self) -> bool:
-        """Return whether intervals are by task, because tasks were tried several times."""
-        return any(row.main.interval is not None and row.main.interval.unit for row in self.rows)
-
-    @property
-    def over_pairs(self) -> str:
-        return over_pairs(self.pairs)
-
-    @property
-    def why_undefined(self) -> str:
-        """The reason why the first measure is undefined for all rows."""
-        reasons = exclusions([row.main for row in self.rows])
-        return max(reasons, key=lambda reason: reasons[reason], default="nothing was scored")
-
-    @property
-    def by_dryness(self) -> list[tuple[int, AgentResult]]:
-        """The share of trajectories of each agent whose pool ran dry, where all are recorded and
-        any did.
-        """
-        dry = [(row.endings.get(EXHAUSTED, 0), row) for row in self.rows if is_recorded(row)]
-        if len(dry) < len(self.rows) or not any(count for count, _ in dry):
-            return []
-        return sorted(dry, key=lambda pair: pair[0])
-
-    @property
-    def by_second(self) -> list[AgentResult]:
-        """The agents whose second measure is defined, the lowest first."""
-        known = [row for row in self.rows if row.second is not None]
-        return sorted(
-            (row for row in known if row.second and row.second.value is not None),
-            key=second_value,
-        )
-
-    @property
-    def recorded(self) -> list[AgentResult]:
-        return [row for row in self.rows if is_recorded(row)]
-
-    @property
-    def pooled(self) -> bool:
-        """Return whether a recorded agent draws from a pool of answers."""
-        return any(row.pool is not None for row in self.recorded)
-
-    @property
-    def has_valid(self) -> bool:
-        return VALID in self.data.headline
-
-    @property
-    def ran_dry(self) -> int:
-        return sum(row.endings.get(EXHAUSTED, 0) for row in self.recorded)
-
-    @property
-    def made_otherwise(self) -> list[AgentResult]:
-        """The agents without a rank because they were made or judged otherwise."""
-        return [row for row in self.rows if row.no_rank.startswith("made or judged")]
-
-    @property
-    def made_otherwise_names(self) -> list[str]:
-        return [row.label for row in self.made_otherwise]
-
-    @property
-    def judged(self) -> bool:
-        """Return whether judges have a part in the system."""
-        return bool(system_facts.judge_roles(self.data.system))
-
-    @property
-    def rates(self) -> list[str]:
-        return [one.title for one in self._shown if one.kind == "rate"]
-
-    @property
-    def means(self) -> list[str]:
-        return [one.title for one in self._shown if one.kind != "rate"]
-
-    @property
-    def headline_titles(self) -> list[str]:
-        return [self.data.measures[name].title for name in self.data.headline]
-
-    @property
-    def left_out(self) -> Mapping[str, int]:
-        return exclusions([row.main for row in self.rows])
-
-    @property
-    def _shown(self) -> list[Measure]:
-        return [self.data.measures[name] for name in self.data.shown]
+from benchmarks.validity.selectors import Certificate
 
 
 def load(selection: Selection) -> LeaderboardData | NothingToShow:
@@ -281,6 +77,8 @@ def load(selection: Selection) -> LeaderboardData | NothingToShow:
         selection.system,
         selection.agents_here,
         selection.filters.published != "hide",
+        selection.certificate,
+        selection.filters.tasks == ALL_TASKS,
     )
 
 
@@ -304,7 +102,15 @@ def compute(data: LeaderboardData) -> LeaderboardResult:
     found = compare_placed(data, placed)
     extreme = find_extreme({row.label: row.main.value for row in placed}, compared_models(found))
     ranks = {rank.model: rank for rank in found.ranks} if len(placed) > 1 else {}
-    return LeaderboardResult(data, tuple(rows), tuple(published), pairs, extreme, ranks)
+    blind = []
+    if data.certificate is not None:
+        levels = {run.level for run in data.runs}
+        blind = blind_rows(
+            data.certificate, levels, data.measures, data.headline, every=data.every_task
+        )
+    return LeaderboardResult(
+        data, tuple(rows), tuple(blind), tuple(published), pairs, extreme, ranks
+    )
 
 
 def compare_placed(data: LeaderboardData, placed: Sequence[AgentResult]) -> ModelComparisons:
@@ -329,7 +135,7 @@ def draw_board(result: LeaderboardResult, url: UrlOf) -> Figure:
             row.label,
             row.main,
             row.second,
-            row.run is None,
+            "blind" if row.blind else "published" if row.run is None else "run here",
             url(Link(runs=(row.run.pk,))) if row.run is not None else None,
         )
         for row in rows
@@ -413,6 +219,8 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
                 _ran_dry,
             ),
         ]
+    if data.certificate is not None:
+        columns.append(_usable_column(data.certificate))
     columns.append(
         ColumnOf(
             Column("Left out", ("left out",), help=f"Trajectories without {main.title}, by reason"),
@@ -433,8 +241,28 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
     return columns
 
 
+def _usable_column(certificate: Certificate) -> ColumnOf[AgentResult]:
+    """Give how many tasks of the level their own reference solves: 185 of 200."""
+
+    def cell(row: AgentResult) -> Cell:
+        if row.run is None and not row.blind:
+            return Cell(data=(None, None), reason=row.no_rank)
+        usable, checked = certificate.usable_at(row.run.level if row.run is not None else None)
+        return Cell(f"{usable:,} of {checked:,}", (usable, checked))
+
+    return ColumnOf(
+        Column(
+            "Usable",
+            ("usable", "checked"),
+            help="Tasks that their own reference solves, of those checked; the others are left out",
+        ),
+        cell,
+        lambda _: None,
+    )
+
+
 def _agent(row: AgentResult) -> Cell:
-    return run_marks.agent_cell(row.run) if row.run is not None else _published_cell(row)
+    return run_marks.agent_cell(row.run) if row.run is not None else _cell_without_run(row)
 
 
 def _rank(row: AgentResult, found: PairwiseRank | None) -> Cell:
@@ -473,7 +301,7 @@ def _measure_column(name: str, measure: Measure) -> ColumnOf[AgentResult]:
 
 def _ran_dry(row: AgentResult) -> Cell:
     dry = row.endings.get(EXHAUSTED) if row.run is None else row.endings.get(EXHAUSTED, 0)
-    return count_cell(dry, reason="published", url=_link(row, end=EXHAUSTED) if dry else "")
+    return count_cell(dry, reason=row.no_rank, url=_link(row, end=EXHAUSTED) if dry else "")
 
 
 def _link(row: AgentResult, **more: str) -> str:
@@ -504,12 +332,11 @@ def _beside(row: AgentResult, best: ChosenRun | None) -> Link | None:
     return Link(url=addresses.side_by_side(best, row.run, row.headline[0]))
 
 
-def _published_cell(row: AgentResult) -> Cell:
-    return Cell(
-        row.label,
-        (row.label, "published", row.source),
-        badges=(replace(run_marks.PUBLISHED_BADGE, why=row.source),),
+def _cell_without_run(row: AgentResult) -> Cell:
+    kind, badge = (
+        ("blind", run_marks.BLIND_BADGE) if row.blind else ("published", run_marks.PUBLISHED_BADGE)
     )
+    return Cell(row.label, (row.label, kind, row.source), badges=(replace(badge, why=row.source),))
 
 
 def _left_out(row: AgentResult, excluded: Mapping[str, int]) -> Cell:
@@ -524,7 +351,7 @@ def _left_out(row: AgentResult, excluded: Mapping[str, int]) -> Cell:
 
 def _differ(row: AgentResult) -> Cell:
     return count_cell(
-        row.differ, reason="not published" if row.run is None else "not recorded for these runs"
+        row.differ, reason=row.no_rank if row.run is None else "not recorded for these runs"
     )
 
 

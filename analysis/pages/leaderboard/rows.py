@@ -1,7 +1,7 @@
 """The rows of the leaderboard: every agent's estimates, the published ones, and their order."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,18 @@ from analysis.reports.published import published_estimate
 from analysis.stats.comparison import paired
 from analysis.stats.comparison.ranks import rank_order
 from analysis.stats.descriptive.proportions import Method, share
+from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import get_system
+from benchmarks.validity.selectors import BlindPolicy, Certificate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 ACCURATE, VALID = "accurate", "valid"
+BLIND = "a blind policy, which does not read its task"
+NOT_CERTIFIED = "not part of the certificate of validity"
 A_MEAN = "a mean, no share"
 TRIED_AGAIN = "tasks were tried several times; Wald’s interval takes each trajectory as independent"
 UNDEFINED = "what agents are ranked by is undefined"
@@ -37,7 +41,7 @@ MADE_ELSEWHERE = "recorded answers: made elsewhere, under settings that are not 
 
 @dataclass(frozen=True)
 class AgentResult:
-    """One agent, or one published model: its estimates by metric.
+    """One agent, one blind policy, or one published model: its estimates by metric.
 
     ``headline`` names the measures that agents are ranked by; ``wald`` is the first of them with
     Wald's interval, undefined where it is no share of trajectories.
@@ -54,6 +58,7 @@ class AgentResult:
     pool: float | None = None
     rank: int | None = None
     no_rank: str = ""
+    blind: bool = False
 
     @property
     def main(self) -> Estimate:
@@ -140,6 +145,59 @@ def published_rows(
             AgentResult(model, headline, estimates, wald, source=source, no_rank="published")
         )
     return sorted(rows, key=lambda row: -(row.main.value or 0))
+
+
+def blind_rows(
+    certificate: Certificate,
+    levels: Collection[str],
+    measures: Mapping[str, Measure],
+    headline: Sequence[str],
+    *,
+    every: bool,
+) -> list[AgentResult]:
+    """Return the blind policies of a certificate at some levels, the best first.
+
+    Without ``every`` they are counted on usable tasks alone.
+    """
+    places = certificate.units(levels, every=every)
+    rows = []
+    for policy in certificate.policies:
+        values = {name: [scores[at] for at in places] for name, scores in policy.values.items()}
+        estimates = {
+            name: _blind_estimate(policy, values[name], measure)
+            if name in values
+            else Estimate.without_value(NOT_CERTIFIED)
+            for name, measure in measures.items()
+        }
+        main, wald = headline[0], Estimate.without_value(A_MEAN)
+        known = [value for value in values[main] if value is not None]
+        if measures[main].kind == "rate" and known:
+            wald = share(int(sum(known)), len(known), method="wald")
+        rows.append(
+            AgentResult(
+                policy.title, headline, estimates, wald, source=policy.help, no_rank=BLIND,
+                blind=True,
+            )
+        )  # fmt: skip
+    return sorted(rows, key=lambda row: -(row.main.value or 0))
+
+
+def _blind_estimate(
+    policy: BlindPolicy, values: Sequence[float | None], measure: Measure
+) -> Estimate:
+    known = [value for value in values if value is not None]
+    missing = len(values) - len(known)
+    why = next(iter(policy.undefined), "not recorded")
+    excluded = {why: missing} if missing else {}
+    if not known:
+        return Estimate.without_value(why, excluded=excluded)
+    return measure_mean(
+        known,
+        list(range(len(known))),
+        rate=measure.kind == "rate",
+        scale=(0, measure.most),
+        excluded=excluded,
+    )
 
 
 def signature(run: ChosenRun) -> tuple[str, ...]:

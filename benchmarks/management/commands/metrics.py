@@ -15,6 +15,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", type=int, help="number of the run")
+        parser.add_argument(
+            "--every-task", action="store_true",
+            help="count tasks, too, that their own reference does not solve",
+        )  # fmt: skip
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -25,7 +29,7 @@ class Command(BaseCommand):
         except Run.DoesNotExist:
             known = ", ".join(map(str, Run.objects.values_list("pk", flat=True)[:20])) or "none"
             raise CommandError(f"there is no run {options['run']}; newest runs: {known}") from None
-        metrics = run_metrics(run)
+        metrics = run_metrics(run, every_task=options["every_task"])
         if options["as_json"]:
             self.stdout.write(json.dumps(metrics, indent=2, ensure_ascii=False))
             return
@@ -33,6 +37,12 @@ class Command(BaseCommand):
             f"run {run.pk}: {run.agent} on {run.dataset}, level {run.level or '–'}, "
             f"{run.condition}; {metrics['trajectories']} trajectories"
         )
+        if metrics["usable"] is not None:
+            usable, checked = metrics["usable"]["usable"], metrics["usable"]["checked"]
+            out = f"; {metrics['left_out']} trajectories on others left out"
+            self.stdout.write(
+                f"  {usable} of {checked} tasks usable{out * bool(metrics['left_out'])}"
+            )
         for name, metric in metrics["metrics"].items():
             value = "–" if metric["value"] is None else f"{metric['value']:.3f}"
             left_out = sum(metric["excluded"].values())

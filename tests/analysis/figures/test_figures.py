@@ -49,14 +49,17 @@ def dashes(figure: Figure) -> list[str]:
 
 def test_leaderboard_marks_published_rows() -> None:
     figure = leaderboard_figure(ROWS, AXES)
-    here, published, *_ = marks(figure)
-    assert here["name"] == "run here" and published["name"] == "published"
-    assert here["marker"]["symbol"] != published["marker"]["symbol"]
+    here, blind, published, *_ = marks(figure)
+    assert [one["name"] for one in (here, blind, published)] == ["run here", "blind", "published"]
+    assert len({one["marker"]["symbol"] for one in (here, blind, published)}) == 3
+    assert blind["y"] == ["random (blind)"]
     assert here["x"] == [0.75, None] and here["y"] == ["alpha", SAFE]
     assert published["x"] == [0.7] and published["y"] == ["alpha (published)"]
     # One model, one hue, run here or published.
     assert here["marker"]["color"][0] == published["marker"]["color"][0]
-    assert figure["layout"]["yaxis"]["categoryarray"] == ["alpha", "alpha (published)", SAFE]
+    assert figure["layout"]["yaxis"]["categoryarray"] == [
+        "alpha", "alpha (published)", "random (blind)", SAFE,
+    ]  # fmt: skip
 
 
 def test_leaderboard_draws_the_intervals_of_the_results() -> None:
@@ -66,7 +69,7 @@ def test_leaderboard_draws_the_intervals_of_the_results() -> None:
     assert intervals(figure)[0]["x"] == [first.low, first.high, None]
     assert intervals(figure)[0]["y"][:2] == ["alpha", "alpha"]
     # Two values have none: one undefined, one from a single trajectory.
-    assert len(intervals(figure)) == 4
+    assert len(intervals(figure)) == 6
     assert dashes(figure) == [NOTHING.undefined]
 
 
