@@ -82,8 +82,8 @@ class DatasetDetail(DatasetOut):
 
     levels: list[LevelSizeOut]
     validity: dict[str, Any] | None = Field(
-        description="The certificate of validity: usable tasks, those left out with the reason, and "
-        "what blind policies score; null where there is none."
+        description="The certificate of validity: usable tasks, those left out with the reason, "
+        "and what blind policies score; null where there is none."
     )
 
 

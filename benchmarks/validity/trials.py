@@ -11,7 +11,7 @@ from benchmarks.core.answerers import Answer, Answerer, Cast, Scripted
 from benchmarks.core.digests import derive_seed
 from benchmarks.core.driver import Driver, Finished
 from benchmarks.core.log import MemoryLog
-from benchmarks.core.ports.validity import Bracket, Form, Variant
+from benchmarks.core.ports.validity import AssumptionPair, Form, Variant
 from benchmarks.core.system import System, read_settings
 from benchmarks.core.types import Ask, Json, Outcome, Task
 
@@ -143,7 +143,7 @@ class Trials:
         most = {kind: names.most_common(1)[0][0] for kind, names in titles.items()}
         return Played(variant, outcomes), most
 
-    def rankings(self, bracket: Bracket) -> list[list[float | None]]:
+    def rankings(self, bracket: AssumptionPair) -> list[list[float | None]]:
         """Return the mean of the first measure of each contender under both assumptions."""
         return [
             [
@@ -224,7 +224,7 @@ def _policy_row(trials: Trials, played: Played) -> dict[str, Any]:
     }
 
 
-def _bracket_row(trials: Trials, bracket: Bracket) -> dict[str, Any]:
+def _bracket_row(trials: Trials, bracket: AssumptionPair) -> dict[str, Any]:
     means = trials.rankings(bracket)
     contenders = [contender.title for contender in bracket.contenders]
     return {

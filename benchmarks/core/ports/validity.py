@@ -35,7 +35,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Bracket:
+class AssumptionPair:
     """Two opposite assumptions under which the same contenders are ranked.
 
     ``about`` says in a sentence what is assumed. A pair of contenders whose order differs between
@@ -114,7 +114,7 @@ class Validity:
     constant_help: str = ""
     kind_of: Callable[[Task], str] = _one_kind
     kinds: str = ""
-    bracket: Bracket | None = None
+    bracket: AssumptionPair | None = None
     forms: tuple[Form, ...] = FORMS
     usable: Callable[[Outcome], bool] | None = None
     version: str = "1"

@@ -39,10 +39,9 @@ class Command(BaseCommand):
         )
         if metrics["usable"] is not None:
             usable, checked = metrics["usable"]["usable"], metrics["usable"]["checked"]
-            out = f"; {metrics['left_out']} trajectories on others left out"
-            self.stdout.write(
-                f"  {usable} of {checked} tasks usable{out * bool(metrics['left_out'])}"
-            )
+            self.stdout.write(f"  {usable} of {checked} tasks usable")
+        if metrics["left_out"]:
+            self.stdout.write(f"  {metrics['left_out']} trajectories on other tasks are left out")
         for name, metric in metrics["metrics"].items():
             value = "–" if metric["value"] is None else f"{metric['value']:.3f}"
             left_out = sum(metric["excluded"].values())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.ports.validity import Bracket, Validity, Variant, always
+from benchmarks.core.ports.validity import AssumptionPair, Validity, Variant, always
 from benchmarks.core.types import Task
 from benchmarks.systems.acpbench_hard.dataset import question_of
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, instance_of, show_atom
@@ -69,7 +69,7 @@ VALIDITY = Validity(
     constant_help="The answer that scores best on the other questions of the same task.",
     kind_of=lambda task: task.payload["task"],
     kinds="Task",
-    bracket=Bracket(
+    bracket=AssumptionPair(
         "The score is read as in the reference, or as its authors meant it.",
         (
             Variant("reference", "Score of the reference", settings={"counts": REFERENCE}),

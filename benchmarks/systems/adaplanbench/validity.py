@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
 from benchmarks.core.plans import PoolPlan, combine, stages_of
-from benchmarks.core.ports.validity import FORMS, AgentOf, Bracket, Form, Validity, Variant, always
+from benchmarks.core.ports.validity import (
+    FORMS,
+    AgentOf,
+    AssumptionPair,
+    Form,
+    Validity,
+    Variant,
+    always,
+)
 from benchmarks.core.types import Ask, Task
 from benchmarks.systems.adaplanbench.scripted import SEVERITIES, TEMPERAMENTS
 
@@ -90,7 +98,7 @@ VALIDITY = Validity(
     ),
     constants=constants,
     constant_help="The place in the list of a task's own plans that scores best on other tasks.",
-    bracket=Bracket(
+    bracket=AssumptionPair(
         "All rubric judges are lenient, or all are strict.",
         (_judges("judge-lenient"), _judges("judge-strict")),
         tuple(

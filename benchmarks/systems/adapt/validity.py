@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchmarks.core.ports.validity import Bracket, Validity, Variant
+from benchmarks.core.ports.validity import AssumptionPair, Validity, Variant
 from benchmarks.core.types import Json, Outcome, Task
 from benchmarks.systems.adapt.blind import RECIPES, TITLES
 from benchmarks.systems.adapt.scripted import AGENT_POLICY
@@ -49,7 +49,7 @@ VALIDITY = Validity(
     constant_help="The recipe that scores best on the other tasks with the same dishes.",
     kind_of=lambda task: " and ".join(task.payload["expects"]),
     kinds="Dishes",
-    bracket=Bracket(
+    bracket=AssumptionPair(
         "The scripted cook makes slips often, or never.",
         (
             Variant("sure", "Without slips", parameters={"slip": 0.0}),

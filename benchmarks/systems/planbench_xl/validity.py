@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.ports.validity import AgentOf, Bracket, Validity, Variant
+from benchmarks.core.ports.validity import AgentOf, AssumptionPair, Validity, Variant
 from benchmarks.core.types import Ask, Task
 from benchmarks.systems.planbench_xl.environment.actions import ANSWER
 from benchmarks.systems.planbench_xl.scripted import GIVEN_UP, POLICIES, write
@@ -66,7 +66,7 @@ VALIDITY = Validity(
     constant_help="The answer that scores best on the other queries for that kind of value.",
     kind_of=lambda task: task.payload["target_datatype"],
     kinds="Kind of value",
-    bracket=Bracket(
+    bracket=AssumptionPair(
         "An answer holds the expected value anywhere, or as words of its own; an unreliable value "
         "spoils a right answer always, or only where no reliable tool returned the same.",
         (

@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmarks.core.answerers import Answer, Answerer, Scripted
-from benchmarks.core.ports.validity import Bracket, Validity, Variant, always
+from benchmarks.core.ports.comparisons import BracketSide
+from benchmarks.core.ports.validity import AssumptionPair, Validity, Variant, always
 from benchmarks.core.types import Ask, Task
+from benchmarks.systems.sda_planner.scripted import BRACKET
 from benchmarks.systems.sda_planner.settings import GLOBAL, LOCAL, SDA
 from benchmarks.systems.sda_planner.steps import Step, write_plan
 
@@ -37,6 +39,14 @@ def constants(tasks: Sequence[Task]) -> list[Variant]:
     ]
 
 
+FRESH, STUBBORN = BRACKET.sides
+
+
+def _side(side: BracketSide) -> Variant:
+    """Return the assumption of scripts that make the most mistakes."""
+    return Variant(side.name, side.title, side.help, agent=side.scripts[-1])
+
+
 VALIDITY = Validity(
     reference=Variant(
         "reference", "Demonstration", "The demonstration, step by step, without any correction.",
@@ -50,12 +60,9 @@ VALIDITY = Validity(
     constant_help="The demonstration that scores best on the other tasks of its type.",
     kind_of=lambda task: task.category,
     kinds="Task type",
-    bracket=Bracket(
-        "Where a plan fails, the script always sets it right, or never does.",
-        (
-            Variant("fixes", "Always set right", agent="errors-60", parameters={"fix": 1.0}),
-            Variant("never", "Never set right", agent="errors-60", parameters={"fix": 0.0}),
-        ),
+    bracket=AssumptionPair(
+        "Asked again, the script writes a plan anew, or repairs the one that failed.",
+        (_side(FRESH), _side(STUBBORN)),
         tuple(
             Variant(planner, title, settings={"planner": planner})
             for planner, title in ((SDA, "SDA-Planner"), (LOCAL, "Local"), (GLOBAL, "Global"))

@@ -12,6 +12,7 @@ from benchmarks.core.errors import UnreadableReply
 from benchmarks.core.ports.importer import Importer, TaskFile, TaskFormat
 from benchmarks.core.ports.labels import Ending, Labels, Measure
 from benchmarks.core.ports.people import Fields, People, ReplyForm
+from benchmarks.core.ports.validity import AssumptionPair, Validity, Variant, always
 from benchmarks.core.system import Dimension, Role, ScriptedPolicy, Setting, System
 from benchmarks.core.types import (
     Ask,
@@ -30,13 +31,16 @@ RIGHT, SPENT = "right", "spent"
 
 
 def read_numbers(paths: Sequence[Path], options: Mapping[str, Any]) -> TaskFile:
-    """Read a JSON list of numbers: each is a task."""
-    numbers = json.loads(paths[0].read_text())
-    return TaskFile([(_task(number), ()) for number in numbers], digest(numbers), paths[0].name)
+    """Read a JSON list of numbers, or of numbers with ids: each is a task."""
+    rows = json.loads(paths[0].read_text())
+    tasks = [
+        _task(row) if isinstance(row, int) else _task(row["number"], row["id"]) for row in rows
+    ]
+    return TaskFile([(task, ()) for task in tasks], digest(rows), paths[0].name)
 
 
-def _task(number: int) -> Task:
-    return Task(f"n{number}", "Which number do I think of?", "", {"number": number})
+def _task(number: int, id: str = "") -> Task:
+    return Task(id or f"n{number}", "Which number do I think of?", "", {"number": number})
 
 
 def parse_number(text: str, params: Mapping[str, Any]) -> int:
@@ -50,6 +54,17 @@ def parse_number(text: str, params: Mapping[str, Any]) -> int:
 def counting_up(task: Task, parameters: Json) -> Answerer:
     """Name 1, then 2, and so on."""
     return Scripted("counting-up", "1", lambda ask, seed: Answer(str(ask.context["turn"])))
+
+
+def constants(tasks: Sequence[Task]) -> list[Variant]:
+    """Return each number of these tasks, as what is always named."""
+    numbers = sorted({str(task.payload["number"]) for task in tasks})
+    return [Variant("constant", number, agent=always(number)) for number in numbers]
+
+
+def counting_back(task: Task, others: Sequence[Task]) -> Answerer:
+    """Name 9, then 8, and so on."""
+    return Scripted("counting-back", "1", lambda ask, seed: Answer(str(10 - ask.context["turn"])))
 
 
 def _show(context: Json, fields: Fields, errors: Mapping[str, str]) -> Mapping[str, Any]:
@@ -81,6 +96,25 @@ class Counting(System):
             "guesses": Measure("Guesses", "Mean number of guesses."),
         },
         verdicts={"accurate": "Right"},
+    )
+    validity = Validity(
+        reference=Variant("reference", "Counting up", "Names 1, then 2, and so on.", "counting-up"),
+        blind=(Variant("nothing", "Nothing", "Names nothing.", always("none")),),
+        constants=constants,
+        constant_help="The number that is right most often elsewhere.",
+        kind_of=lambda task: "small" if task.payload["number"] < 9 else "large",
+        kinds="Size",
+        bracket=AssumptionPair(
+            "There are few guesses, or many.",
+            (
+                Variant("few", "3 guesses", settings={"max_turns": 3}),
+                Variant("many", "9 guesses", settings={"max_turns": 9}),
+            ),
+            (
+                Variant("up", "Counting up", agent="counting-up"),
+                Variant("back", "Counting back", agent=counting_back),
+            ),
+        ),
     )
     people = People(
         reply_forms={"number": ReplyForm(_show, lambda context, fields: fields["number"])},
