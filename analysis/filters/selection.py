@@ -24,7 +24,7 @@ from analysis.filters.runs import (
 from annotation.models import Study
 from benchmarks.core.ports.comparisons import Factor
 from benchmarks.models import Dataset, Run, Trajectory
-from benchmarks.validity.selectors import Certificate, current_certificate
+from benchmarks.validity.selectors import CertifiedValidity, current_certificate
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Selection:
     closed: frozenset[int] = frozenset()
     closed_tasks: frozenset[int] = frozenset()
     compared: int = 0
-    certificate: Certificate | None = None
+    certificate: CertifiedValidity | None = None
 
     @property
     def system(self) -> str:

@@ -29,7 +29,7 @@ from benchmarks.judging.selectors import outcomes_by
 from benchmarks.mappers import core_outcome
 from benchmarks.models import Dataset, Profile, Run, Trajectory
 from benchmarks.roles.selectors import system_of
-from benchmarks.validity.selectors import Certificate, current_certificate
+from benchmarks.validity.selectors import CertifiedValidity, current_certificate
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def run_metrics(run: Run, *, every_task: bool = False) -> dict[str, Any]:
     }
 
 
-def _usable(certificate: Certificate | None, level: str) -> dict[str, int] | None:
+def _usable(certificate: CertifiedValidity | None, level: str) -> dict[str, int] | None:
     """Return how many tasks of a level are usable, of those checked; None without a certificate."""
     if certificate is None:
         return None

@@ -67,7 +67,7 @@ class BlindRow(NamedTuple):
     why: str
 
 
-class Certificate:
+class CertifiedValidity:
     """A stored certificate as pages read it."""
 
     def __init__(self, row: ValidityCertificate) -> None:
@@ -264,7 +264,7 @@ class Certificate:
         )
 
 
-def current_certificate(dataset: Dataset) -> Certificate | None:
+def current_certificate(dataset: Dataset) -> CertifiedValidity | None:
     """Return the certificate of a dataset under the versions of now; None where there is none."""
     system = find_system(dataset.system)
     if system.validity is None:
@@ -274,7 +274,7 @@ def current_certificate(dataset: Dataset) -> Certificate | None:
     if row is None:
         return None
     row.dataset = dataset
-    return Certificate(row)
+    return CertifiedValidity(row)
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ class CertificateView:
     """The state of a dataset's certificate on a page; ``mark`` changes whenever the page would."""
 
     dataset: Dataset
-    certificate: Certificate | None
+    certificate: CertifiedValidity | None
     job: Job | None
 
     @property

@@ -17,7 +17,7 @@ from benchmarks.models import Dataset, Job, ValidityCertificate
 from benchmarks.validity.selectors import (
     KIND,
     OPEN,
-    Certificate,
+    CertifiedValidity,
     certificate_versions,
     current_certificate,
 )
@@ -62,7 +62,7 @@ def content_digest(dataset: Dataset, versions: dict[str, str], content: types.Js
     return digest([dataset.system, dataset.checksum, versions, content])
 
 
-def certify_dataset(dataset: Dataset, trials: Trials) -> Certificate:
+def certify_dataset(dataset: Dataset, trials: Trials) -> CertifiedValidity:
     """Play and store a certificate; one that is stored already is returned as it is."""
     versions = certificate_versions(trials.system)
     content = certificate_content(trials)
@@ -76,7 +76,7 @@ def certify_dataset(dataset: Dataset, trials: Trials) -> Certificate:
             content=content,
             digest=content_digest(dataset, versions, content),
         )
-    return Certificate(row)
+    return CertifiedValidity(row)
 
 
 def start_certificate(*, dataset: Dataset, asked_by: User | None = None) -> Job | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from analysis.figures.layout.theme import Figure
 from analysis.figures.leaderboard import BoardAxis, LeaderboardRow, leaderboard_figure
@@ -57,7 +56,7 @@ from analysis.stats.comparison.model_comparisons import (
 from analysis.stats.rater_agreement.correlation import pearson
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import find_system
-from benchmarks.validity.selectors import Certificate
+from benchmarks.validity.selectors import CertifiedValidity
 
 
 def load(selection: Selection) -> LeaderboardData | NothingToShow:
@@ -241,7 +240,7 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
     return columns
 
 
-def _usable_column(certificate: Certificate) -> ColumnOf[AgentResult]:
+def _usable_column(certificate: CertifiedValidity) -> ColumnOf[AgentResult]:
     """Give how many tasks of the level their own reference solves: 185 of 200."""
 
     def cell(row: AgentResult) -> Cell:

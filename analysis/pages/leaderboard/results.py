@@ -24,7 +24,7 @@ from benchmarks.core.ports.labels import Measure
 from benchmarks.core.ports.published import PaperStatements
 from benchmarks.core.registry import find_system
 from benchmarks.runs.selectors import STUCK
-from benchmarks.validity.selectors import Certificate
+from benchmarks.validity.selectors import CertifiedValidity
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -44,7 +44,7 @@ class LeaderboardData:
     system: str
     among: int
     with_published: bool
-    certificate: Certificate | None
+    certificate: CertifiedValidity | None
     every_task: bool
 
     @property

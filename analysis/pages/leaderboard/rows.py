@@ -17,7 +17,7 @@ from analysis.stats.descriptive.trials import measure_mean
 from analysis.stats.results import Estimate
 from benchmarks.core.ports.labels import Measure
 from benchmarks.core.registry import get_system
-from benchmarks.validity.selectors import BlindPolicy, Certificate
+from benchmarks.validity.selectors import BlindPolicy, CertifiedValidity
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -148,7 +148,7 @@ def published_rows(
 
 
 def blind_rows(
-    certificate: Certificate,
+    certificate: CertifiedValidity,
     levels: Collection[str],
     measures: Mapping[str, Measure],
     headline: Sequence[str],

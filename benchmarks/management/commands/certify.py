@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.core.errors import CoreError
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Dataset
-from benchmarks.validity.selectors import Certificate, current_certificate
+from benchmarks.validity.selectors import CertifiedValidity, current_certificate
 from benchmarks.validity.services import (
     certify_dataset,
     content_digest,
@@ -74,15 +74,15 @@ class Command(BaseCommand):
         except CoreError as error:
             raise CommandError(str(error)) from None
 
-    def _is_same(self, dataset: Dataset, found: Certificate) -> bool:
+    def _is_same(self, dataset: Dataset, found: CertifiedValidity) -> bool:
         """Return whether a certificate is what follows from its dataset when played again."""
         content = certificate_content(dataset_trials(dataset))
         return content_digest(dataset, found.row.versions, content) == found.row.digest
 
-    def _as_json(self, dataset: Dataset, found: Certificate) -> dict[str, Any]:
+    def _as_json(self, dataset: Dataset, found: CertifiedValidity) -> dict[str, Any]:
         return {"dataset": str(dataset), **found.summary()}
 
-    def _say(self, dataset: Dataset, found: Certificate) -> None:
+    def _say(self, dataset: Dataset, found: CertifiedValidity) -> None:
         """Print a certificate as a Markdown table with sentences."""
         titles = [measure.title for measure in found.measures.values()]
         self.stdout.write(f"## {dataset} ({found.system.title})\n")

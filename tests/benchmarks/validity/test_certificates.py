@@ -22,7 +22,7 @@ from benchmarks.roles.services import ensure_scripted_agents
 from benchmarks.runs.selectors import run_metrics
 from benchmarks.runs.services import start_runs
 from benchmarks.validity import trials
-from benchmarks.validity.selectors import Certificate, current_certificate
+from benchmarks.validity.selectors import CertifiedValidity, current_certificate
 from benchmarks.validity.services import certify_dataset, dataset_trials
 from benchmarks.verification.services import verify_run
 from tests.analysis.page_reports import report_of
@@ -53,17 +53,17 @@ def dataset(tmp_path: Path) -> Dataset:
 
 
 @pytest.fixture
-def certificate(dataset: Dataset) -> Certificate:
+def certificate(dataset: Dataset) -> CertifiedValidity:
     return certify_dataset(dataset, dataset_trials(dataset))
 
 
-def values(certificate: Certificate, key: str) -> list[float | None]:
+def values(certificate: CertifiedValidity, key: str) -> list[float | None]:
     (found,) = [policy for policy in certificate.policies if policy.key == key]
     return list(found.values["accurate"])
 
 
 def test_what_the_reference_does_not_solve_is_named_with_its_reason(
-    certificate: Certificate,
+    certificate: CertifiedValidity,
 ) -> None:
     (gone,) = certificate.unsolved()
     assert (gone.task, gone.usable, gone.reason) == ("t5", False, "All guesses were used up.")
@@ -73,7 +73,9 @@ def test_what_the_reference_does_not_solve_is_named_with_its_reason(
     ]
 
 
-def test_blind_policies_and_the_constant_that_is_best_elsewhere(certificate: Certificate) -> None:
+def test_blind_policies_and_the_constant_that_is_best_elsewhere(
+    certificate: CertifiedValidity,
+) -> None:
     assert values(certificate, "nothing") == [0.0] * 5
     # Of the small numbers 2 is right most often elsewhere, also for the task with 8. No other
     # number is large, so any constant is as good there, and the first is taken.
@@ -84,7 +86,7 @@ def test_blind_policies_and_the_constant_that_is_best_elsewhere(certificate: Cer
     assert certificate.by_kind()[1][:2] == ("small", 4)
 
 
-def test_an_order_that_an_assumption_decides_is_said(certificate: Certificate) -> None:
+def test_an_order_that_an_assumption_decides_is_said(certificate: CertifiedValidity) -> None:
     # In 3 guesses counting up names 2, and counting back 8; in 9 guesses both name the same.
     assert certificate.bracket is not None
     assert certificate.bracket["values"] == [[0.6, 0.2], [0.8, 0.8]]
@@ -107,7 +109,7 @@ def test_an_order_that_is_reversed_names_the_pair(
     )
 
 
-def test_the_form_of_an_answer(certificate: Certificate) -> None:
+def test_the_form_of_an_answer(certificate: CertifiedValidity) -> None:
     # The parser reads a number and nothing else around it but blanks.
     forms = {form["key"]: form["value"] for form in certificate.content["forms"]["forms"]}
     assert forms == {"fenced": 0.0, "introduced": 0.0, "labelled": 0.0, "spaced": 0.8}
@@ -115,7 +117,7 @@ def test_the_form_of_an_answer(certificate: Certificate) -> None:
 
 
 def test_a_certificate_is_stored_once_and_can_be_checked(
-    dataset: Dataset, certificate: Certificate
+    dataset: Dataset, certificate: CertifiedValidity
 ) -> None:
     again = certify_dataset(dataset, dataset_trials(dataset))
     assert again.row.pk == certificate.row.pk and ValidityCertificate.objects.count() == 1
@@ -128,7 +130,7 @@ def test_a_certificate_is_stored_once_and_can_be_checked(
 
 
 def test_other_versions_need_another_certificate(
-    dataset: Dataset, certificate: Certificate, monkeypatch: pytest.MonkeyPatch
+    dataset: Dataset, certificate: CertifiedValidity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert current_certificate(dataset) is not None
     monkeypatch.setattr(SYSTEM, "scorer_version", "2")
