@@ -23,11 +23,9 @@ from analysis.browser.groups.failure_groups import (
     read_group_options,
     wanted_groups,
 )
-from analysis.exports.views import table_source
 from analysis.filters import LISTS, LONGEST, Filters, with_query
 from analysis.filters.selection import Selection
 from analysis.pages.catalogue import PAGES, AnalysisPage
-from analysis.pages.file_names import file_name
 from analysis.pages.reports import (
     answer_report,
     deferred_request,
@@ -35,8 +33,7 @@ from analysis.pages.reports import (
     make_report,
     open_selection,
 )
-from analysis.pages.responses import answer_latex, answer_table
-from analysis.pages.views import report_with_part, subject_of
+from analysis.pages.views import subject_of
 from analysis.reports.content import FigureSpec, Report, Table
 from analysis.reports.deferred_files import file_of
 from analysis.reports.deferred_reports import DeferredReport, find_deferred, request_deferred
@@ -249,8 +246,8 @@ FIGURE_FILE = {
 }
 
 
-# A figure that is not printed within so many seconds is refused for now: ask again for it.
-PRINT_SECONDS = 20.0
+# A file that is not written within so many seconds is refused for now: ask again for it.
+FILE_SECONDS = 20.0
 
 
 @router.get("/analysis", response={200: list[PageSummary], **refusals()})
@@ -318,18 +315,18 @@ def request_analysis(request: HttpRequest, page: str, query: Query[FilterQuery])
 
 
 @router.get(
-    "/analysis/{slug:page}/tables/{slug:name}", response=refusals(404), openapi_extra=TABLE_FILE
+    "/analysis/{slug:page}/tables/{slug:name}",
+    response=refusals(404, 503),
+    openapi_extra=TABLE_FILE,
 )
 def get_analysis_table(
     request: HttpRequest, page: str, name: str, query: Query[TableQuery]
 ) -> HttpResponseBase:
     """Send a table of a page as CSV, or as LaTeX for a paper."""
-    found, selection, key = _open(request, page, query)
-    report = report_with_part(found, selection, key, name, "table")
-    file = [file_name(found, selection, name)]
-    if query.format == "csv":
-        return answer_table(report, name, file)
-    return answer_latex(report, name, file, table_source(request, found, selection, report))
+    found, selection, _ = _open(request, page, query)
+    form = "table" if query.format == "csv" else "latex"
+    at = reverse(f"analysis:{found.key}_{form}", kwargs={"part": name})
+    return _file(request, with_query(at, selection.filters.query()), "not_written")
 
 
 @router.get(
@@ -344,12 +341,20 @@ def get_analysis_figure(
     found, selection, _ = _open(request, page, query)
     pairs = f"{selection.filters.query()}&width={query.width}".lstrip("&")
     at = reverse(f"analysis:{found.key}_pdf", kwargs={"part": name})
-    answer = file_of(request, with_query(at, pairs), PRINT_SECONDS)
+    return _file(request, with_query(at, pairs), "not_printed")
+
+
+def _file(request: HttpRequest, at: str, late: str) -> HttpResponseBase:
+    """Return the file at an address of the pages, as soon as a job has written it.
+
+    ``late`` is the code of the error where that takes too long or fails.
+    """
+    answer = file_of(request, at, FILE_SECONDS)
     if answer.status_code != 200:
         words = answer.content.decode() if isinstance(answer, HttpResponse) else ""
         codes = {404: "not_found", 501: "not_installed"}
         status = answer.status_code if answer.status_code in codes else 503
-        raise ApiError(status, words, code=codes.get(status, "not_printed"))
+        raise ApiError(status, words, code=codes.get(status, late))
     return answer
 
 

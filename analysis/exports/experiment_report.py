@@ -2,23 +2,36 @@
 
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.exports.about import maker_name
 from analysis.exports.latex import read_choice
 from analysis.exports.report_file import FileSection
-from analysis.pages.responses import answer_figure, answer_latex, answer_table, as_file
+from analysis.pages.responses import (
+    answer_figure,
+    answer_latex,
+    answer_table,
+    as_file,
+    poll_deferred,
+)
 from analysis.reports.content import Report
 from analysis.reports.deferred_files import DeferredFile, deferred_file
-from analysis.reports.deferred_reports import note_progress
+from analysis.reports.deferred_reports import (
+    DeferredReport,
+    Params,
+    ReportRequest,
+    find_deferred,
+    note_progress,
+    report_maker,
+)
 from analysis.reports.stored_reports import key_of
 from analysis.reproduction.experiment import NotReady, reproduction_of
 from analysis.reproduction.files import Reproduction, made_files, report_page, source_of
@@ -29,6 +42,12 @@ from annotation.access import person
 from benchmarks.access import fetch, signed_in, visibility
 from benchmarks.experiments.selectors import experiment_runs
 from benchmarks.models import Experiment
+from benchmarks.responses import wants_fragment
+from benchmarks.visibility import Visibility
+
+MAKER = "experiment-report"
+WORDS = "Every page of the report is computed in the background, which takes up to a minute."
+Sections = tuple[FileSection, ...]
 
 
 @require_safe
@@ -45,9 +64,11 @@ def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     except NotReady as problem:
         context["waits"] = str(problem)
         return render(request, "analysis/experiment_report.html", context)
-    sections = _sections(made)
+    state = find_deferred(_wanted(experiment, made))
+    sections = _stored(state)
     context |= {
         "lead": made.lead,
+        **_waiting(experiment, state),
         "banners": banners_of(sections),
         "sections": [
             {
@@ -60,14 +81,65 @@ def page(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
     return render(request, "analysis/experiment_report.html", context)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def later(request: HttpRequest, experiment_id: int) -> HttpResponseBase:
+    """Have the report computed on POST; tell on GET how far it is."""
+    experiment = _open(request, experiment_id)
+    state = poll_deferred(request, _wanted(experiment, _ready(request, experiment)))
+    if state is None:
+        return HttpResponse(status=204)
+    if not wants_fragment(request):
+        return redirect("analysis:experiment_report", experiment_id=experiment_id)
+    response = render(request, "analysis/_deferred.html", _waiting(experiment, state))
+    if _stored(state):
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@report_maker(MAKER)
+def make_report(params: Params, seen: Visibility) -> tuple[str, Callable[[], Any]]:
+    """Return the sections of an experiment's report, for somebody who may see so much."""
+    experiment = seen.of(Experiment.objects.filter(pk=params["experiment"])).get()
+    made = reproduction_of(experiment, seen=seen)
+    return _wanted(experiment, made).key, lambda: _sections(made)
+
+
+def _wanted(experiment: Experiment, made: Reproduction) -> ReportRequest:
+    # What a page may show depends on its reader.
+    user = made.about.seen.user
+    key = f"sections:{_key(experiment, made)}:{user.pk if user is not None else 0}"
+    params = {"experiment": str(experiment.pk)}
+    return ReportRequest(MAKER, params, key, f"Report on {experiment.name}"[:200])
+
+
+def _stored(state: DeferredReport) -> Sections:
+    """Return the sections of a report that is there; none before."""
+    kept: Any = state.report
+    return kept or ()
+
+
+def _waiting(experiment: Experiment, state: DeferredReport) -> dict[str, object]:
+    """Return what shows how far a report is."""
+    return {
+        "deferred": state,
+        "deferred_url": reverse("analysis:experiment_later", args=[experiment.pk]),
+        "deferred_settled": True,
+        "deferred_alone": True,
+        "deferred_words": WORDS,
+        "page_url": reverse("analysis:experiment_report", args=[experiment.pk]),
+    }
+
+
 @require_safe
 @signed_in
 def figure(request: HttpRequest, experiment_id: int, part: str) -> HttpResponseBase:
     """Send a figure of the page as JSON."""
     experiment = _open(request, experiment_id)
     made = _ready(request, experiment)
+    sections = _stored(find_deferred(_wanted(experiment, made)))
     key = _key(experiment, made)
-    return answer_figure(request, key, part, lambda: _section_with_part(made, part)[1])
+    return answer_figure(request, key, part, lambda: _section_with_part(sections, part)[1])
 
 
 @require_safe
@@ -79,7 +151,7 @@ def table(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile |
     made = _ready(request, experiment)
 
     def write() -> HttpResponse:
-        _, report = _section_with_part(made, part)
+        _, report = _section_with_part(_made_sections(made), part)
         return answer_table(report, part, [_name(experiment), part])
 
     return DeferredFile(f"csv:{_key(experiment, made)}:{part}", "Table as CSV", write)
@@ -95,7 +167,7 @@ def latex(request: HttpRequest, experiment_id: int, part: str) -> DeferredFile |
     choice = read_choice(request.GET)
 
     def write() -> HttpResponse:
-        section, report = _section_with_part(made, part)
+        section, report = _section_with_part(_made_sections(made), part)
         source = replace(source_of(section, report), choice=choice)
         return answer_latex(report, part, [_name(experiment), part], source)
 
@@ -181,13 +253,18 @@ def _ready(request: HttpRequest, experiment: Experiment, **options: bool) -> Rep
         raise Http404(str(problem)) from None
 
 
-def _sections(made: Reproduction) -> list[FileSection]:
-    return list(sections_of(parts_of(made.preset, made.design), made.about))
+def _sections(made: Reproduction) -> Sections:
+    return tuple(_made_sections(made))
 
 
-def _section_with_part(made: Reproduction, part: str) -> tuple[FileSection, Report]:
+def _made_sections(made: Reproduction) -> Iterable[FileSection]:
+    """Compute the sections one by one, as far as they are asked for."""
+    return sections_of(parts_of(made.preset, made.design), made.about)
+
+
+def _section_with_part(sections: Iterable[FileSection], part: str) -> tuple[FileSection, Report]:
     """Return the section and report that have this figure or table."""
-    for section in sections_of(parts_of(made.preset, made.design), made.about):
+    for section in sections:
         for report in reports_of(section) if part.startswith(f"{section.name}-") else ():
             if report.figure(part) is not None or report.table(part) is not None:
                 return section, report

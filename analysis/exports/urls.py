@@ -20,6 +20,7 @@ def _of_page(name: str) -> list[URLPattern]:
 OF_EXPERIMENT = "experiments/<int:experiment_id>/report"
 experiment_paths: list[URLPattern] = [
     path(f"{OF_EXPERIMENT}/", experiment_report.page, name="experiment_report"),
+    path(f"{OF_EXPERIMENT}/later/", experiment_report.later, name="experiment_later"),
     path(f"{OF_EXPERIMENT}.html", experiment_report.one_file, name="experiment_file"),
     path(f"{OF_EXPERIMENT}.zip", experiment_report.folder, name="experiment_folder"),
     path(f"{OF_EXPERIMENT}/<slug:part>.json", experiment_report.figure, name="experiment_figure"),

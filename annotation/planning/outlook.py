@@ -227,9 +227,9 @@ def _confounding_words(found: Confounding) -> str:
     one = PLURALS[found.factor]
     others = f"between {PLURALS[found.other]}" if found.other else "of the other kinds together"
     if found.lost == found.total:
-        return f"Differences between {one} cannot be told from those {others}."
+        return f"Differences between {one} are confounded with those {others}."
     return (
-        f"{found.lost} of {found.total} differences between {one} cannot be told from those "
+        f"{found.lost} of {found.total} differences between {one} are confounded with those "
         f"{others}."
     )
 

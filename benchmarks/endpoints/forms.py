@@ -125,7 +125,7 @@ class EndpointForm(forms.Form):
         label="Name",
         max_length=60,
         required=False,
-        help_text="For the terminal and the log; runs name it as endpoint:NAME. Left empty, it is "
+        help_text="For the terminal, as in --agent NAME, and the log. Left empty, it is "
         "made of the title. It stays as it is.",
     )
     base_url = forms.CharField(

@@ -84,7 +84,7 @@ def test_the_papers_study_takes_at_most_eight_clicks(live_server: Any, quiet: Pa
         "spread by 1 point."
     )
     expect(outlook).to_contain_text(
-        "Differences between raters cannot be told from those between queries."
+        "Differences between raters are confounded with those between queries."
     )
     expect(page.get_by_role("row", name="Annotator 8 30 free")).to_be_visible()
     check_looks(page)

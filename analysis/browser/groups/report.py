@@ -1,7 +1,7 @@
 """Groups of failures by fault and by words: sizes, models, and the turns that are most typical."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from analysis.browser.groups.failure_groups import (
     FAILED,
@@ -41,7 +41,7 @@ from analysis.reports.content import (
 from analysis.reports.deferred_reports import note_progress
 from analysis.reports.formatting import counted, listed, number, plural
 from analysis.stats.descriptive.proportions import share
-from analysis.stats.failure_causes import main_faults, structured_cause
+from analysis.stats.failure_causes import main_faults
 from analysis.stats.text_groups import NOT_CLEAR, TextGroup, TextGroups, group_texts
 
 Key = tuple[int, int]
@@ -87,7 +87,7 @@ def groups_report(asked: GroupOptions, chosen: GroupedTrajectories, key: str) ->
         sentence=_sentence(asked, chosen, found, known, len(texts)),
         figures=_figures(found, known, key, len(texts)),
         tables=(
-            _groups(found, known, key, len(texts), _endings(members, known)),
+            _groups(found, known, key, len(texts), members),
             _models(found, key, addresses.address("analysis:trajectory_list", asked.query)),
             _typical(found, key, by_trajectory, agent_of),
         ),
@@ -116,14 +116,13 @@ def _empty(asked: GroupOptions, chosen: GroupedTrajectories, texts: int) -> Empt
     )
 
 
-def _endings(members: Mapping[int, Sequence[int]], known: KnownFailures) -> dict[int, str]:
-    """Return how most of each group end; groups without such an ending are absent."""
-    found = {}
-    for number_of, ids in members.items():
-        ends = [replace(known.ones[pk], faults=frozenset()) for pk in ids]
-        if cause := structured_cause(ends, ()):
-            found[number_of] = cause.in_words(known.does[cause.ending], "")
-    return found
+def _ending(ids: Sequence[int], known: KnownFailures) -> str:
+    """Return how half or more of these end, in words."""
+    ends = Counter(known.ones[pk].ending for pk in ids)
+    ending, count = min(ends.items(), key=lambda end: (-end[1], end[0]))
+    if 2 * count < len(ids):
+        return "No ending is shared by half of them"
+    return f"{known.does[ending]} ({count:,} of {len(ids):,})"
 
 
 def _sentence(
@@ -173,13 +172,17 @@ def _group_url(key: str, number: int) -> str:
 
 
 def _groups(
-    found: TextGroups, known: KnownFailures, key: str, texts: int, endings: Mapping[int, str]
+    found: TextGroups,
+    known: KnownFailures,
+    key: str,
+    texts: int,
+    members: Mapping[int, Sequence[int]],
 ) -> Table:
     rows = tuple(
         (
             text_cell(f"Group {group.number}", url=_group_url(key, group.number)),
             text_cell(known.titles[group.kind]),
-            text_cell(endings.get(group.number, "No ending is shared by half of them")),
+            text_cell(_ending(members[group.number], known)),
             text_cell(", ".join(group.words)),
             count_cell(group.size, url=_group_url(key, group.number)),
             estimate_cell(share(group.size, texts), "share", url=_group_url(key, group.number)),

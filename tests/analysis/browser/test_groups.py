@@ -101,7 +101,7 @@ def test_the_page_says_what_fails_alike_and_of_whom(
     assert (power["trajectories"], water["trajectories"]) == ("10", "6")
     assert {"flickers", "lamp"} <= set(power["words"].split(", "))
     assert power["fault"] == "Valid plan, no fault noted"
-    assert power["ending"] == "all end with a valid plan"
+    assert power["ending"] == "end with a valid plan (10 of 10)"
     agents = {row["agent"]: row for row in table(reader, "agents", query)}
     # Wilson for 2 of 8: (2 + 1.92)/(8 + 3.84) ± 1.96/(8 + 3.84)·√(2·6/8 + 0.96) = 0.331 ± 0.260
     plumber = [float(agents["Plumber"][f"group 1{end}"]) for end in ("", " low", " high")]
@@ -125,9 +125,9 @@ def test_groups_divide_by_fault_before_words(reader: Client) -> None:
             TurnFactory(trajectory=back, index=index, text=text, feedback="")
     shown = make(reader)
     returned, same = table(reader, "groups", "")
-    assert (same["fault"], same["ending"]) == ("Same plan twice in a row", "all stop early")
+    assert (same["fault"], same["ending"]) == ("Same plan twice in a row", "stop early (6 of 6)")
     assert returned["fault"] == "Back to an earlier plan"
-    assert returned["ending"] == "all run out of turns"
+    assert returned["ending"] == "run out of turns (6 of 6)"
     assert {same["trajectories"], returned["trajectories"]} == {"6"}
     assert "Not divided by words (fewer than 10 texts with shared words)" in shown
     listed = re.search(r"similar=([0-9a-f]{16}\.1)\"", shown)

@@ -23,7 +23,8 @@ from benchmarks.core.errors import UnknownName
 from benchmarks.core.ports.published import ReportPart
 from benchmarks.datasets.files import import_dataset
 from benchmarks.demo import save_demo_dataset
-from benchmarks.models import Experiment, Run, Trajectory
+from benchmarks.jobs.services import perform
+from benchmarks.models import Experiment, Job, Run, Trajectory
 from benchmarks.systems.planbench_xl import world
 from benchmarks.visibility import Visibility
 from tests.analysis.rows import (
@@ -94,10 +95,20 @@ def test_a_preset_becomes_a_folder_and_a_page(sample: None, tmp_path: Path, read
     reproduce("Main_Table", "--out", str(out), "--wait", *SMALL)
     assert Run.objects.count() == 2 and [path.name for path in tmp_path.iterdir()] == ["main"]
 
+    # The report is computed by a job, never within the request.
+    waiting = reader.get(page).content.decode()
+    later = reverse("analysis:experiment_later", args=[experiment.pk])
+    board = {"experiment_id": experiment.pk, "part": "leaderboard-board"}
+    assert later in waiting and "Careful tracker" not in waiting
+    assert reader.get(reverse("analysis:experiment_figure", kwargs=board)).status_code == 404
+    fragment = {"HX-Request": "true"}
+    assert "HX-Refresh" not in reader.post(later, headers=fragment).headers
+    perform(job_id=Job.objects.latest("pk").pk, owner="test")
+    assert reader.get(later, headers=fragment).headers["HX-Refresh"] == "true"
+    assert reader.get(later).headers["Location"] == page
     shown = reader.get(page).content.decode()
     assert "9 and Figures 3 and 19 of the AdaPlanBench paper" in shown
     assert "Demo data" in shown and "Careful tracker" in shown
-    board = {"experiment_id": experiment.pk, "part": "leaderboard-board"}
     assert reader.get(reverse("analysis:experiment_figure", kwargs=board)).json()["data"]
     text = (out / "tables/leaderboard-board.csv").read_bytes()
     assert reader.get(reverse("analysis:experiment_table", kwargs=board)).content == text

@@ -108,7 +108,7 @@ def test_agents_are_compared_within_rater_and_query(ann: User, bob: User) -> Non
     )
     assert whole["Confounded effects"] == OutlookLine(
         "Confounded effects",
-        "Differences between raters cannot be told from those between queries.",
+        "Differences between raters are confounded with those between queries.",
         good=False,
     )
     pool = lines(planned(runs, [], dealing="pool", raters=2))
