@@ -8,10 +8,11 @@ from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from benchmarks.visibility import EVERYTHING, Visibility
+from benchmarks.models import Run, Trajectory
+from benchmarks.visibility import EVERYTHING, Visibility, detached_runs
 
 VIEW = "benchmarks.view_results"
 START = "benchmarks.start_runs"
@@ -65,6 +66,26 @@ def fetch(request: HttpRequest, rows: QuerySet[M], permission: str = VIEW, **loo
 
     The permission is checked first, so that the status does not reveal which rows exist. A row that
     is hidden from a blinded annotator gives 404, too, because its existence may reveal something.
+    The page of the 404 says of a detached run where it is.
     """
     allow(request, permission)
-    return get_object_or_404(visibility(request).of(rows), **lookup)
+    seen = visibility(request)
+    try:
+        return get_object_or_404(seen.of(rows), **lookup)
+    except Http404:
+        request.detached = _detached_run(rows.model, lookup.get("pk"), seen)  # type: ignore[attr-defined]
+        raise
+
+
+def _detached_run(model: type[Model], pk: object, seen: Visibility) -> Run | None:
+    """Return the detached run that a row of this id is, or belongs to."""
+    if not isinstance(pk, int) or model not in (Run, Trajectory):
+        return None
+    runs = detached_runs(seen)
+    if model is Run:
+        return runs.filter(pk=pk).first()
+    for run in runs:
+        ranges = (run.archive or {})["trajectories"]
+        if any(first <= pk <= last for first, last in ranges):
+            return run
+    return None

@@ -175,6 +175,12 @@ class Visibility:
 EVERYTHING = Visibility()
 
 
+def detached_runs(seen: Visibility) -> QuerySet[Run]:
+    """Return the runs in files that a person may know of, the newest first."""
+    rows = Run.objects.filter(removed_at__isnull=False, archive__isnull=False)
+    return rows.exclude(pk__in=seen.closed).select_related("agent", "dataset").order_by("-pk")
+
+
 def role_changes_in(runs: Iterable[int]) -> QuerySet[Trajectory, Any]:
     """Yield the stored role changes in trajectories of these runs."""
     rows = Trajectory.objects.filter(reserved=True, run__in=runs).exclude(role_changes={})

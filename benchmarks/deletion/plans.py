@@ -122,7 +122,8 @@ def _of_runs(runs: Sequence[int]) -> Iterable[DeletionRefusal]:
         state = run.get_status_display().lower()
         yield DeletionRefusal(f"Run {run.pk} is {state}. Cancel it first.", _url("run", run))
     for run in rows.filter(removed_at__isnull=False).order_by("pk"):
-        yield DeletionRefusal(f"Run {run.pk} is being deleted already.")
+        state = "in an archive; attach it first" if run.archive else "being deleted already"
+        yield DeletionRefusal(f"Run {run.pk} is {state}.")
     counted = Run.objects.filter(primary_judging__made_by__in=runs).exclude(pk__in=runs)
     for run in counted.order_by("pk"):
         yield DeletionRefusal(

@@ -4,8 +4,8 @@ A job does the second part. Stopped anywhere, it continues with what is still th
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.contrib.admin.models import DELETION, LogEntry
@@ -68,14 +68,7 @@ def begin_deletion(
     ``mark`` hides companions in the same transaction, and returns them. Raises ``DeletionError`` if
     anything refuses.
     """
-    with named_lock("deletion"):
-        # Locked, so that nothing that begins to use them is overlooked.
-        list(Run.objects.select_for_update().filter(pk__in=plan.runs).order_by("pk"))
-        list(Dataset.objects.select_for_update().filter(pk__in=plan.datasets).order_by("pk"))
-        fresh = plan_deletion(
-            plan.title, runs=plan.runs, datasets=plan.datasets, companions=plan.companions
-        )
-        refuse(fresh)
+    with locked_plan(plan) as fresh:
         now = timezone.now()
         runs, datasets = Run.objects.filter(pk__in=fresh.runs), _datasets(fresh.datasets)
         experiments = set(runs.exclude(experiment=None).values_list("experiment", flat=True))
@@ -94,6 +87,23 @@ def begin_deletion(
             total=fresh.counts.get("Trajectories", 0) + fresh.counts.get("Tasks", 0),
             created_by=by,
         )
+
+
+@contextmanager
+def locked_plan(plan: DeletionPlan) -> Iterator[DeletionPlan]:
+    """Open a transaction in which nothing begins to use what a plan names; yield the plan as it is
+    now.
+
+    Raises ``DeletionError`` if anything refuses.
+    """
+    with named_lock("deletion"):
+        list(Run.objects.select_for_update().filter(pk__in=plan.runs).order_by("pk"))
+        list(Dataset.objects.select_for_update().filter(pk__in=plan.datasets).order_by("pk"))
+        fresh = plan_deletion(
+            plan.title, runs=plan.runs, datasets=plan.datasets, companions=plan.companions
+        )
+        refuse(fresh)
+        yield fresh
 
 
 def refuse(plan: DeletionPlan) -> None:
@@ -139,8 +149,19 @@ def delete_marked(job: Job, progress: Progress) -> None:
 
 def _delete_runs(runs: Sequence[int], progress: Progress) -> None:
     marked = Run.objects.filter(pk__in=runs, removed_at__isnull=False)
-    rows = Trajectory.objects.filter(run__in=marked.values("pk")).order_by("pk")
     done = progress.job.done
+    for count in delete_trajectories(marked):
+        done += count
+        progress.report(done=done)
+    with transaction.atomic():
+        marked.update(primary_judging=None)
+        Judging.objects.filter(Q(made_by__in=marked) | Q(run__in=marked)).delete()
+        marked.delete()
+
+
+def delete_trajectories(runs: QuerySet[Run]) -> Iterator[int]:
+    """Delete the trajectories of runs in portions; yield how many each portion had."""
+    rows = Trajectory.objects.filter(run__in=runs.values("pk")).order_by("pk")
     while ids := list(rows.values_list("pk", flat=True)[:PORTION]):
         with transaction.atomic():
             # Re-judged trajectories go with those that they judge.
@@ -151,13 +172,8 @@ def _delete_runs(runs: Sequence[int], progress: Progress) -> None:
             JudgeScore.objects.filter(trajectory__in=every).delete()
             Trajectory.objects.filter(pk__in=every).delete()
             trajectories_deleted.send(Trajectory, ids=every)
-        done += len(every)
-        progress.report(done=done)
+        yield len(every)
         time.sleep(PAUSE)
-    with transaction.atomic():
-        marked.update(primary_judging=None)
-        Judging.objects.filter(Q(made_by__in=marked) | Q(run__in=marked)).delete()
-        marked.delete()
 
 
 def _delete_datasets(datasets: Sequence[int], progress: Progress) -> None:

@@ -38,6 +38,7 @@ from benchmarks.runs.cautions import runs_caution
 from benchmarks.runs.forms import NewRunForm
 from benchmarks.runs.selectors import MOVING
 from benchmarks.runs.views import STOP_POLLING
+from benchmarks.visibility import detached_runs
 
 ROWS = 30
 LINES = 200
@@ -209,6 +210,7 @@ def experiment(request: HttpRequest, experiment_id: int) -> HttpResponse:
     places = context["matrix"].places
     context |= {
         "design": stored[0] if stored is not None else None,
+        "detached": list(detached_runs(visibility(request)).filter(experiment=found)),
         "caution": runs_caution(place.run for place in places),
         "export": export_menu(
             reverse("benchmarks:experiment_export", args=[found.pk]),

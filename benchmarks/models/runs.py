@@ -38,7 +38,8 @@ class Run(models.Model):
     call that might lift it above ``cost_cap`` is not sent. ``problem`` says why a run was paused
     automatically. ``created_trajectories`` counts the trajectories that were ever created
     for the run; they are deleted with the run only, so verifying compares it with those that exist.
-    A run with ``removed_at`` is being deleted, and no page shows it.
+    A run with ``removed_at`` is being deleted, or its trajectories are in the file that ``archive``
+    describes (`config.backups.detaching`); no page counts it.
     """
 
     class Kind(models.TextChoices):
@@ -89,6 +90,7 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
+    archive = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]

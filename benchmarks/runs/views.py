@@ -47,6 +47,7 @@ from benchmarks.runs.services import cancel_run, change_cost_cap, pause_run, res
 from benchmarks.runs.versions import run_prompts
 from benchmarks.trajectories import selectors as trajectories
 from benchmarks.verification.selectors import latest_verification
+from benchmarks.visibility import detached_runs
 
 ROWS = 30
 TRAJECTORIES = 50
@@ -76,6 +77,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "active": _named_experiment(form.active(), found),
         "page": page,
         "rows": found,
+        "detached": list(detached_runs(seen)),
         "matching": paging.count_up_to(rows, "run", "runs"),
         "may_start": request.user.has_perm(START),
         "waiting": asks.open_asks(seen).count() if _answers(request) else 0,

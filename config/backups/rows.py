@@ -56,13 +56,18 @@ def _empty(target: BaseDatabaseWrapper, found: Sequence[Model]) -> None:
                 cursor.execute(f"DELETE FROM {table}")
 
 
-def _copy_model(model: Model, source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> None:
-    quote = target.ops.quote_name
-    fields = [
+def column_fields(model: Model) -> list[Any]:
+    """Return the fields of a model that are columns of its table."""
+    return [
         field
         for field in model._meta.get_fields(include_parents=False)
         if isinstance(field, models.Field) and field.concrete and not field.many_to_many
     ]
+
+
+def _copy_model(model: Model, source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> None:
+    quote = target.ops.quote_name
+    fields = column_fields(model)
     names = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})"
@@ -71,7 +76,7 @@ def _copy_model(model: Model, source: BaseDatabaseWrapper, target: BaseDatabaseW
     rows = (
         model._base_manager.using(source.alias)
         .order_by("pk")
-        .values_list(*map(_expression, fields))
+        .values_list(*map(select_column, fields))
         .iterator(chunk_size=size)
     )
     with target.cursor() as cursor:
@@ -79,19 +84,21 @@ def _copy_model(model: Model, source: BaseDatabaseWrapper, target: BaseDatabaseW
             cursor.executemany(statement, block)
 
 
-def _expression(field: Any) -> Any:
+def select_column(field: Any) -> Any:
     """Return what to select of a field: JSON as its text, which tells JSON's null from no value."""
     is_json = isinstance(field, models.JSONField)
     return Cast(F(field.attname), TextField()) if is_json else field.attname
 
 
 def _converted(row: Sequence[Any], fields: Sequence[Any], target: BaseDatabaseWrapper) -> list[Any]:
-    return [
-        value
-        if value is None or isinstance(field, models.JSONField)
-        else field.get_db_prep_save(value, target)
-        for field, value in zip(fields, row, strict=True)
-    ]
+    return [to_column(field, value, target) for field, value in zip(fields, row, strict=True)]
+
+
+def to_column(field: Any, value: Any, target: BaseDatabaseWrapper) -> Any:
+    """Return a selected value as a statement of the target takes it; JSON is text already."""
+    if value is None or isinstance(field, models.JSONField):
+        return value
+    return field.get_db_prep_save(value, target)
 
 
 def _copy_last_ids(source: BaseDatabaseWrapper, target: BaseDatabaseWrapper) -> None:
