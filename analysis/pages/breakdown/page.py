@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 from analysis.figures.layout.theme import Figure
+from analysis.figures.lines import number_lines
 from analysis.figures.rubric import rubric_heatmap
 from analysis.figures.tool_use import PointRow, panel_dots
 from analysis.filters.factors import condition_titles
@@ -17,6 +18,7 @@ from analysis.pages.breakdown.rows import (
     PairedRow,
     PublishedShare,
     compute,
+    merge_counts,
     published_here,
 )
 from analysis.pages.declaration import (
@@ -63,25 +65,36 @@ def load(selection: Selection) -> BreakdownData | NothingToShow:
     values = group_values(selection.runs, selection.filters.by, system.comparisons.groups)
     if not values:
         return NothingToShow("not finished")
+    curves: dict[int, tuple[int, str]] = {}
+    if grouping.counts:
+        counts = {pk: int(value) for pk, (value,) in values.items()}
+        crossed = f"{selection.filters.by}+{grouping.curves_by}"
+        names = group_values(selection.runs, crossed, system.comparisons.groups)
+        curves = {pk: (counts[pk], name) for pk, (_, name) in names.items()}
     labels = system.labels
     # What agents are ranked by, and after it the verdicts.
-    names = dict.fromkeys((*labels.headlines, *labels.verdicts))
+    ranking = dict.fromkeys((*labels.headlines, *labels.verdicts))
     measures = {
         name: labels.measures[name]
-        for name in names
+        for name in ranking
         if name in labels.headlines
         or (name in labels.measures and labels.measures[name].kind == "rate")
     }
     if not measures:
         return why_no_runs(selection)
+    frame = outcome_frame(selection.runs, list(measures))
+    if grouping.counts:
+        tasks = dict(zip(frame["trajectory"].tolist(), frame["task"].tolist(), strict=True))
+        values = merge_counts({pk: counts[pk] for pk in tasks.keys() & counts.keys()}, tasks)
     return BreakdownData(
         selection.runs,
-        outcome_frame(selection.runs, list(measures)),
+        frame,
         values,
         grouping,
         measures,
         condition_titles(system, [run.condition for run in selection.runs]),
         published_here(system.published, selection.filters.by, grouping, labels.measures),
+        curves,
     )
 
 
@@ -127,6 +140,15 @@ def draw(result: BreakdownResult, _: UrlOf) -> Figure | None:
         title=result.measure.title,
         span=(0, most) if most is not None else None,
         styles=looks,
+    )
+
+
+def draw_curves(result: BreakdownResult, _: UrlOf) -> Figure | None:
+    """Draw the first measure over counts, a curve for each value of another grouping."""
+    if not result.curves or not result.measure.in_percent:
+        return None
+    return number_lines(
+        result.curves, result.data.grouping.title, result.measure.title, about="at "
     )
 
 
@@ -245,6 +267,12 @@ CONTENT = DeclaredPage(
         most=MOST_ROWS,
     ),
     folded=(
+        FigureOf(
+            "curves",
+            lambda result: f"{result.measure.title} over {result.name}, all agents together",
+            draw_curves,
+            table="breakdown",
+        ),
         FigureOf(
             "breakdown",
             lambda result: f"{result.measure.title}, by {result.name}, with intervals",

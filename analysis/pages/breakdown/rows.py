@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Value = tuple[str, ...]
 EVERY_KIND = "All kinds"
+# Wilson’s interval of a share of fewer tasks can be wider than 57 points: it says little.
+LEAST_TASKS = 8
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,10 @@ class PublishedShare:
 
 @dataclass(frozen=True)
 class BreakdownData:
-    """Outcomes with their kind of task; ``measures`` are what agents are ranked by and verdicts."""
+    """Outcomes with their kind of task; ``measures`` are what agents are ranked by and verdicts.
+
+    ``curves`` has a number and the name of a curve for each trajectory, where kinds are counts.
+    """
 
     runs: tuple[ChosenRun, ...]
     frame: "DataFrame"
@@ -51,6 +56,7 @@ class BreakdownData:
     measures: Mapping[str, Measure]
     conditions: Mapping[str, str]
     published: tuple[PublishedShare, ...] = ()
+    curves: Mapping[int, tuple[int, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,18 @@ class BreakdownResult:
     @property
     def conditions(self) -> list[str]:
         return list(dict.fromkeys(row.condition for row in self.rows))
+
+    @cached_property
+    def curves(self) -> Mapping[str, list[tuple[int, Estimate]]]:
+        """The first measure over counts, all agents together, for each curve."""
+        metric, measure = next(iter(self.data.measures.items()))
+        at = self.data.frame["trajectory"].map(self.data.curves)
+        found: dict[str, list[tuple[int, Estimate]]] = {}
+        for point in sorted(set(self.data.curves.values())):
+            rows = self.data.frame[at.isin([point])]
+            number, name = point
+            found.setdefault(name, []).append((number, estimate_measure(rows, metric, measure)))
+        return dict(sorted(found.items()))
 
     @property
     def name(self) -> str:
@@ -228,6 +246,34 @@ class BreakdownResult:
     @property
     def excluded(self) -> Mapping[str, int]:
         return exclusions([row.first for row in self.rows])
+
+
+def merge_counts(counts: Mapping[int, int], tasks: Mapping[int, int]) -> dict[int, Value]:
+    """Return the kind of each trajectory: neighbouring counts together, such as ``3 to 5``, until
+    each kind has `LEAST_TASKS` tasks. What is left at the end joins the last kind.
+
+    ``counts`` and ``tasks`` have a trajectory's count and its task.
+    """
+    seen: dict[int, set[int]] = {}
+    for trajectory, count in counts.items():
+        seen.setdefault(count, set()).add(tasks[trajectory])
+    kinds: list[list[int]] = []
+    open_kind: list[int] = []
+    for count in sorted(seen):
+        open_kind.append(count)
+        if len(set[int]().union(*(seen[one] for one in open_kind))) >= LEAST_TASKS:
+            kinds.append(open_kind)
+            open_kind = []
+    if open_kind and kinds:
+        kinds[-1] += open_kind
+    elif open_kind:
+        kinds.append(open_kind)
+    titles = {
+        count: str(kind[0]) if len(kind) == 1 else f"{kind[0]} to {kind[-1]}"
+        for kind in kinds
+        for count in kind
+    }
+    return {trajectory: (titles[count],) for trajectory, count in counts.items()}
 
 
 def published_here(

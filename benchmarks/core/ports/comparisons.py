@@ -89,13 +89,17 @@ class Grouping:
 
     An outcome has its value in its payload under ``groups``, by the grouping's name, or directly
     under ``key`` where that is given. A name such as ``task+domain`` crosses two of them.
-    ``cautions`` are remarks on figures of single values.
+    ``cautions`` are remarks on figures of single values. Where values are ``counts``, pages put
+    neighbouring ones together until each kind has enough tasks, and draw a curve over them for each
+    value of another grouping, ``curves_by``.
     """
 
     title: str
     values: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     cautions: Mapping[str, str] = field(default_factory=dict)
+    counts: bool = False
+    curves_by: str = ""
 
     def caution(self, title: str) -> str:
         """Return the remark on the value with a title; empty where there is none."""

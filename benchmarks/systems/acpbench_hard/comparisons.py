@@ -96,7 +96,9 @@ GROUPS = {
     "task": Grouping("Task", _TASKS, cautions=_CAUTIONS),
     "domain": Grouping("Domain"),
     "task+domain": Grouping("Task and domain", _TASKS),
-    "distance": Grouping("Next action, by length of a shortest plan"),
+    "distance": Grouping(
+        "Next action, by length of a shortest plan", counts=True, curves_by="domain"
+    ),
 }
 
 COMPARISONS = Comparisons(factors=FACTORS, contrasts=CONTRASTS, groups=GROUPS)

@@ -1,5 +1,6 @@
 """The page on kinds of task: shares by group, agent and condition."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from analysis.filters import Filters
 from analysis.filters.datasets import select_runs
 from analysis.filters.forms import unknown_values
 from analysis.filters.page_filters import with_group
+from analysis.pages.breakdown.rows import merge_counts
 from analysis.reports.content import Report, Table
 from benchmarks.datasets.files import import_dataset, save_task_file
 from benchmarks.models import Agent, Dataset, Experiment, Run, Trajectory
@@ -120,11 +122,25 @@ def test_shares_stand_by_task_agent_and_condition(questions: Dataset) -> None:
     assert any("task" in line and "95 % intervals: " in line for line in found.how)
 
 
+def test_neighbouring_counts_are_put_together_until_each_kind_has_enough_tasks() -> None:
+    counts = dict.fromkeys(range(8), 2) | {8 + place: 3 + place for place in range(9)}
+    counts |= {17: 20, 18: 24}
+    kinds = merge_counts(counts, {pk: pk for pk in counts})
+    assert list(dict.fromkeys(kinds.values())) == [("2",), ("3 to 24",)]
+    # A task that was tried again counts once.
+    again = merge_counts({1: 2, 2: 2, 3: 9}, {1: 1, 2: 1, 3: 2})
+    assert set(again.values()) == {("2 to 9",)}
+
+
 def test_another_grouping_and_crossed_ones(questions: Dataset) -> None:
-    distances = lines(report(questions, by="distance").table("breakdown"))
-    numbers = [int(str(row["group"])) for row in distances]
-    assert numbers == sorted(numbers)
+    found = report(questions, by="distance")
+    distances = lines(found.table("breakdown"))
+    # Four questions on next actions: too few for more than one kind.
+    assert len({row["group"] for row in distances}) == 1
     assert sum(int(str(row["accurate n"])) for row in distances) == 12
+    (curves,) = [figure for figure in found.figures if figure.name == "curves"]
+    drawn = [trace for trace in json.loads(curves.json)["data"] if trace.get("name")]
+    assert drawn and all(len(trace["x"]) == len(trace["y"]) for trace in drawn)
     crossed = lines(report(questions, by="task+domain").table("breakdown"))
     assert all(" · " in str(row["group"]) for row in crossed)
     wanted = Filters(dataset=str(questions.pk), by="colour")
