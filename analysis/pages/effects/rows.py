@@ -209,8 +209,13 @@ class EffectsResult:
 
     @property
     def moves_in_words(self) -> list[MeanChange]:
-        """The mean changes that the sentence gives: those that are clear, else all; at most two."""
-        return (self.clear_moves or self.moves)[:MOVES_IN_WORDS]
+        """The mean changes that the sentence gives: those that the factor asks for by itself, then
+        those that are clear, else all; at most two.
+        """
+        pairs = self.further_pairs
+        asked = [m for m in self.moves if (m.condition.lower(), m.base.lower()) in pairs]
+        others = self.clear_moves or ([] if asked else self.moves)
+        return [*asked, *(move for move in others if move not in asked)][:MOVES_IN_WORDS]
 
     @property
     def more_moves(self) -> int:

@@ -145,6 +145,15 @@ def test_ablation_against_both_kinds(dataset: Dataset) -> None:
     assert said["source"] == "Figure 6"
 
 
+def test_the_answer_gives_the_pair_that_the_paper_asks_for(dataset: Dataset) -> None:
+    for agent in ("ada", "bob"):
+        make_setting(dataset, agent, 4)
+        make_setting(dataset, agent, 9, constraints="world_only")
+        make_setting(dataset, agent, 6, constraints="user_only")
+    said = report(factor="constraints").sentence
+    assert "from “World only” to “User only”" in said and "30.0 points" in said
+
+
 def test_averages_are_over_those_who_can_be_compared(dataset: Dataset) -> None:
     make_setting(dataset, "ada", 4)
     short = make_setting(dataset, "ada", 9, constraints="user_only")
