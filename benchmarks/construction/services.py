@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -155,7 +156,7 @@ def make_dataset(*, run: Run, name: str, version: str = "", licence: str = "") -
             tasks=((each.task, each.profiles) for each in made),
             roles=making.fitting_roles(made),
             is_demo=run.is_demo,
-            notes=_notes(run, counts),
+            notes=_notes(run, counts) + lacking_candidates(made, making.system),
         )
         if saved.created:
             saved.dataset.made_by = run
@@ -181,3 +182,34 @@ def _notes(run: Run, counts: ConstructionCounts) -> str:
     left += [f"{counts.missing} not constructed when it was made"] * bool(counts.missing)
     more = f"; {', '.join(left)}" if left else ""
     return f"{counts.made} of {counts.problems} problems{more}. Seed {run.seed}."
+
+
+def lacking_candidates(made: Sequence[ConstructedTask], system: str) -> str:
+    """Return a sentence on how many candidates a task lacks to the profiles of the paper, where
+    levels differ by less than half of what they do there; else nothing.
+    """
+    published = find_system(system).paper.profile_sizes
+    sizes: dict[tuple[str, str], list[int]] = {key: [] for key in published}
+    for each in made:
+        for profile in each.profiles:
+            for (level, kind), known in sizes.items():
+                if level == profile.level:
+                    known.append(len(profile.of_kind(kind)))
+    means = {key: fmean(known) for key, known in sizes.items() if known}
+    levels = list(dict.fromkeys(level for level, _ in means))
+    kinds = list(dict.fromkeys(kind for _, kind in means))
+
+    def growth(of: Mapping[tuple[str, str], float], kind: str) -> float:
+        return of[levels[-1], kind] - of[levels[0], kind]
+
+    if not levels or all(growth(means, k) >= growth(published, k) / 2 for k in kinds):
+        return ""
+    lacks = ", ".join(
+        f"{level} "
+        + " and ".join(f"{max(0.0, published[level, k] - means[level, k]):.1f} {k}" for k in kinds)
+        for level in levels
+    )
+    return (
+        f" Levels {levels[0]} to {levels[-1]} differ by less than half of what they do in the paper: the problems and "
+        f"their answers lacked candidates, on average per task {lacks}."
+    )

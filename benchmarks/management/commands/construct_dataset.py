@@ -101,3 +101,4 @@ class Command(BaseCommand):
         )
         stored = "stored" if saved.created else "was stored already, nothing added"
         self.stdout.write(f"{saved.dataset}: {saved.tasks} tasks, {stored}")
+        self.stdout.write(saved.dataset.notes)

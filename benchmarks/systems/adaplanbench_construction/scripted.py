@@ -47,7 +47,50 @@ def _policy(name: str, role: str, title: str, rule: Rule) -> ScriptedPolicy:
 
 
 def _rewriter(task: Task) -> Callable[[Ask], str]:
-    return lambda ask: read_problem(ask.context["problem"], problem_number(task)).query
+    return lambda ask: without_lists(
+        read_problem(ask.context["problem"], problem_number(task)).query
+    )
+
+
+_ITEM = re.compile(
+    r"(?:an?|the|some|your|several|one|two|three|four|five|six|\d{1,4})\b", re.IGNORECASE
+)
+_BY_MEANS = re.compile(r",? (?:with|using|from|given|out of) ", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.?!]) ")
+# So many things side by side are a list of what there is.
+_LISTED = 3
+
+
+def without_lists(query: str) -> str:
+    """Return a request without lists of things, whatever the things are: of a question what stands
+    before its list, of other sentences nothing.
+    """
+    kept = []
+    for sentence in _SENTENCE.split(query):
+        if not _is_list(sentence):
+            kept.append(sentence)
+        elif sentence.endswith("?") and (cut := _BY_MEANS.search(sentence)) is not None:
+            before = sentence[: cut.start()]
+            kept += [f"{before}?"] * (len(before.split()) >= 3)
+    return " ".join(kept)
+
+
+def _is_list(sentence: str) -> bool:
+    before, colon, after = sentence.partition(":")
+    if colon and len(_parts(after)) >= _LISTED:
+        return True
+    items = 0
+    for part in _parts(sentence)[1:]:  # the first part holds the verb and the first thing
+        items = items + 1 if _ITEM.match(part) else 0
+        if items >= _LISTED - 1:
+            return True
+    return False
+
+
+def _parts(text: str) -> list[str]:
+    """Return what commas, semicolons and "and" divide."""
+    pieces = text.replace(";", ",").replace(" and ", ",").split(",")
+    return [piece.strip() for piece in pieces if piece.strip()]
 
 
 _AWAY = re.compile(

@@ -46,6 +46,11 @@ class TestMaking:
         assert (made.counts.made, made.counts.left_out, made.counts.missing) == (1, 1, 2)
         assert (dataset.system, dataset.made_by, dataset.licence) == ("adaplanbench", run, "CC0")
         assert "1 of 4 problems; 1 left out by the filter, 2 not constructed" in dataset.notes
+        # Low has one world constraint, mid one of each kind, where Table 2 has 9.76 to 21.78.
+        assert (
+            "lacked candidates, on average per task low 8.8 world and 10.9 user, " in dataset.notes
+        )
+        assert "mid 18.6 world and 20.8 user." in dataset.notes
         (task,) = dataset.tasks.all()
         assert (task.external_id, task.prompt) == ("kite-1", "How do I get kite-1 down?")
         assert texts(dataset) == [

@@ -22,6 +22,7 @@ from benchmarks.systems.adaplanbench_construction.problems import (
     load_demo_problems,
     macgyver_problem,
 )
+from benchmarks.systems.adaplanbench_construction.scripted import without_lists
 from benchmarks.systems.adaplanbench_construction.system import SYSTEM
 from tests.benchmarks.systems.adaplanbench.macgyver_problems import ANSWERS, ENTRY, QUERY
 
@@ -184,3 +185,22 @@ def test_an_unreliable_checker_is_asked_again_and_at_last_given_up():
     outcome, _ = construct(KITE, {"checker": unreliable(lambda ask: True)}, rounds=2)
     assert outcome.termination == "checker_unreadable"
     assert "JSON" in explain(outcome, {})
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("Hang a picture. You have a frob, a quux and a zorb.", "Hang a picture."),
+        ("Tools available: frob; quux; zorb. How do you hang it?", "How do you hang it?"),
+        ("How do you hang it up with a frob, a quux, and a zorb?", "How do you hang it up?"),
+        ("How do you hang it up? Items: frob, quux, zorb.", "How do you hang it up?"),
+        ("You have a frob, a quux and a zorb.", ""),
+        ("A cup, a lamp.", "A cup, a lamp."),
+        (
+            "The shelf is high, heavy and narrow. Move it.",
+            "The shelf is high, heavy and narrow. Move it.",
+        ),
+    ],
+)
+def test_the_rewriter_never_keeps_a_list_of_things_that_no_lexicon_knows(query, kept):
+    assert without_lists(query) == kept
