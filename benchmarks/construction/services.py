@@ -210,6 +210,6 @@ def lacking_candidates(made: Sequence[ConstructedTask], system: str) -> str:
         for level in levels
     )
     return (
-        f" Levels {levels[0]} to {levels[-1]} differ by less than half of what they do in the paper: the problems and "
-        f"their answers lacked candidates, on average per task {lacks}."
+        f" Levels {levels[0]} to {levels[-1]} differ by less than half of what they do in the "
+        f"paper: the problems and their answers lacked candidates, on average per task {lacks}."
     )
