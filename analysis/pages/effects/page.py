@@ -341,7 +341,7 @@ def _bracket_tables(page: PageResult) -> list[PagePart[PageResult]]:
     return [
         TableOf(
             "bracket",
-            f"{listed(bracket.sides)} scripts",
+            f"{listed(bracket.sides).capitalize()} scripts",
             rows=lambda _: bracket.rows,
             columns=lambda page: bracket_columns(page.effects, bracket),
         )

@@ -387,6 +387,9 @@ def test_an_order_follows_only_where_both_sides_of_a_bracket_agree(dataset: Data
         "so none follows."
     )
     assert "largest" not in made.sentence
+    # Where they agree on nothing, the sentence says who.
+    Run.objects.filter(condition="planner=tree").delete()
+    assert "Fresh and stubborn scripts agree on no order" in report(factor="planner").sentence
     # A factor that is not of the bracket is said as everywhere.
     make_setting(dataset, "errors-60", 3, planner="sda", knowledge="none")
     assert report(factor="knowledge").table("bracket") is None
