@@ -50,9 +50,14 @@ PAPER = PaperStatements(
 )
 
 
-def _effects(factor: str) -> tuple[ReportPart, ...]:
+def _effects(factor: str, *measures: str) -> tuple[ReportPart, ...]:
+    """Return the pages on what a factor does to success, and to further measures."""
     return (
         ReportPart("effects", f"effects-{factor}", {"factor": factor, "measure": "accurate"}),
+        *(
+            ReportPart("effects", f"effects-{factor}-{one}", {"factor": factor, "measure": one})
+            for one in measures
+        ),
         ReportPart("leaderboard", f"leaderboard-{factor}"),
     )
 
@@ -62,12 +67,14 @@ PRESETS = (
         "sda-main-table", "Four planners", "Table 1: four planners on the same tasks",
         "Success, goal conditions and corrections of SDA-Planner, Local, Global and Tree Planner, "
         "with the same agents, tasks and seeds.",
-        _effects("planner"), ("Table 1",), "SDA-Planner",
+        _effects("planner", "goal_conditions", "corrections"), ("Table 1",), "SDA-Planner",
     ),
     PaperPreset(
         "sda-ablations", "Ablations of SDA-Planner", "Figures 4 and 5: the ablations",
         "SDA-Planner without adaptation, and without the search tree.",
-        (*_effects("adaptation"), *_effects("search_tree")), ("Figure 4", "Figure 5"),
+        (
+            *_effects("adaptation", "goal_conditions"), *_effects("search_tree", "goal_conditions"),
+        ), ("Figure 4", "Figure 5"),
         "SDA-Planner",
     ),
     PaperPreset(
