@@ -481,7 +481,7 @@ analysis:rating_table_delete      POST login    403      403      403      403  
 # What is carried into a paper: tables as LaTeX, figures as PDF, reports in one file
 #                                      stranger nobody   annot    outsider research manager  observer viewer   starter  admin
 analysis:experiment_report        GET  login    403      403      403      403      403      403      ok       403      ok
-analysis:experiment_later         GET  login    403      403      403      403      403      403      moved    403      moved
+analysis:experiment_later         GET  login    403      403      403      403      403      403      404      403      404
 analysis:experiment_file          GET  login    403      403      403      403      403      403      404      403      404
 analysis:experiment_folder        GET  login    403      403      403      403      403      403      404      403      404
 analysis:experiment_figure        GET  login    403      403      403      403      403      403      404      403      404
