@@ -164,14 +164,8 @@ def columns(result: BreakdownResult) -> Sequence[ColumnOf[BreakdownRow]]:
     condition: tuple[ColumnOf[BreakdownRow], ...] = (
         text_of("Condition", lambda row: row.condition, "condition"),
     )
-    grouping = result.data.grouping
     return (
-        text_of(
-            grouping.title,
-            lambda row: row.title,
-            "group",
-            sub=lambda row: grouping.caution(row.title),
-        ),
+        text_of(result.data.grouping.title, lambda row: row.title, "group"),
         ColumnOf(Column("Agent", ("agent", "kind"), num=False), _agent),
         *(condition if len(result.conditions) > 1 else ()),
         *(

@@ -136,6 +136,12 @@ class BreakdownResult:
         return self.data.grouping.title.lower()
 
     @property
+    def cautions(self) -> list[tuple[str, str]]:
+        """Remarks on kinds of task that are shown, each with its title."""
+        found = ((title, self.data.grouping.caution(title)) for title in self.titles)
+        return [(title, text) for title, text in found if text]
+
+    @property
     def measure(self) -> Measure:
         """The measure that the figures show."""
         return next(iter(self.data.measures.values()))

@@ -127,13 +127,17 @@ def task_file(
     ``shared`` has the published prompt, if it was imported.
     """
     kinds = Counter(question.task for question in questions)
-    domains = sorted({question.domain for question in questions})
-    notes = f"{len(kinds)} of {len(KINDS)} kinds of question; domains: {', '.join(domains)}."
+    domains = sorted({question.domain for question in questions} - {""})
+    tasks = {key.partition(".")[0] for key in kinds}
+    notes = f"{len(tasks)} of {len(TASKS)} tasks; domains: {', '.join(domains) or 'not named'}."
     if recorded:
         notes += f" {sum(map(len, recorded.values()))} recorded answers."
     if shared:
         prompts = shared[SHARED].items()
-        forms = "; ".join(f"{form}: {', '.join(found)}" for form, found in prompts)
+        forms = "; ".join(
+            f"{form}: {', '.join(task for task in TASKS if task in found)}"
+            for form, found in prompts
+        )
         notes += f" Published prompt ({forms})."
     return TaskFile(
         shared=shared,

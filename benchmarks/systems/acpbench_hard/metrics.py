@@ -68,8 +68,9 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _asked(outcomes: Sequence[Outcome], name: str) -> list[Outcome]:
-    """Return the outcomes that a metric is about: those of its task, where it is about one."""
-    return [outcome for outcome in outcomes if outcome.undefined.get(name) != OTHER_TASK]
+    """Return the outcomes that a metric is about: those of its task, and of forms that have it."""
+    left_out = (OTHER_TASK, NO_REFERENCE)
+    return [outcome for outcome in outcomes if outcome.undefined.get(name) not in left_out]
 
 
 def _by_group(outcomes: Sequence[Outcome]) -> dict[str, dict[str, dict[str, Any]]]:

@@ -19,7 +19,8 @@ def score_choice(question: PlanningQuestion, response: str) -> AnswerVerdict:
         return AnswerVerdict(question.task, None, 0, (reason,), failure="unparsed")
     text = dict(question.choices).get(given, "")
     mark = CheckedElement(given, given == right, text)
-    reason = f"Answered {given}; correct is {right}."
     if given == right:
+        reason = f"Answered {given}, which is correct."
         return AnswerVerdict(question.task, None, 1, (reason,), (mark,), read=given)
+    reason = f"Answered {given}; correct is {right}."
     return AnswerVerdict(question.task, None, 0, (reason,), (mark,), "wrong_value", read=given)

@@ -3,9 +3,11 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 
 from benchmarks.core.answerers import Answer
 from benchmarks.core.errors import SettingError
@@ -207,6 +209,11 @@ def test_people_choose_among_the_options(tmp_path):
 
     assert [value for value, _ in page.fields[0].options] == list(LETTERS)
     assert page.fields[0].options[1] == ("B", "B. shut the gate") and not page.picks
+    ask = SimpleNamespace(row=SimpleNamespace(pk=1))
+    html = render_to_string(
+        "systems/acpbench_hard/_reply_answer.html", {"page": page, "ask": ask, "action": "/"}
+    )
+    assert html.count("<option") == 5 and "data-term-picker" not in html
     assert people.compose(context, {"answer": "B"}) == "B"
     with pytest.raises(FieldsRefused):
         people.compose(context, {"answer": "(open gate)"})
