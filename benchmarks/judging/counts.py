@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import accumulate
 from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet
@@ -23,6 +24,8 @@ from benchmarks.visibility import EVERYTHING, Visibility
 KIND = "judge-counts"
 # After a job that failed.
 RETRY = timedelta(minutes=10)
+# At most this many trajectories are counted within a request, the smallest runs first.
+AT_ONCE = 2000
 # Runs that are counted by the same queries.
 TOGETHER = 20
 _S = Exchange.State
@@ -48,13 +51,17 @@ class ReplyCounts:
 
 @dataclass
 class CallCounts:
-    """Replies by (answerer, role), and by judge its scores: those with a number, and all."""
+    """Replies by (answerer, role), and by judge its scores: those with a number, and all.
+
+    ``missing`` runs are not among them: they are too large to be counted within a request.
+    """
 
     replies: dict[tuple[int, str], ReplyCounts] = field(
         default_factory=lambda: defaultdict(ReplyCounts)
     )
     numbers: Counter[int] = field(default_factory=Counter)
     scores: Counter[int] = field(default_factory=Counter)
+    missing: int = 0
 
     def add(self, packed: Mapping[str, Any]) -> None:
         """Add what ``pack`` returned for a run."""
@@ -76,7 +83,7 @@ class CallCounts:
 
 
 def judge_counts(seen: Visibility = EVERYTHING) -> CallCounts:
-    """Return the counts of all runs that a person may see."""
+    """Return the counts of the runs that a person may see, after counting what a request may."""
     runs = seen.of(Run.objects.order_by())
     if seen.closed:  # a re-judging of a closed run is closed, too
         runs = runs.exclude(makes_judging__run__in=seen.closed)
@@ -86,8 +93,13 @@ def judge_counts(seen: Visibility = EVERYTHING) -> CallCounts:
     found = CallCounts()
     for packed in stored.values():
         found.add(packed)
-    rest = [pk for pk in runs.values_list("pk", flat=True) if pk not in stored]
-    for part in _parts(rest):
+    sizes = runs.order_by("created_trajectories").values_list("pk", "created_trajectories")
+    rest = [(pk, size) for pk, size in sizes if pk not in stored]
+    within = [
+        pk for (pk, _), n in zip(rest, accumulate(n for _, n in rest), strict=True) if n <= AT_ONCE
+    ]
+    found.missing = len(rest) - len(within)
+    for part in _parts(within):
         for counts in _count(part, seen).values():
             found.add(counts.pack())
     return found

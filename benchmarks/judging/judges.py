@@ -12,7 +12,7 @@ from benchmarks.core.ports.labels import plain
 from benchmarks.core.registry import SYSTEMS, find_system, get_system
 from benchmarks.core.system import ScriptedPolicy
 from benchmarks.endpoints.selectors import agent_title
-from benchmarks.judging.counts import judge_counts, score_totals
+from benchmarks.judging.counts import CallCounts, score_totals
 from benchmarks.mappers import endpoint_config
 from benchmarks.models import (
     AnswererVersion,
@@ -61,10 +61,9 @@ def judge_roles() -> dict[str, str]:
     return {role.name: role.title for system in systems for role in system.roles if role.judges}
 
 
-def judge_versions(seen: Visibility = EVERYTHING) -> list[JudgeVersion]:
+def judge_versions(counts: CallCounts) -> list[JudgeVersion]:
     """Return every script and model that was asked to judge, by role."""
     titles = judge_roles()
-    counts = judge_counts(seen)
     asked = {key: one for key, one in counts.replies.items() if key[1] in titles}
     ends = {pk for one in asked.values() for pk in (one.first, one.last)}
     exchanges = (

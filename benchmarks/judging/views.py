@@ -15,6 +15,7 @@ from benchmarks.access import START, VIEW, allow, fetch, signed_in, visibility
 from benchmarks.core.errors import CoreError
 from benchmarks.core.registry import find_system, get_rejudging
 from benchmarks.judging import judges
+from benchmarks.judging.counts import judge_counts
 from benchmarks.judging.forms import RejudgeForm, TryJudgeForm, read_chosen
 from benchmarks.judging.plans import plan_judging
 from benchmarks.judging.selectors import JudgingScope, TrajectoryChoice, chosen_shares
@@ -37,8 +38,10 @@ def judge_list(request: HttpRequest) -> HttpResponse:
     allow(request, VIEW)
     seen = visibility(request)
     page = paging.page_by_id(judges.rejudgings(seen), request.GET, size=judges.JUDGINGS)
+    counts = judge_counts(seen)
     context = {
-        "versions": judges.judge_versions(seen),
+        "versions": judges.judge_versions(counts),
+        "uncounted": counts.missing,
         "rows": judges.judging_rows(page.rows),
         "page": page,
         "may_start": request.user.has_perm(START),

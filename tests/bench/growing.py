@@ -10,6 +10,7 @@ filled (in that of ``DATABASE_URL``).
 
 import argparse
 import os
+import resource
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -26,7 +27,6 @@ TRAJECTORIES, PER_RUN, TASKS, AGENTS = 1_000_000, 10_000, 1_000, 12
 # Runs whose rows one statement makes.
 TOGETHER = 20
 PAGES = (
-    ("list of trajectories", "/trajectories/"),
     ("one trajectory", "/trajectories/{first}/"),
     ("one run", "/runs/{run}/"),
     ("list of runs", "/runs/"),
@@ -224,19 +224,37 @@ def measure(folder: Path, count: int, filled: bool) -> None:
     assert counting is not None
     words = cost(lambda: perform(job_id=counting.pk, owner="bench"))
     print(f"| counting judges' replies, in the background | {words} | |", flush=True)
-    job = request_index(trajectories=count)
-    words = cost(lambda: perform(job_id=job.pk, owner="bench"))
-    print(f"| index of trajectories, in the background | {words} | |", flush=True)
-    run = Run.objects.get(pk=known["run"])
-    Run.objects.filter(pk=run.pk).update(data_version=run.data_version + 1)
-    again = request_index(trajectories=count)
-    words = cost(lambda: perform(job_id=again.pk, owner="bench"))
-    print(f"| the same after one run has changed | {words} | |", flush=True)
     for name, pattern in PAGES:
         url = pattern.format(**known)
         browsing.forget()
         first = cost(lambda url=url: ask(url))
         print(f"| {name} | {first} | {cost(lambda url=url: ask(url))} |", flush=True)
+    number = str(Run.objects.latest("pk").pk)
+    words = cost(
+        lambda: call_command("detach_runs", number, "--folder", str(folder), "--yes", verbosity=0)
+    )
+    print(f"| detaching a run of {PER_RUN:,} | {words} | |", flush=True)
+    file = str(folder / f"run-{number}.jsonl.gz")
+    words = cost(lambda: call_command("attach_runs", file, "--yes", verbosity=0))
+    print(f"| attaching it | {words} | |", flush=True)
+    backup = folder / "backup.zip"
+    words = cost(lambda: call_command("backup", str(backup), verbosity=0))
+    print(f"| backup ({backup.stat().st_size / 1e6:,.0f} MB) | {words} | |", flush=True)
+    words = cost(lambda: call_command("check_backup", str(backup), "--seed", "1", verbosity=0))
+    print(f"| checking it, a tenth of the rows restored | {words} | |", flush=True)
+    job = request_index(trajectories=trajectories)
+    words = cost(lambda: perform(job_id=job.pk, owner="bench"))
+    print(f"| index of trajectories, in the background | {words} | |", flush=True)
+    run = Run.objects.get(pk=known["run"])
+    Run.objects.filter(pk=run.pk).update(data_version=run.data_version + 1)
+    again = request_index(trajectories=trajectories)
+    words = cost(lambda: perform(job_id=again.pk, owner="bench"))
+    print(f"| the same after one run has changed | {words} | |", flush=True)
+    browsing.forget()
+    first = cost(lambda: ask("/trajectories/"))
+    print(f"| list of trajectories | {first} | {cost(lambda: ask('/trajectories/'))} |", flush=True)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    print(f"\nThe process took {memory:,.0f} MB at most.")
 
 
 def main() -> None:

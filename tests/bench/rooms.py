@@ -4,8 +4,8 @@
 and a Redis of its own, and one player in each room, who looks at the session every second, as the
 page does, and replies some seconds after being asked. Server, worker, database, players and the
 agent's endpoint share the cores, so the table says how busy these were: where they are, more cores
-are wanted, and what the parts cost says for what. A look counts as late after a second, when the
-page would ask again.
+are wanted. What a look costs, with its share of the replies, says how many rooms a core carries on
+any machine. A look counts as late after a second, when the page would ask again.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tests.servers import Server, serving, wait_until_answered
 
 ROOMS, PROCESSES, SECONDS = (10, 100, 300), (1, 2, 4), 20.0
 HEAD = """\
-| web processes | rooms | looks/s | a look, p50 | p95 | late | replies/s | web | PostgreSQL | all cores |
+| web processes | rooms | looks/s | a look, p50 | p95 | late | replies/s | ms of CPU per look: web | PostgreSQL | all cores |
 |---|---|---|---|---|---|---|---|---|---|"""  # noqa: E501
 
 
@@ -97,7 +97,8 @@ def measure(server: Server, people: list[Visitor], processes: int, seconds: floa
     return (
         f"| {processes} | {len(people)} | {len(looks) / took:.0f} "
         f"| {percentile(looks, 50):.0f} ms | {percentile(looks, 95):.0f} ms | {late:.0%} "
-        f"| {replies / took:.1f} | {web / took:.2f} of a core | {database / took:.2f} "
+        f"| {replies / took:.1f} | {1000 * web / len(looks):.1f} "
+        f"| {1000 * database / len(looks):.1f} "
         f"| {share:.0%}{bound} |"
     )
 

@@ -1,10 +1,11 @@
-"""Measure one run on 1, 2 and 4 workers, on PostgreSQL and Redis: the table in the docs.
+"""Measure one run on 1, 4 and 16 workers, on PostgreSQL and Redis: the table in the docs.
 
 Run by ``make bench``. Each worker makes 16 calls at once, and the endpoint's limit is 16 for each.
 Workers are processes of their own (``manage.py work``), as on machines of their own; here all share
 the cores with PostgreSQL, Redis and the endpoint. So the table says how busy the cores were: where
 they are, the processor is the limit, and more machines would help. It also says what a call cost
-each of these programs. A run lasts half a minute at least, so that starting counts for little.
+each of these programs, and how many connections PostgreSQL had at most. A run lasts half a minute
+at least, so that starting counts for little.
 PostgreSQL and Redis are those that the environment names, else throw-away ones; where they cannot
 be had, nothing is done.
 """
@@ -36,7 +37,7 @@ from tests.bench.storing import (
 )
 from tests.servers import children, cpu_of
 
-WORKERS, LATENCIES, AT_ONCE, SECONDS = (1, 2, 4), (2.0, 0.2), 16, 30.0
+WORKERS, LATENCIES, AT_ONCE, SECONDS = (1, 4, 16), (2.0, 0.2), 16, 30.0
 # Above this share of all cores the processor is the limit.
 BUSY = 0.9
 SYSTEM = make_system(judged=False)
@@ -115,6 +116,7 @@ class Row:
     rate: float
     costs: dict[str, float]
     busy: float
+    connections: int
 
     def markdown(self, one: "Row") -> str:
         """The line, beside that of one worker."""
@@ -124,14 +126,14 @@ class Row:
             f"| {self.latency:g} s | {self.workers} | {self.rate:.1f} | {self.rate / one.rate:.2f} "
             f"| {self.rate / allowed:.0%} of {allowed:.0f} "
             + "".join(f"| {self.costs[name]:.1f} " for name in PROGRAMS)
-            + f"| {self.busy:.0%}{bound} |"
+            + f"| {self.busy:.0%}{bound} | {self.connections} |"
         )
 
 
 PROGRAMS = ("workers", "postgres", "endpoint", "redis-server")
 HEAD = """\
-| latency | workers | calls/s | times one worker | of what the limit allows | ms of CPU per call: workers | PostgreSQL | endpoint | Redis | all cores |
-|---|---|---|---|---|---|---|---|---|---|"""  # noqa: E501
+| latency | workers | calls/s | times one worker | of what the limit allows | ms of CPU per call: workers | PostgreSQL | endpoint | Redis | all cores | connections |
+|---|---|---|---|---|---|---|---|---|---|---|"""  # noqa: E501
 
 
 def dataset_name(workers: int, latency: float) -> str:
@@ -164,8 +166,10 @@ def carry(workers: int, latency: float, url: str, environment: dict[str, str]) -
             dataset=Dataset.objects.get(name=dataset_name(workers, latency)),
             agents=[Agent.objects.get(name=name)],
         )
+        connections = 0
         while Run.objects.get(pk=run.pk).status != Run.Status.DONE:
             assert time.perf_counter() - began < 300, "the run does not end"
+            connections = max(connections, connections_to_database())
             time.sleep(0.5)
         cpu, (busy_now, every_now) = cpu_by_program(pids) - cpu, cpu_jiffies()
         connection.close()
@@ -174,7 +178,21 @@ def carry(workers: int, latency: float, url: str, environment: dict[str, str]) -
     count = calls.count()
     rate = count / (found["last"] - found["first"]).total_seconds()
     costs = {name: cpu[name] / count * 1000 for name in PROGRAMS}
-    return Row(workers, latency, rate, costs, (busy_now - busy) / (every_now - every))
+    share = (busy_now - busy) / (every_now - every)
+    return Row(workers, latency, rate, costs, share, connections)
+
+
+def connections_to_database() -> int:
+    """How many connections PostgreSQL has to the database, but for the one that asks."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        (count,) = cursor.fetchone()
+    return int(count)
 
 
 def main() -> int:

@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from benchmarks.jobs.services import perform
+from benchmarks.judging import counts
 from benchmarks.judging.counts import (
     CallCounts,
     enqueue_counts,
@@ -50,7 +52,7 @@ def test_a_stored_count_is_the_count(played: Run) -> None:
         name="Strict", wake=False,
     )  # fmt: skip
     play(anew)
-    before, lists = judge_counts(), judge_versions()
+    before, lists = judge_counts(), judge_versions(judge_counts())
     assert reads_logs(judge_counts)
     totals = score_totals([played.pk, anew.pk])
     assert sum(totals.values()) == JudgeScore.objects.count()
@@ -60,9 +62,9 @@ def test_a_stored_count_is_the_count(played: Run) -> None:
     count_in_the_background()
 
     assert judge_counts() == before
-    assert judge_versions() == lists
+    assert judge_versions(judge_counts()) == lists
     assert score_totals([played.pk, anew.pk]) == totals
-    assert not reads_logs(judge_versions)
+    assert not reads_logs(lambda: judge_versions(judge_counts()))
     assert not reads_logs(lambda: score_totals([played.pk, anew.pk]))
 
 
@@ -94,3 +96,15 @@ def test_hidden_runs_and_tasks_are_not_counted(played: Run) -> None:
         state__in=["answered", "unreadable"], trajectory__run=played
     ).exclude(trajectory__task=task).exclude(answerer__kind="human")  # fmt: skip
     assert sum(one.replies for one in shown.replies.values()) == visible.count()
+
+
+def test_a_large_run_is_counted_in_the_background_and_the_page_says_so(
+    played: Run, researcher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts, "AT_ONCE", played.created_trajectories - 1)
+    assert not reads_logs(judge_counts)
+    assert judge_counts().missing == 1
+    assert "1 large run is not counted yet" in researcher.get("/judges/").content.decode()
+    count_in_the_background()
+    assert judge_counts().missing == 0 and judge_counts().replies
+    assert "not counted yet" not in researcher.get("/judges/").content.decode()
