@@ -10,7 +10,7 @@ from analysis.filters import Filters, with_query
 from analysis.filters.datasets import in_words_of, with_dimensions
 from analysis.filters.factors import choose_factor
 from analysis.filters.page_filters import with_group, with_measure
-from analysis.filters.selection import Selection, narrow
+from analysis.filters.selection import Selection, narrow, with_certificate
 from analysis.filters.studies import newest_study_of, selection_of_study
 from analysis.pages.catalogue import PAGES, AnalysisPage
 from analysis.pages.reports import deferred_request, make_report, report_key, write_deferred
@@ -209,6 +209,7 @@ def select_these(page: AnalysisPage, filters: Filters, about: ReportedRuns) -> S
         factor=factor,
     )
     found = in_words_of(with_dimensions(narrowed, dataset.system), dataset.system)
+    found = with_certificate(found, dataset)
     found = replace(
         found,
         dataset=dataset,

@@ -137,7 +137,8 @@ def load_demo(job: Job, progress: Progress) -> None:
         _load_dataset(job, system, demo, progress)
     ensure_demo_sessions(dataset, progress)
     # Leaderboards ask what blind policies score; other workers find that out meanwhile.
-    for certified in Dataset.objects.filter(is_demo=True, made_by=None, removed_at=None):
+    demos = Dataset.objects.filter(is_demo=True, made_by=None, removed_at=None)
+    for certified in demos.order_by("pk"):
         if is_certifiable(certified):
             start_certificate(dataset=certified)
     _tell(progress, "The demo is complete")

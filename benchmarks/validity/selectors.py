@@ -241,8 +241,9 @@ class CertifiedValidity:
             return f"The order of {len(names)} scripts is the same under two opposite assumptions."
         pairs = len(names) * (len(names) - 1) // 2
         listed = "; ".join(" and ".join(pair) for pair in swapped)
+        verb = "swaps" if len(swapped) == 1 else "swap"
         return (
-            f"{len(swapped)} of {pairs} pairs of scripts swap order under the opposite "
+            f"{len(swapped)} of {pairs} pairs of scripts {verb} order under the opposite "
             f"assumption: {listed}."
         )
 
@@ -303,9 +304,11 @@ class CertificateView:
     @property
     def failure(self) -> str:
         """Why the newest attempt came to nothing; empty where it did not."""
-        if self.certificate is not None or self.job is None or self.moving:
+        if self.certificate is not None or self.job is None:
             return ""
-        return self.job.message or STATES[Job.Status(self.job.status)][0]
+        if self.job.status not in (Job.Status.FAILED, Job.Status.CANCELLED):
+            return ""  # under way, or done under earlier versions
+        return self.job.message.rstrip(".") or STATES[Job.Status(self.job.status)][0]
 
 
 def certificate_view(dataset: Dataset) -> CertificateView | None:

@@ -17,8 +17,8 @@ from benchmarks.core.types import Ask, Json, Outcome, Task
 
 CERTIFICATE_VERSION = "1"
 SEED = 0
-# Tasks that the reference plays, and of those the ones that each other part plays, at all levels.
-MOST_TASKS, MOST_BLIND, MOST_OTHERS = 2000, 300, 50
+# Tasks at a level that the reference plays; of those, what each other part plays at most.
+MOST_SOLVED, MOST_BLIND, MOST_OTHERS = 2000, 300, 50
 MOST_CONSTANTS = 12
 CONSTANT = "constant"
 AGENT = "agent"
@@ -53,7 +53,7 @@ class Trials:
         self.system, self.validity, self.roles, self.report = system, system.validity, roles, report
         self.measures = list(system.labels.headlines[:2])
         self.number = len({task.id for task in tasks})
-        self.tasks = drawn(tasks, MOST_TASKS)
+        self.tasks = drawn(tasks, MOST_SOLVED)
         self.sample = drawn(self.tasks, MOST_BLIND)
         self.few = drawn(self.sample, MOST_OTHERS)
 
@@ -279,9 +279,18 @@ def episodes_of(trials: Trials) -> int:
 
 
 def drawn(tasks: Sequence[Task], most: int) -> list[Task]:
-    """Return so many tasks at all of their levels, drawn by the digest of their ids, in order."""
-    ids = sorted({task.id for task in tasks}, key=lambda id: (derive_seed(SEED, id), id))[:most]
-    kept = set(ids)
+    """Return at most so many units, drawn by the digest of their tasks' ids, in their order.
+
+    A task is drawn with all of its levels; there is at least one task.
+    """
+    levels = Counter(task.id for task in tasks)
+    kept: set[str] = set()
+    units = 0
+    for id in sorted(levels, key=lambda id: (derive_seed(SEED, id), id)):
+        units += levels[id]
+        if kept and units > most:
+            break
+        kept.add(id)
     return [task for task in tasks if task.id in kept]
 
 

@@ -84,6 +84,8 @@ class Command(BaseCommand):
         from analysis.reproduction.files import made_files, missing_lines
         from benchmarks.experiments.selectors import experiment_runs
         from benchmarks.runs.command_line import carry_run, failed_lines
+        from benchmarks.validity.selectors import current_certificate
+        from benchmarks.validity.services import certify_dataset, dataset_trials, is_certifiable
 
         design = running.design_of_preset(preset, _changes(preset, options))
         out, force = options["out"], options["force"]
@@ -99,6 +101,10 @@ class Command(BaseCommand):
                 if run.status in running.GOING:
                     carry_run(run)
         made = running.reproduction_of(experiment)
+        dataset = made.about.runs[0].dataset
+        if is_certifiable(dataset) and current_certificate(dataset) is None:
+            self.stdout.write(f"certifying {dataset}, for the blind rows of leaderboards")
+            certify_dataset(dataset, dataset_trials(dataset))
         files = made_files(made, figures=options["figures"], person="manage.py reproduce")
         count = folder.write_folder(out, files, design.digest, force=force)
         self.stdout.write(f"{count} files in {out}")

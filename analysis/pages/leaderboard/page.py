@@ -192,10 +192,7 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
             lambda row: _rank(row, result.ranks.get(row.label)),
             lambda row: _beside(row, best),
         ),
-        ColumnOf(
-            number_column("n", "trajectories", f"Trajectories that {main.title} counts"),
-            lambda row: count_cell(row.main.n, url=_counted(row)),
-        ),
+        _n_column(main, data.certificate),
         ColumnOf(
             estimate_column(main.title, help=main.help),
             lambda row: estimate_cell(
@@ -218,8 +215,6 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
                 _ran_dry,
             ),
         ]
-    if data.certificate is not None:
-        columns.append(_usable_column(data.certificate))
     columns.append(
         ColumnOf(
             Column("Left out", ("left out",), help=f"Trajectories without {main.title}, by reason"),
@@ -240,24 +235,27 @@ def board_columns(result: LeaderboardResult) -> Sequence[ColumnOf[AgentResult]]:
     return columns
 
 
-def _usable_column(certificate: CertifiedValidity) -> ColumnOf[AgentResult]:
-    """Give how many tasks of the level their own reference solves: 185 of 200."""
+def _n_column(main: Measure, certificate: CertifiedValidity | None) -> ColumnOf[AgentResult]:
+    """Give the trajectories that count, with how many tasks are usable, where that is known."""
 
     def cell(row: AgentResult) -> Cell:
+        found = count_cell(row.main.n, url=_counted(row))
+        if certificate is None:
+            return found
         if row.run is None and not row.blind:
-            return Cell(data=(None, None), reason=row.no_rank)
+            return replace(found, data=(*found.data, None, None))
         usable, checked = certificate.usable_at(row.run.level if row.run is not None else None)
-        return Cell(f"{usable:,} of {checked:,}", (usable, checked))
+        sub = f"{usable:,} of {checked:,}" if usable < checked else ""
+        return replace(found, data=(*found.data, usable, checked), sub=sub)
 
-    return ColumnOf(
-        Column(
-            "Usable",
-            ("usable", "checked"),
-            help="Tasks that their own reference solves, of those checked; the others are left out",
-        ),
-        cell,
-        lambda _: None,
-    )
+    column = number_column("n", "trajectories", f"Trajectories that {main.title} counts")
+    if certificate is not None:
+        column = replace(
+            column,
+            parts=("trajectories", "usable", "checked"),
+            help=f"{column.help}; under it the usable tasks, where not all are",
+        )
+    return ColumnOf(column, cell)
 
 
 def _agent(row: AgentResult) -> Cell:

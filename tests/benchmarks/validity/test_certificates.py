@@ -104,7 +104,7 @@ def test_an_order_that_is_reversed_names_the_pair(
     dataset = store(tmp_path, 1, 3)
     found = certify_dataset(dataset, dataset_trials(dataset))
     assert pair is not None and found.bracket_words == (
-        "1 of 1 pairs of scripts swap order under the opposite assumption: "
+        "1 of 1 pairs of scripts swaps order under the opposite assumption: "
         "Counting up and Counting back."
     )
 
@@ -140,7 +140,7 @@ def test_other_versions_need_another_certificate(
 def test_a_large_dataset_is_sampled_by_its_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trials, "MOST_TASKS", 4)
+    monkeypatch.setattr(trials, "MOST_SOLVED", 4)
     dataset = store(tmp_path, *[2] * 9)
     found = certify_dataset(dataset, dataset_trials(dataset))
     assert (found.checked, found.part, found.content["tasks"]) == (4, 4, 9)
@@ -212,6 +212,12 @@ def test_a_run_leaves_out_what_is_not_usable_and_stores_nothing(
     assert verify_run(run=run).counts == {"same": 5}
 
 
+def current_digest(dataset: Dataset) -> str:
+    found = current_certificate(dataset)
+    assert found is not None
+    return found.row.digest
+
+
 def board(dataset: Dataset, **words: str) -> Report:
     return report_of("leaderboard", select_runs(Filters(dataset=str(dataset.pk), **words)))
 
@@ -230,6 +236,7 @@ def test_the_leaderboard_has_blind_rows_that_no_sentence_names(dataset: Dataset,
     assert [row["rank"] for row in rows] == [1, None, None]
     assert [(row["usable"], row["checked"]) for row in rows] == [(4, 5)] * 3
     assert [row["trajectories"] for row in rows] == [4, 4, 4]
+    assert f"4 of 5 tasks usable (certificate {current_digest(dataset)})." in table.note
     assert "Best constant" not in report.sentence
     assert "100.0 % over 4 trajectories" in report.sentence
     words = " ".join(notice.text for notice in report.notices)
