@@ -82,11 +82,12 @@ def _about_tasks(selection: Selection) -> list[Notice]:
     certificate = selection.certificate
     if certificate is None or not (unusable := len(certificate.unusable())):
         return []
-    them = f"{unusable:,} that {certificate.reference['title'].lower()} does not solve"
+    them = f"{unusable:,} that their own reference does not solve"
     if selection.filters.tasks == ALL_TASKS:
-        text = f"All tasks are counted, also {them}; only {certificate.usable_words}."
+        text = f"All tasks are counted, also {them}: {certificate.usable_words}."
     else:
-        text = f"{certificate.usable_words}; {them} are left out. Under Tasks, all can be counted."
+        are = "is" if unusable == 1 else "are"
+        text = f"{certificate.usable_words}. The {them} {are} left out; All tasks counts all."
     return [Notice(text, "info")]
 
 

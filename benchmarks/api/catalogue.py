@@ -227,7 +227,8 @@ def list_datasets(request: HttpRequest, page: Query[Paged]) -> dict[str, Any]:
 @datasets_router.get("/datasets/{int:dataset_id}", response={200: DatasetDetail, **refusals(404)})
 def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
     """Return one dataset with its levels."""
-    found = fetch(request, datasets.datasets(visibility(request)), pk=dataset_id)
+    seen = visibility(request)
+    found = fetch(request, datasets.datasets(seen), pk=dataset_id)
     sizes = datasets.level_sizes(found)
     certificate = current_certificate(found)
     return {
@@ -240,7 +241,7 @@ def get_dataset(request: HttpRequest, dataset_id: int) -> dict[str, Any]:
             }
             for row in sizes.rows
         ],
-        "validity": certificate.summary() if certificate is not None else None,
+        "validity": certificate.summary(seen.tasks) if certificate is not None else None,
     }
 
 

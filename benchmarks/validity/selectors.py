@@ -162,8 +162,11 @@ class CertifiedValidity:
         plural = "" if self.checked == 1 else "s"
         return f"{self.usable:,} of {self.checked:,} {self.unit}{plural} usable"
 
-    def summary(self) -> dict[str, Any]:
-        """Return what programs are told: counts, what is left out, and what policies score."""
+    def summary(self, closed_tasks: Collection[int] = ()) -> dict[str, Any]:
+        """Return what programs are told: counts, what is left out, and what policies score.
+
+        Tasks that are closed to the reader are counted and not listed.
+        """
         first = self.content["measures"][0]
         return {
             "digest": self.row.digest,
@@ -172,8 +175,9 @@ class CertifiedValidity:
             "solved": self.solved,
             "usable": self.usable,
             "left_out": [
-                {"task": one["task"], "level": one["level"], "reason": one["reason"]}
-                for one in self.unusable()
+                {"task": one.task, "level": one.level, "reason": one.reason}
+                for one in self.unsolved()
+                if not one.usable and one.pk not in closed_tasks
             ],
             "measure": first,
             "blind": [

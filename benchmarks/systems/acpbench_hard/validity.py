@@ -12,6 +12,7 @@ from benchmarks.systems.acpbench_hard.dataset import question_of
 from benchmarks.systems.acpbench_hard.pddl.instance import Instance, instance_of, show_atom
 from benchmarks.systems.acpbench_hard.scripted import NONE, right_answer, write
 from benchmarks.systems.acpbench_hard.settings import CORRECTED, REFERENCE
+from benchmarks.systems.acpbench_hard.tasks import KINDS
 
 # Names that the answer "everything" lists at most.
 MOST_NAMED = 500
@@ -19,7 +20,11 @@ _OF_ACTIONS = ("app", "areach", "just", "nexta", "val")
 
 
 def everything(task: Task, others: Sequence[Task]) -> Answerer:
-    """Return an agent that lists every action, or every proposition where those are asked for."""
+    """Return an agent that lists every action, or every proposition where those are asked for; of
+    answers that are given, all of them.
+    """
+    if options := question_of(task).options:
+        return always(" ".join(options))(task, others)
     if options := question_of(task).options:
         return Scripted("everything", "1", lambda ask, seed: Answer(" ".join(options)))
     instance = instance_of(task.payload["pddl_domain"], task.payload["pddl_problem"])
@@ -67,7 +72,7 @@ VALIDITY = Validity(
     ),
     constants=constants,
     constant_help="The answer that scores best on the other questions of the same task.",
-    kind_of=lambda task: task.payload["task"],
+    kind_of=lambda task: KINDS[task.payload["task"]].title,
     kinds="Task",
     bracket=AssumptionPair(
         "The score is read as in the reference, or as its authors meant it.",

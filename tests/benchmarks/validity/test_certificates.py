@@ -208,6 +208,8 @@ def test_a_run_leaves_out_what_is_not_usable_and_stores_nothing(
     page = reader.get(address).content.decode()
     assert "4 of 5 tasks usable" in page and "Count all tasks" in page
     assert "n = 5" in reader.get(f"{address}?tasks=all").content.decode()
+    # The dataset's page lists its runs.
+    assert address in reader.get(reverse("benchmarks:dataset", args=[dataset.pk])).content.decode()
     assert list(Trajectory.objects.values()) == stored
     assert verify_run(run=run).counts == {"same": 5}
 
@@ -240,5 +242,5 @@ def test_the_leaderboard_has_blind_rows_that_no_sentence_names(dataset: Dataset,
     assert "Best constant" not in report.sentence
     assert "100.0 % over 4 trajectories" in report.sentence
     words = " ".join(notice.text for notice in report.notices)
-    assert "4 of 5 tasks usable; 1 that counting up does not solve are left out." in words
+    assert "4 of 5 tasks usable. The 1 that their own reference does not solve is left out" in words
     assert "80.0 % over 5 trajectories" in board(dataset, tasks="all").sentence
