@@ -185,6 +185,11 @@ PAGES: Mapping[str, AnalysisPage] = {
             fits=lambda system: bool(find_system(system).labels.costs),
         ),
         AnalysisPage(
+            "asking", "Asking", "Which way of asking meets more of what people want?",
+            ("published",), every_condition=True, beside_published=True,
+            fits=lambda system: find_system(system).comparisons.asking is not None,
+        ),
+        AnalysisPage(
             "refinement", "Refinement", "What do extra turns with feedback on the rubric bring?",
             ("among", "published"),
             fits=lambda system: bool(find_system(system).comparisons.refinement), about=_refined,

@@ -32,7 +32,8 @@ GROUPS: tuple[PageGroup, ...] = (
         "Which agent is better?",
         "Who is ahead, by how much, whether chance alone could explain it, and under which "
         "conditions it holds.",
-        ("leaderboard", "compare-models", "conditions", "effects", "efficiency", "refinement",
+        ("leaderboard", "compare-models", "conditions", "effects", "efficiency", "asking",
+         "refinement",
          "sweeps", "outcomes"),
         (("analysis:compare_runs", "Two runs, task by task",
           "On which tasks does one run succeed and the other not?"),),

@@ -1,5 +1,6 @@
 """Means over outcomes, with what they leave out."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ def mean_of(outcomes: Sequence[Outcome], name: str) -> dict[str, Any]:
         "n": len(values),
         "excluded": dict(excluded),
     }
+
+
+def standard_error(values: Sequence[float]) -> float | None:
+    """Return the standard error of a mean; one value has none."""
+    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The comparisons port: conditions, factors and tool use that analysis pages compare."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -133,6 +133,39 @@ class Bracket:
         return next((side for side in self.sides if script in side.scripts), None)
 
 
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper that runs fill: its name there, its title here, and the keys of its
+    rows.
+    """
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How agents ask a person who has preferences, for the page on asking.
+
+    ``key_of`` names what a run plays by its settings, and ``titles`` have the keys in their order.
+    ``metrics`` are the columns of ``tables``; ``published`` has the metric of published rows by
+    (metric, key). ``curves`` gives, of the payloads of outcomes, the course of ``result`` as
+    [mean, low, high] at 0 to 100 %. Payloads have ``asked`` and ``applicable`` (numbers), and
+    ``preferences`` with text, value, and the steps at which each was disclosed and decided.
+    ``example`` is the task that an example is taken from where runs share it, by its payload.
+    """
+
+    key_of: Callable[[Json], str]
+    titles: Mapping[str, Caption]
+    metrics: tuple[str, ...]
+    result: str
+    tables: tuple[PaperTable, ...]
+    published: Mapping[tuple[str, str], str]
+    curves: Callable[[Sequence[Json]], Sequence[Sequence[float | None]]]
+    example: str = ""
+
+
 def filled(roles: Iterable[str]) -> str:
     """Return roles that people fill, as the value of a factor; empty for none."""
     return " + ".join(roles)
@@ -145,7 +178,8 @@ class Comparisons:
     ``factors`` are what runs are varied in, ``contrasts`` what conditions vary. ``refinement`` is
     the setting that grants extra turns with feedback on the rubric. ``feedback_ratings`` are
     questions to people on how good the feedback to agents is, by key. ``groups`` are what tasks
-    differ in, by name. ``bracket`` are scripts that must agree before a sentence ranks.
+    differ in, by name. ``bracket`` are scripts that must agree before a sentence ranks. ``asking``
+    is how agents ask people.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -155,3 +189,4 @@ class Comparisons:
     feedback_ratings: Mapping[str, Measure] = field(default_factory=dict)
     groups: Mapping[str, Grouping] = field(default_factory=dict)
     bracket: Bracket | None = None
+    asking: Asking | None = None

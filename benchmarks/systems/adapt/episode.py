@@ -35,6 +35,7 @@ from benchmarks.systems.adapt.preferences import Preference, goal_of, preference
 from benchmarks.systems.adapt.prompts import PROMPTS
 from benchmarks.systems.adapt.settings import (
     ALWAYS_ASK,
+    NO_ABLATION,
     REACT,
     SILENT,
     TEACHER,
@@ -181,6 +182,7 @@ class AdaptPlay:
         context = {
             "task": self.task.prompt,
             "method": method,
+            "ablation": self.settings.get("ablation", NO_ABLATION),
             "step": self.world.step + 1,
             "steps_left": self.settings["max_actions"] - self.world.step,
             "asked": self.asked,

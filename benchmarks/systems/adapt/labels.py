@@ -14,7 +14,7 @@ from benchmarks.core.ports.results import (
     listed,
 )
 from benchmarks.core.types import Outcome, Task, Turn
-from benchmarks.systems.adapt.settings import METHODS, NO_FOLD
+from benchmarks.systems.adapt.settings import ABLATIONS, METHODS, NO_FOLD
 
 NOTICE = (
     "Household and rules are our own, because the paper’s are not published: compare methods with "
@@ -200,6 +200,7 @@ LABELS = Labels(
     disclosure="The agent learns of a preference by asking; the teacher is told all of them.",
     choices={
         "method": {key: method.help for key, method in METHODS.items()},
+        "ablation": {key: ablation.help for key, ablation in ABLATIONS.items()},
         "fold": {NO_FOLD: "All personas are unseen.",
                  **{str(n): f"Personas of fold {n} are unseen." for n in range(4)}},
         "reply_format": {
@@ -207,7 +208,7 @@ LABELS = Labels(
             "json": "A JSON object that endpoints can be held to.",
         },
     },
-    first_settings=("method", "fold"),
+    first_settings=("method", "ablation", "fold"),
     result=result,
     answer=answer,
     explain=explain,

@@ -1,12 +1,11 @@
 """Metrics of ADAPT: of a trajectory, and of a run (paper, section 6.1 and appendix A)."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
-from benchmarks.core.means import mean_of
+from benchmarks.core.means import mean_of, standard_error
 from benchmarks.core.system import SCORER
 from benchmarks.core.types import Json, Outcome
 from benchmarks.systems.adapt.household.rules import INAPPLICABLE
@@ -113,7 +112,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "by_task": _by(played, "task"),
         "by_type": _by_type(played),
         "by_applicable": _by(played, "applicable", QUESTIONS),
-        "progress": progress_curves(played),
+        "progress": progress_curves([outcome.payload for outcome in played]),
     }
 
 
@@ -124,11 +123,6 @@ def _concerned(outcomes: Sequence[Outcome], name: str) -> list[Outcome]:
 
 def _values(outcomes: Sequence[Outcome], name: str) -> list[float]:
     return [value for o in outcomes if (value := o.metrics.get(name)) is not None]
-
-
-def standard_error(values: Sequence[float]) -> float | None:
-    """Return the standard error of a mean; one value has none."""
-    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
 
 
 def _by(outcomes: Sequence[Outcome], field: str, name: str = SATISFACTION) -> list[dict[str, Any]]:
@@ -168,24 +162,29 @@ def resample(values: Sequence[float]) -> list[float]:
     return [values[point * last // (POINTS - 1)] for point in range(POINTS)]
 
 
-def progress_curves(outcomes: Sequence[Outcome]) -> dict[str, list[list[float | None]]]:
+def progress_curves(records: Sequence[Json]) -> dict[str, list[list[float | None]]]:
     """Return [mean, mean - s.e., mean + s.e.] at 101 points, of satisfaction and of questions.
 
     f(t) is the share of applicable preferences that are satisfied after step t and at the end, so
     that f(T) is the satisfaction rate (appendix A). ``table`` has every tenth point of both.
     """
-    scored = [o for o in outcomes if o.payload["applicable"]]
-    satisfied = _band(
-        [
-            resample([100 * n / o.payload["applicable"] for n in o.payload["progress"]])
-            for o in scored
-        ]
-    )
-    asked = _band([resample(o.payload["asked_by"]) for o in outcomes])
+    satisfied = satisfaction_curve(records)
+    asked = _band([resample(record["asked_by"]) for record in records])
     table = [
         [point, *satisfied[point], asked[point][0]] for point in range(0, POINTS, 10) if satisfied
     ]
     return {SATISFACTION: satisfied, QUESTIONS: asked, "table": table}
+
+
+def satisfaction_curve(records: Sequence[Json]) -> list[list[float | None]]:
+    """Return [mean, mean - s.e., mean + s.e.] of f(t) at 0 to 100 % of each trajectory."""
+    return _band(
+        [
+            resample([100 * n / record["applicable"] for n in record["progress"]])
+            for record in records
+            if record["applicable"]
+        ]
+    )
 
 
 def _band(rows: Sequence[Sequence[float]]) -> list[list[float | None]]:

@@ -22,7 +22,9 @@ from benchmarks.systems.adapt.settings import (
     ALWAYS_ASK,
     BASELINE,
     NEVER_ASK,
+    NO_DPO,
     NO_FOLD,
+    NO_REFLECTION,
     REACT,
     REFLECTION_DPO,
     STAR_GATE,
@@ -43,8 +45,8 @@ TABLE_1: dict[str, Row] = {
     TEACHER: ((65.5, 1.1), (65.5, 1.9), (0.0, 0.0), (0.0, 0.0)),
 }
 TABLE_2: dict[str, Row] = {
-    "without reflection": ((17.5, 0.7), (16.5, 1.2), (1.0, 0.0), (0.9, 0.0)),
-    "without DPO": ((35.3, 0.8), (34.9, 1.4), (2.9, 0.1), (2.9, 0.1)),
+    NO_REFLECTION: ((17.5, 0.7), (16.5, 1.2), (1.0, 0.0), (0.9, 0.0)),
+    NO_DPO: ((35.3, 0.8), (34.9, 1.4), (2.9, 0.1), (2.9, 0.1)),
 }
 _LEVEL = "household and rules are not published, so levels do not compare"
 
@@ -67,27 +69,33 @@ PAPER = PaperStatements(name="ADAPT paper", tasks="8 tasks × 16 personas of the
 _MEASURES = ("satisfaction", "questions", "completed", "disclosed")
 PRESETS = (
     PaperPreset(
-        "adapt-methods", "Seven methods", "Table 1, with Figures 3 to 5",
-        "Preferences satisfied and questions asked by each method on all personas and tasks, "
-        "beside the published rows; completion, and how many preferences were told in time. The "
-        "pages of the runs draw the progress over time, questions by applicable preferences, and "
-        "personas.",
-        tuple(
-            ReportPart("effects", f"effects-{measure.replace('_', '-')}",
-                 {"factor": "method", "measure": measure})
-            for measure in (*_MEASURES, *METRICS)
+        "adapt-methods", "Seven methods and two ablations", "Tables 1 and 2, Figures 3 to 5",
+        "Preferences satisfied, questions and unasked food by each method and ablation on all "
+        "personas and tasks, beside the published rows; questions by applicable preferences, the "
+        "course of trajectories, and an example from question to preference; completion, and how "
+        "many preferences were told in time.",
+        (
+            ReportPart("asking", "asking"),
+            *(
+                ReportPart("effects", f"effects-{measure.replace('_', '-')}",
+                     {"factor": "method", "measure": measure})
+                for measure in (*_MEASURES, *METRICS)
+            ),
         ),
-        ("Table 1",),
+        ("Table 1", "Table 2"),
         "ADAPT",
     ),
     PaperPreset(
-        "adapt-ablations", "Ablations of Reflection-DPO", "Table 2, with Figure 2",
-        "Reflection-DPO beside the baseline. The two ablations are further fine-tuned models: add "
-        "them as agents at endpoints.",
-        tuple(
-            ReportPart("effects", f"effects-{measure.replace('_', '-')}",
-                 {"factor": "method", "measure": measure})
-            for measure in METRICS
+        "adapt-ablations", "Ablations of Reflection-DPO", "Table 2",
+        "Reflection-DPO and both ablations beside the baseline. Each is a fine-tuned model of its "
+        "own: add them as agents at endpoints, and set the ablation that they stand for.",
+        (
+            ReportPart("asking", "asking"),
+            *(
+                ReportPart("effects", f"effects-{measure.replace('_', '-')}",
+                     {"factor": "ablation", "measure": measure})
+                for measure in METRICS
+            ),
         ),
         ("Table 2",),
         "ADAPT",

@@ -38,10 +38,13 @@ from benchmarks.systems.adapt.settings import (
     ALWAYS_ASK,
     BASELINE,
     NEVER_ASK,
+    NO_DPO,
+    NO_REFLECTION,
     REACT,
     REFLECTION_DPO,
     STAR_GATE,
     TEACHER,
+    played_as,
 )
 from benchmarks.systems.adapt.wishes import read_wishes
 
@@ -72,6 +75,9 @@ HABITS: Mapping[str, Habit] = {
     REFLECTION_DPO: Habit(questions=10, general=False),
     ALWAYS_ASK: Habit(),
     TEACHER: Habit(),
+    # Without reflection nothing taught it to ask; without DPO it asks a little more than untrained.
+    NO_REFLECTION: Habit(questions=1),
+    NO_DPO: Habit(questions=3),
 }
 # Where the ingredients of a dish are looked for.
 _STORES = ("fridge_0", "counter_0", "counter_1", "spice_rack_0", "pantry_shelf_1", "cabinet_2")
@@ -112,7 +118,7 @@ def cook(task: Task, parameters: Json) -> Answerer:
     rates = _rates(parameters)
 
     def rule(ask: Ask, seed: int) -> Answer:
-        habit = Habit(**parameters["methods"].get(ask.context["method"], {}))
+        habit = Habit(**parameters["methods"].get(played_as(ask.context), {}))
         text = _next_action(task, ask.context, rates, habit)
         return Answer(_as_reply(text, ask.context))
 

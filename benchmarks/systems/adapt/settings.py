@@ -22,6 +22,12 @@ METHODS: Mapping[str, Caption] = {
     ALWAYS_ASK: Caption("Always ask", "A question before every action in the household."),
     TEACHER: Caption("Teacher", "The agent is told the preferences and asks nothing."),
 }
+NO_ABLATION, NO_REFLECTION, NO_DPO = "none", "no_reflection", "no_dpo"
+ABLATIONS: Mapping[str, Caption] = {
+    NO_ABLATION: Caption("Nothing left out", "Trained as the method says."),
+    NO_REFLECTION: Caption("Without reflection", "Trained on the teacher's actions alone."),
+    NO_DPO: Caption("Without DPO", "Fine-tuned on the chosen actions, without the rejected ones."),
+}
 # Methods under which nobody is asked.
 SILENT = (NEVER_ASK, TEACHER)
 NO_FOLD = "none"
@@ -30,6 +36,9 @@ SETTINGS = (
     Setting("method", "choice", BASELINE,
             "What the agent is told and may do. STaR-GATE and Reflection-DPO are played like the "
             "baseline: what differs is the model at the endpoint.", tuple(METHODS)),
+    Setting("ablation", "choice", NO_ABLATION,
+            "What was left out when a model was trained for Reflection-DPO (Table 2). It is played "
+            "the same way: what differs is the model at the endpoint.", tuple(ABLATIONS)),
     Setting("fold", "choice", NO_FOLD,
             "The fold of personas that the agent was not trained on; the others are seen. With "
             "none, the agent was trained on nobody, and all personas are unseen.",
@@ -50,6 +59,12 @@ SETTINGS = (
             "Refuse actions on objects that the agent has not come across; otherwise it may guess "
             "their names.", title="Seen objects only"),
 )  # fmt: skip
+
+
+def played_as(settings: Mapping[str, Any]) -> str:
+    """Return what a run plays: its method, or the ablation of it."""
+    ablation = str(settings.get("ablation", NO_ABLATION))
+    return str(settings["method"]) if ablation == NO_ABLATION else ablation
 
 
 def prompts_version(settings: Mapping[str, Any]) -> str:

@@ -129,6 +129,7 @@ def test_table_1_is_complete() -> None:
     """Seven methods, four figures each, and the page on methods finds all of them."""
     rows = {row.metric: row for row in SYSTEM.published if row.source == "Table 1"}
     assert len(rows) == 28 and set(SYSTEM.comparisons.factors[0].published.values()) == set(rows)
+    assert rows["satisfaction_unseen@method=teacher"].printed_error == "± 1.9 SE"
     assert rows["satisfaction_unseen@method=teacher"].printed == "65.5"
     assert rows["questions_seen@method=always_ask"].printed == "22.2"
 
@@ -178,3 +179,51 @@ def test_a_run_of_the_first_scorer_is_verified(breakfast: Dataset) -> None:
     assert "unasked" not in run.trajectories.get().metrics
     run.pins = {**run.pins, "scorer": "0"}
     assert missing_version(run, SYSTEM) == "scorer version 0 (available is 2)"
+
+
+def test_the_tables_and_figures_of_the_paper(researcher: Client, breakfast: Dataset) -> None:
+    """Tables 1 and 2 with both ablations as rows, and Figures 3 to 5 with all methods in one."""
+    conditions = [{"method": "baseline"}, {"method": "always_ask"}, {"method": "reflection_dpo"},
+                  {"method": "reflection_dpo", "ablation": "no_reflection"},
+                  {"method": "reflection_dpo", "ablation": "no_dpo"}]  # fmt: skip
+    runs = [run_of(breakfast, fold="0", **condition) for condition in conditions]
+    filters = Filters(dataset=str(breakfast.pk), published="on")
+    found = report_of("asking", select_runs(filters, every_condition=True))
+    titles = ["Baseline", "Reflection-DPO", "Always ask", "Without reflection", "Without DPO"]
+    one, two = found.table("table-1"), found.table("table-2")
+    assert [row[0].text for row in one.rows][:3] == ["Baseline", "Reflection-DPO", "Always ask"]
+    assert [row[0].text for row in two.rows] == 2 * ["Baseline", "Reflection-DPO", *titles[3:]]
+    assert two.header[1:4] == [
+        "satisfaction_seen", "satisfaction_seen_se", "satisfaction_seen_n",
+    ]  # fmt: skip
+    published = two.rows[6]
+    assert published[1].data[:2] == (17.5, 0.7) and published[1].sub == "± 0.7 SE"
+    # Persona 2 is of fold 0, persona 10 is not.
+    values = {t.task.external_id: t.metrics for t in runs[0].trajectories.select_related("task")}
+    own = next(row for row in one.rows if row[0].text == "Baseline")
+    assert own[1].data == (values[TASKS[1]]["satisfaction"], None, 1)
+    assert own[2].data == (values[TASKS[0]]["satisfaction"], None, 1)
+    figures = {figure.name: json.loads(figure.json)["data"] for figure in found.figures}
+    for name in ("curves", "questions"):
+        assert {t["name"] for t in figures[name] if t.get("name")} == set(titles)
+    course = [trace for trace in figures["curves"] if trace.get("name") == "Baseline"]
+    assert len(course[0]["x"]) == 101
+    assert course[0]["y"][-1] == pytest.approx(fmean(m["satisfaction"] for m in values.values()))
+    marks = {trace["name"]: trace for trace in figures["example"] if trace.get("name")}
+    assert marks["told"]["x"] and marks["met"]["x"]
+    example = found.table("example")
+    assert {row[0].text for row in example.rows} == set(titles)
+    assert any("satisfied" in row[4].text or "violated" in row[4].text for row in example.rows)
+    page = shown(researcher, "analysis:asking", dataset=breakfast.pk)
+    assert "Methods (as Table 1)" in page and "Unasked food" in page
+
+
+def test_the_ablation_is_a_factor(researcher: Client, breakfast: Dataset) -> None:
+    for ablation in ("none", "no_reflection"):
+        run_of(breakfast, method="reflection_dpo", ablation=ablation)
+    query = {"dataset": breakfast.pk, "factor": "ablation", "measure": "questions"}
+    page = shown(researcher, "analysis:effects", **query)
+    assert "Without reflection" in page and "Left out in training" in page
+    rows = {row.metric for row in SYSTEM.published if row.source == "Table 2"}
+    (factor,) = [one for one in SYSTEM.comparisons.factors if one.name == "ablation"]
+    assert rows <= set(factor.published.values())
