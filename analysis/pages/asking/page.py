@@ -330,7 +330,7 @@ def _mean_cell(row: TableRow, metric: str) -> Cell:
             return Cell(data=(None,) * 3, reason="not published")
         return Cell(
             entry.printed, (entry.value, entry.error, entry.n), sub=entry.printed_error,
-            tip=f"{entry.source}; {entry.note}",
+            tip=f"{entry.source}; {entry.note}", source=entry.source,
         )  # fmt: skip
     values = row.row.values(metric)
     if not values:
