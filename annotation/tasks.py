@@ -2,5 +2,6 @@
 
 from annotation.demo import services as demo
 from annotation.planning import services as planned
+from annotation.retention import services as retention
 
-__all__ = ["demo", "planned"]
+__all__ = ["demo", "planned", "retention"]

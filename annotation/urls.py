@@ -162,6 +162,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("demo/progress/", home.demo, name="demo"),
     path("demo/again/", home.load_again, name="load_again"),
+    path("demo/delete/", home.demo_delete, name="demo_delete"),
     path("away/", desk.away, name="away"),
     path("away.js", desk.worker, name="away_worker"),
     path("studies/", studies.study_list, name="study_list"),

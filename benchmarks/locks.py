@@ -6,10 +6,20 @@ Locks on trajectories are taken before the lock on their run, so that no deadloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from time import sleep
 
 from django.db import connection, transaction
 
 from benchmarks.models import Run, Trajectory
+
+# In seconds. Whoever waits for SQLite's writer looks every tenth of a second whether it is free.
+WRITER_PAUSE = 0.12
+
+
+def pause_writing() -> None:
+    """Let others write between two portions of a large change; only SQLite needs that."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        sleep(WRITER_PAUSE)
 
 
 @contextmanager

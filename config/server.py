@@ -171,6 +171,7 @@ def sweep() -> None:
     """Enqueue again what a dead worker held, and do what falls due at a time."""
     from analysis.browser.search.services import enqueue_index
     from annotation.live.control.timeouts import sweep_sessions
+    from annotation.retention.services import enqueue_retention
     from annotation.studies.services import close_ended_studies
     from benchmarks.jobs.services import sweep as sweep_jobs
     from benchmarks.judging.counts import enqueue_counts
@@ -178,6 +179,7 @@ def sweep() -> None:
     try:
         sweep_jobs()
         close_ended_studies()
+        enqueue_retention()
         sweep_sessions()
         enqueue_index()  # texts that are new to the search
         enqueue_counts()  # replies of judges in runs that have ended

@@ -1,5 +1,6 @@
 """Studies in the API: the list, making one from a plan, progress, status and exports."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
@@ -30,9 +31,11 @@ from annotation.planning.services import (
     launch_study,
 )
 from annotation.planning.views import MOST_ITEMS
+from annotation.retention.rule import MOST_DAYS, RetentionRule
+from annotation.retention.services import announced
 from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from annotation.studies.progress import study_progress
-from annotation.studies.services import set_study_status
+from annotation.studies.services import change_study, set_study_status
 from annotation.studies.views import blind_reader
 from benchmarks.access import allow, visibility
 from benchmarks.api.deletions import ANSWERS, DeletionQuery, answer_deletion
@@ -286,12 +289,72 @@ def get_study_progress(request: HttpRequest, study_id: int) -> dict[str, Any]:
     }
 
 
+class StudyDeletionQuery(DeletionQuery):
+    """Whether to delete, or only to count, and whether to keep a copy."""
+
+    archive: bool = Field(
+        False, description="Export the study into the server's archive first; with names."
+    )
+
+
 @router.delete("/{int:study_id}", response=ANSWERS)
-def delete_study(request: HttpRequest, study_id: int, query: Query[DeletionQuery]) -> Status[Any]:
+def delete_study(
+    request: HttpRequest, study_id: int, query: Query[StudyDeletionQuery]
+) -> Status[Any]:
     """Delete a closed study with its ratings and record; its trajectories stay."""
     access = fetch_managed_study(request, study_id)
     plan = plan_study_deletion(access.study)
-    return answer_deletion(plan, query, lambda: begin_with_studies(plan, by=access.user).pk)
+
+    def begin() -> int:
+        return begin_with_studies(plan, by=access.user, archive=query.archive).pk
+
+    return answer_deletion(plan, query, begin)
+
+
+class RetentionIn(Strict):
+    """Days after the closing of a study at which parts of it are deleted; null keeps them."""
+
+    platform_ids: int | None = Field(None, ge=1, le=MOST_DAYS)
+    invitations: int | None = Field(None, ge=1, le=MOST_DAYS)
+    answers: int | None = Field(None, ge=1, le=MOST_DAYS)
+    archive: bool = Field(False, description="Archive the study before answers are deleted.")
+    reason: str = Field("", max_length=1000)
+
+
+class ExpiryOut(Schema):
+    """When a part of a study is deleted."""
+
+    part: Literal["platform_ids", "invitations", "answers"]
+    days: int
+    due: datetime | None = Field(description="Null while the study is not closed.")
+    removed: datetime | None = Field(description="When it was deleted, since the study was closed.")
+    archives: bool = Field(description="The study is archived before.")
+    left: int = Field(description="How much there is to delete.")
+
+
+@router.get("/{int:study_id}/retention", response={200: list[ExpiryOut], **refusals(404)})
+def get_study_retention(request: HttpRequest, study_id: int) -> list[dict[str, Any]]:
+    """Return what is deleted of a study and when; for those who run it."""
+    return _retention_rows(fetch_overseen_study(request, study_id).study)
+
+
+@router.post(
+    "/{int:study_id}/retention", response={200: list[ExpiryOut], **refusals(400, 404, 413)}
+)  # fmt: skip
+def change_study_retention(
+    request: HttpRequest, study_id: int, wanted: RetentionIn
+) -> list[dict[str, Any]]:
+    """Set how long parts of a study are kept; for its managers."""
+    access = fetch_managed_study(request, study_id)
+    rule = RetentionRule(**wanted.model_dump(exclude={"reason"}))
+    change_study(
+        study=access.study, by=access.user, reason=wanted.reason, retention=rule.stored
+    )  # fmt: skip
+    return _retention_rows(access.study)
+
+
+def _retention_rows(study: Study) -> list[dict[str, Any]]:
+    return [asdict(row) for row in announced(study, counts=True)]
 
 
 @router.post("/{int:study_id}/status", response={200: StudyOut, **refusals(400, 404, 409, 413)})

@@ -11,6 +11,7 @@ from annotation.exports.scope import IMPORTED, Scope, is_simulated
 from annotation.exports.sources import origin_of
 from annotation.models import Consent, Item
 from annotation.questionnaires import Question, Questionnaire, questionnaire_text
+from annotation.retention.rule import RETENTION
 from annotation.studies.design import study_certificate
 from benchmarks.models import Dataset, Run
 
@@ -26,8 +27,9 @@ PERSON_FIELDS = (
     "joined_at",
 )  # fmt: skip
 SPECIAL = frozenset({"training", "gold"})
-# Settings that say something about this installation: where a study came from, which demo it is.
-LOCAL_SETTINGS = (IMPORTED, "demo")
+# Settings that say something about this installation: where a study came from, which demo it is, how
+# long it is kept here.
+LOCAL_SETTINGS = (IMPORTED, "demo", RETENTION)
 
 
 def study_head(scope: Scope) -> Json:

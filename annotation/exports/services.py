@@ -1,5 +1,6 @@
 """Export a study as files, streamed to the browser or written to a folder."""
 
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotation.errors import Refused
 from annotation.exports.card import study_card
@@ -42,7 +44,7 @@ from annotation.exports.writing import (
     dumped,
     json_row_writer,
 )
-from annotation.models import Item, StudyEvent
+from annotation.models import Item, Study, StudyEvent
 from annotation.planning.plan_files import write_plan
 from annotation.ratings.selectors import left_out
 from annotation.record.events import record_event
@@ -327,6 +329,21 @@ def write_study(
         made = [_write(wish, format, target) for format in wanted]
     record_export(wish, wanted, by)
     return made
+
+
+def archive_study(study: Study, *, folder: Path, names: bool = False) -> Path:
+    """Write everything of a study, as it is now, into a new folder of an archive; its path.
+
+    With ``names`` the accounts of its people are in it. What a killed attempt left is replaced.
+    """
+    part = folder / f"study-{study.pk}.part"
+    target = folder / f"study-{study.pk}-{timezone.now():%Y%m%dT%H%M%SZ}"
+    wish = ExportRequest(Scope(study, names=names, withdrawn=True), events=True)
+    with _file_errors(target):
+        shutil.rmtree(part, ignore_errors=True)
+        write_study(wish=wish, formats=["archive"], target=part)
+        part.rename(target)
+    return target
 
 
 @contextmanager

@@ -1,11 +1,16 @@
 """The home page, and the progress of loading the demo."""
 
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import person
+from annotation.demo.deletion import begin_demo_deletion, plan_demo_deletion
 from annotation.demo.services import reload_demo
+from annotation.errors import Refused
 from annotation.home.selectors import (
     demo_progress,
     home_studies,
@@ -81,3 +86,23 @@ def load_again(request: HttpRequest) -> HttpResponseBase:
     allow(request, START)
     reload_demo()
     return redirect("annotation:home")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def demo_delete(request: HttpRequest) -> HttpResponseBase:
+    """Show what deleting the demo takes, and delete it; for administrators."""
+    user = person(request)
+    if not user.is_superuser:
+        raise PermissionDenied("Only administrators can delete the demo.")
+    plan = plan_demo_deletion(by=user)
+    if request.method == "POST":
+        try:
+            begin_demo_deletion(plan, by=user)
+        except Refused as refused:
+            messages.error(request, f"Nothing was deleted: {refused.reason}.")
+            return redirect("annotation:demo_delete")
+        messages.success(request, "The demo is being deleted, and its accounts are closed.")
+        return redirect("annotation:home")
+    context = {"plan": plan, "back": reverse("server"), "above": "Server"}
+    return render(request, "benchmarks/deletion/delete.html", context)

@@ -36,6 +36,7 @@ from annotation.models import (
     StudyText,
 )
 from annotation.record.events import record_event
+from annotation.retention.rule import RETENTION
 from benchmarks.locks import named_lock
 
 BATCH = 500
@@ -153,11 +154,13 @@ class _Storing:
         was = self.document.local.get("status")
         archived = was == Study.Status.ARCHIVED
         fields = {name: getattr(given, name) for name in STUDY_FIELDS}
+        # How long something is kept is decided here.
+        kept = {k: v for k, v in given.settings.items() if k != RETENTION}
         return as_it_is(
             Study(
                 **fields,
                 status=Study.Status.ARCHIVED if archived else Study.Status.CLOSED,
-                settings=with_run_keys(given.settings, self.match.runs),
+                settings=with_run_keys(kept, self.match.runs),
                 created_by=self.by,
             )
         )

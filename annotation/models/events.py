@@ -43,6 +43,7 @@ class StudyEvent(AppendOnly):
         REVEALED = "revealed", "Judges shown to an adjudicator"
         WITHDRAWN = "withdrawn", "Annotator withdrawn"
         ERASED = "erased", "Annotator erased"
+        RETENTION = "retention", "Removed after the retention time"
         EXPORTED = "exported", "Exported"
 
     study = models.ForeignKey(

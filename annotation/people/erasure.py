@@ -16,7 +16,8 @@ from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.core.cache.backends.db import DatabaseCache
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import CharField, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from annotation.errors import Refused
@@ -39,6 +40,7 @@ from annotation.models import (
     Study,
     StudyEvent,
 )
+from annotation.models.append_only import AppendOnlyQuerySet
 from annotation.people.mail import address_in
 from annotation.people.mentions import Redaction, names_in, names_of
 from annotation.people.withdrawal import withdraw_annotator
@@ -121,7 +123,7 @@ def erase_person(
         studies = list(Study.objects.filter(here | Q(pk__in=roles)).distinct().order_by("pk"))
         for person in Participant.objects.filter(user=user).select_related("study"):
             _leave(person, user, by)
-        _blank_answers(user)
+        blank_answers(Assignment.objects.filter(annotator=user), RatingEdit.objects.filter(by=user))
         _blank_events(user, Redaction(own, tombstone(user)))
         _blank_letters(user)
         _blank_notes(user)
@@ -180,11 +182,10 @@ def erase_invitee(
     reason = checked_reason(reason, why="they are erased")
     _refuse_naming(reason, invitee.names)
     with transaction.atomic():
-        invites = Invite.objects.filter(pk__in=[row.pk for row in invitee.invites], used_by=None)
-        invites.filter(revoked_at=None).update(revoked_at=timezone.now())
-        invites.update(label=ERASED)
-        for row in invitee.recruits:
-            erase_platform_ids(row)
+        blank_invitations(
+            Invite.objects.filter(pk__in=[row.pk for row in invitee.invites], used_by=None)
+        )
+        erase_platform_ids(Recruit.objects.filter(pk__in=[row.pk for row in invitee.recruits]))
         Redaction(invitee.names if names is None else names, ERASED).replace_everywhere()
         studies = {row.study_id for row in invitee.invites}
         studies |= {row.study_id for row in invitee.recruits}
@@ -234,17 +235,13 @@ def _leave(person: Participant, user: User, by: User) -> None:
     )
 
 
-def _blank_answers(user: User) -> None:
+def blank_answers(assignments: QuerySet[Assignment], edits: AppendOnlyQuerySet[RatingEdit]) -> None:
     """Erase words and quotes, and what people said of themselves; scores where the study asks
-    so.
+    so. ``edits`` are those of these assignments.
     """
-    assignments = Assignment.objects.filter(annotator=user)
     assignments.exclude(skip_reason="").update(skip_reason=ERASED)
     assignments.exclude(note="").update(note=ERASED)
-    edits, ratings = (
-        RatingEdit.objects.filter(by=user),
-        Rating.objects.filter(assignment__in=assignments),
-    )
+    ratings = Rating.objects.filter(assignment__in=assignments)
     edits.erase_words(text="", client_time=None)
     ratings.update(text="")
     edits.filter(aspect=Aspect.EVIDENCE).erase_words(chosen=[])
@@ -318,7 +315,7 @@ def _blank_account(user: User) -> None:
     # Titles of jobs are names of files.
     Job.objects.filter(created_by=user).update(title=ERASED)
     Membership.objects.filter(user=user).delete()
-    _blank_recruiting(user)
+    erase_platform_ids(Recruit.objects.filter(user=user))
     for name in ("emailaddress_set", "authenticator_set", "socialaccount_set", "saved_views"):
         getattr(user, name).all().delete()
     Annotator.objects.filter(user=user, is_simulated=False).delete()
@@ -332,17 +329,22 @@ def _blank_account(user: User) -> None:
     user.save()
 
 
-def _blank_recruiting(user: User) -> None:
-    for row in Recruit.objects.filter(user=user):
-        erase_platform_ids(row)
-
-
-def erase_platform_ids(row: Recruit) -> None:
+def erase_platform_ids(rows: QuerySet[Recruit]) -> None:
     """Erase the IDs of a platform; that somebody came by a link, finished and got a bonus stays."""
-    row.external_id = f"erased-{row.pk}"
-    row.platform_study = row.platform_session = row.browser = row.code = ""
-    row.rejection = ERASED if row.rejection else ""
-    row.save()
+    rows.exclude(rejection="").update(rejection=ERASED)
+    rows.update(
+        external_id=Concat(Value("erased-"), Cast("pk", CharField())),
+        platform_study="",
+        platform_session="",
+        browser="",
+        code="",
+    )
+
+
+def blank_invitations(rows: QuerySet[Invite]) -> None:
+    """Erase the names and addresses of invitations; those that nobody used work no longer."""
+    rows.filter(used_by=None, revoked_at=None).update(revoked_at=timezone.now())
+    rows.exclude(label="").update(label=ERASED)
 
 
 def _end_sessions(user: User) -> None:

@@ -80,8 +80,12 @@ def free_texts() -> Mapping[type[models.Model], Sequence[str]]:
 
 
 def names_of(user: User) -> list[str]:
-    """Return the names and addresses by which a person is known, also from their invitations."""
+    """Return the names, addresses and IDs by which a person is known, also from their invitations
+    and recruiting platforms.
+    """
     names = [user.username, user.email, user.get_full_name(), user.first_name, user.last_name]
+    came = Recruit.objects.filter(user=user).exclude(external_id__startswith="erased-")
+    names += came.order_by("pk").values_list("external_id", flat=True)
     names += user.emailaddress_set.values_list("email", flat=True)  # type: ignore[attr-defined]
     labels = Invite.objects.filter(used_by=user).values_list("label", flat=True)
     for label in labels.order_by("pk"):

@@ -5,17 +5,18 @@ The server stores nothing before the study is created, so two open drafts do not
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
 
 from annotation.people.picker import PeopleField
-from annotation.planning.forms import STEPS, ItemsForm, QuestionnaireForm, StepForm
+from annotation.planning.forms import STEPS, BeforeForm, ItemsForm, QuestionnaireForm, StepForm
 from annotation.planning.plans import PlanProblem, SpecialItem, StudyPlan
 from annotation.planning.source_choices import MOST_SELECTED, CarriedChoice, SourceChoice
 from annotation.questionnaires import newest_questionnaires
+from annotation.retention.rule import RetentionRule
 from benchmarks.core.digests import storable
 from benchmarks.models import Task
 from benchmarks.paging import as_id
@@ -37,6 +38,10 @@ PLACES: Mapping[str, tuple[str, str | None]] = {
     "gold_rule.action": ("before", "gold_action"),
     "gold_rule.answers": ("before", "gold_answers"),
     "gold_rule.share": ("before", "gold_percent"),
+    **{
+        f"retention.{part.name}": ("before", f"retention_{part.name}")
+        for part in fields(RetentionRule)
+    },
     "training": ("before", None),
     "gold": ("before", None),
 }
@@ -255,6 +260,7 @@ def draft_of_plan(plan: StudyPlan, source: str, specials: Sequence[dict[str, Any
             "break_minutes": plan.break_minutes, "gold_feedback": plan.gold_feedback,
             "gold_action": plan.gold_rule.action, "gold_answers": plan.gold_rule.answers,
             "gold_percent": round(plan.gold_rule.share * 100),
+            **BeforeForm.retention_initial(plan.retention),
         },
     }  # fmt: skip
     given = {step: {k: _strings(v) for k, v in page.items()} for step, page in pages.items()}

@@ -1,7 +1,7 @@
 """The forms of the wizard for a new study, one per step. Each fills in a part of the plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar
 
 from django import forms
@@ -20,6 +20,7 @@ from annotation.questionnaires import (
     load_questionnaire,
     newest_questionnaires,
 )
+from annotation.retention.rule import MOST_DAYS, RetentionRule
 from benchmarks.visibility import Visibility
 
 
@@ -78,6 +79,55 @@ class GoldRuleForm(forms.Form):
             usual.answers if given["gold_answers"] is None else given["gold_answers"],
             usual.share if percent is None else percent / 100,
         )
+
+
+class RetentionForm(forms.Form):
+    """How long parts of a study are kept after it was closed; empty is for good."""
+
+    retention_platform_ids = forms.IntegerField(
+        label="Delete IDs of recruiting platforms after (days)", required=False,
+        min_value=1, max_value=MOST_DAYS,
+        help_text="Days after the study was closed. Pay people first: payment needs the IDs. Leave "
+        "empty to keep them.",
+    )  # fmt: skip
+    retention_invitations = forms.IntegerField(
+        label="Delete names and addresses of invitations after (days)", required=False,
+        min_value=1, max_value=MOST_DAYS,
+        help_text="Unused links then stop working. Leave empty to keep them.",
+    )  # fmt: skip
+    retention_answers = forms.IntegerField(
+        label="Delete what annotators wrote after (days)", required=False,
+        min_value=1, max_value=MOST_DAYS,
+        help_text="Comments, text answers, quotes and answers about themselves. Scores and marks "
+        "stay, unless they also go when a person is erased. Leave empty to keep everything.",
+    )  # fmt: skip
+    retention_archive = forms.BooleanField(
+        label="Archive the study first", required=False,
+        help_text="The server exports the study, without account names, before it deletes what "
+        "annotators wrote.",
+    )  # fmt: skip
+
+    @property
+    def retention(self) -> RetentionRule:
+        """The rule that a valid form gives."""
+        given = self.cleaned_data
+        wanted: dict[str, Any] = {
+            part.name: given.get(f"retention_{part.name}") for part in fields(RetentionRule)
+        }
+        return RetentionRule(**wanted)
+
+    def clean(self) -> dict[str, Any]:
+        """Report what is wrong with the rule at its fields."""
+        given = self.cleaned_data
+        for name, words in self.retention.problems():
+            if f"retention_{name}" not in self.errors:
+                self.add_error(f"retention_{name}", f"{words[:1].upper()}{words[1:]}.")
+        return given
+
+    @staticmethod
+    def retention_initial(rule: RetentionRule) -> dict[str, Any]:
+        """Return a rule as the fields show it."""
+        return {f"retention_{name}": value for name, value in asdict(rule).items()}
 
 
 def offer_choices(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
@@ -391,7 +441,7 @@ class DealingForm(StepForm):
         return given
 
 
-class BeforeForm(StepForm, GoldRuleForm):
+class BeforeForm(StepForm, GoldRuleForm, RetentionForm):
     """The steps before the first item, and the settings of the desk."""
 
     key = "before"
@@ -471,6 +521,7 @@ class BeforeForm(StepForm, GoldRuleForm):
             **found,
             "pass_mark": 0.75 if mark is None else mark / 100,
             "gold_rule": self.rule,
+            "retention": self.retention,
         }
 
 

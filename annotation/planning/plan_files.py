@@ -27,6 +27,7 @@ from annotation.planning.plans import (
     Verdicts,
 )
 from annotation.quality.rule import GoldRule
+from annotation.retention.rule import PARTS, RetentionRule
 from benchmarks.core.problems import FileRefused
 from benchmarks.core.yaml_files import Path, read_yaml
 
@@ -90,6 +91,8 @@ def plan_document(plan: StudyPlan) -> dict[str, Any]:
             found[name] = [_changed(item, SpecialItem()) for item in getattr(plan, name)]
     if "gold_rule" in found:
         found["gold_rule"] = _changed(plan.gold_rule, GoldRule())
+    if "retention" in found:
+        found["retention"] = plan.retention.stored
     if plan.closes_at is not None:
         found["closes_at"] = plan.closes_at.isoformat()
     # Said always: whoever reads the file shall not have to know what is usual.
@@ -249,6 +252,11 @@ def _gold_rule(value: Any, path: str, problems: Problems) -> GoldRule:
     return GoldRule(**_mapping(value, path, GOLD_RULE, problems))
 
 
+def _retention(value: Any, path: str, problems: Problems) -> RetentionRule:
+    return RetentionRule(**_mapping(value, path, RETENTION, problems))
+
+
+RETENTION: Mapping[str, Check] = {**dict.fromkeys(PARTS, _number), "archive": _yes}
 GOLD_RULE: Mapping[str, Check] = {"action": _word, "answers": _number, "share": _share}
 SAMPLE: Mapping[str, Check] = {
     "way": _one_of(Way),
@@ -303,6 +311,7 @@ PLAN: Mapping[str, Check] = {
     "idle_seconds": _number,
     "break_minutes": _number,
     "closes_at": _moment,
+    "retention": _retention,
     "blinded": _yes,
     "shows_hidden": _yes,
     "verdicts": _one_of(Verdicts),
@@ -313,5 +322,5 @@ PLAN: Mapping[str, Check] = {
 
 def known_fields() -> Iterator[str]:
     """Yield every field of a plan's file, for the test that all are documented."""
-    for group in (PLAN, ITEMS, SAMPLE, SPECIAL, EXPECTED, GOLD_RULE):
+    for group in (PLAN, ITEMS, SAMPLE, SPECIAL, EXPECTED, GOLD_RULE, RETENTION):
         yield from group

@@ -412,6 +412,8 @@ def simple_problems(plan: StudyPlan) -> Iterator[PlanProblem]:
     if plan.gold_each and not plan.gold:
         yield PlanProblem("gold", "there are no gold items to give")
     yield from _gold_rule_problems(plan)
+    for path, words in plan.retention.problems():
+        yield PlanProblem(f"retention.{path}", words)
 
 
 def _gold_rule_problems(plan: StudyPlan) -> Iterator[PlanProblem]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from annotation.designs.sampling import Sample
 from annotation.quality.rule import GoldRule
+from annotation.retention.rule import RetentionRule
 
 Dealing = Literal["named", "pool"]
 Order = Literal["random", "blocks", "latin", "queries"]
@@ -134,6 +135,7 @@ class StudyPlan:
     idle_seconds: int = 60
     break_minutes: int = 45
     closes_at: datetime | None = None
+    retention: RetentionRule = field(default_factory=RetentionRule)
     blinded: bool = True
     shows_hidden: bool = True
     verdicts: Verdicts = "earlier"

@@ -25,6 +25,7 @@ from annotation.planning.storage import (
 )
 from annotation.quality.rule import GOLD_RULE, GoldRule
 from annotation.record.events import record_event
+from annotation.retention.rule import RETENTION
 from annotation.studies.design import study_design
 from annotation.studies.services import refuse_unless_stored, role_labels_of
 from annotation.studies.setup import store_study
@@ -161,6 +162,7 @@ def _unsaved(
         settings={
             "design": _as_kept(planned), "labels": role_labels_of(planned.found.runs),
             **({GOLD_RULE: plan.gold_rule.stored} if plan.gold_rule != GoldRule() else {}),
+            **({RETENTION: plan.retention.stored} if plan.retention.days else {}),
             **settings,
         },
         created_by=by,

@@ -4,14 +4,13 @@ Between portions the study is a draft with the setting ``STORING``: it cannot be
 or extended. Each portion reads what is already stored, so storing can stop anywhere and continue.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
 
 from annotation.assignments.dealing import assign_items, last_position
 from annotation.errors import Refused
@@ -36,15 +35,13 @@ from annotation.studies.setup import (
     last_rank,
     new_items,
 )
+from benchmarks.locks import pause_writing
 from benchmarks.models import Job
 
 # So many items and assignments are stored whole, in one transaction of half a second or so.
 WHOLE = 2000
 # So many of a larger study are stored in one transaction.
 PORTION = 500
-# Between two portions, in seconds. Whoever waits for SQLite's writer looks every tenth of a second
-# whether it is free, and would find it taken again and again.
-PAUSE = 0.12
 Report = Callable[[int], None]
 
 
@@ -95,7 +92,7 @@ def store_rest(
         with _portion(study):
             if last_rank(study) - before == there:  # else somebody else was quicker
                 insert_items(study=study, rows=rows)
-        _pause()
+        pause_writing()
         report(there)
     done = len(items)
     with _portion(study):
@@ -111,7 +108,7 @@ def store_rest(
             continue
         while (there := last_position(study, user.pk, Assignment.Part.MAIN)) < len(place.ranks):
             _deal_portion(study, user, place, there, by)
-            _pause()
+            pause_writing()
             report(done + there)
         done += len(place.ranks)
     with _portion(study) as fresh:
@@ -145,11 +142,6 @@ def _deal_portion(study: Study, user: User, place: StudyPlace, there: int, by: U
                 by=by,
                 place=place.number,
             )
-
-
-def _pause() -> None:
-    if connection.vendor == "sqlite" and not connection.in_atomic_block:
-        time.sleep(PAUSE)
 
 
 @contextmanager
@@ -192,7 +184,7 @@ def remove_study(study: Study, report: Callable[[], None] = lambda: None) -> Non
             with transaction.atomic():
                 rows.filter(pk__in=ids).delete()
             report()
-            _pause()
+            pause_writing()
     with transaction.atomic():
         # Texts are protected by the consents to them.
         Consent._base_manager.filter(study=study).delete()

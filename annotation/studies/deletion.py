@@ -1,14 +1,16 @@
-"""Delete finished studies, and the demo."""
+"""Delete finished studies."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.errors import Refused
+from annotation.exports.services import archive_study
 from annotation.models import (
     Assignment,
     Invite,
@@ -34,7 +36,7 @@ from benchmarks.deletion.plans import (
     plan_deletion,
 )
 from benchmarks.deletion.services import DeletionError, begin_deletion, companions_first
-from benchmarks.models import Dataset, Job, Run
+from benchmarks.models import Job
 
 DELETABLE = (Study.Status.DRAFT, *OVER)
 
@@ -72,19 +74,11 @@ def _url(study: Study) -> str:
 
 def plan_study_deletion(study: Study) -> DeletionPlan:
     """Plan the deletion of a study with its ratings and record; its trajectories stay."""
-    return _with_studies(plan_deletion(f"study {study.pk}", companions=[study.pk]))
+    return with_studies(plan_deletion(f"study {study.pk}", companions=[study.pk]))
 
 
-def plan_demo_deletion() -> DeletionPlan:
-    """Plan the deletion of the demo's studies, runs and datasets."""
-    studies = Study.objects.filter(is_demo=True).values_list("pk", flat=True)
-    runs = Run.objects.filter(is_demo=True).values_list("pk", flat=True)
-    datasets = Dataset.objects.filter(is_demo=True).values_list("pk", flat=True)
-    plan = plan_deletion("the demo", runs=runs, datasets=datasets, companions=studies)
-    return _with_studies(plan)
-
-
-def _with_studies(plan: DeletionPlan) -> DeletionPlan:
+def with_studies(plan: DeletionPlan) -> DeletionPlan:
+    """Return a plan with the rows counted that go with its studies."""
     studies = plan.companions
     counts = {
         "Studies": len(studies),
@@ -101,8 +95,11 @@ def _with_studies(plan: DeletionPlan) -> DeletionPlan:
     return replace(plan, counts={**shown, **plan.counts})
 
 
-def begin_with_studies(plan: DeletionPlan, *, by: User | None) -> Job:
-    """Hide what a plan names, its studies too, and have a worker delete it."""
+def begin_with_studies(plan: DeletionPlan, *, by: User | None, archive: bool = False) -> Job:
+    """Hide what a plan names, its studies too, and have a worker delete it.
+
+    With ``archive`` the worker exports the studies into the server's archive first.
+    """
 
     def mark() -> Iterable[Study]:
         rows = Study.objects.filter(pk__in=plan.companions)
@@ -112,13 +109,29 @@ def begin_with_studies(plan: DeletionPlan, *, by: User | None) -> Job:
         return rows.order_by("pk")
 
     try:
-        return begin_deletion(plan, by=by, mark=mark)
+        return begin_deletion(plan, by=by, mark=mark, archive=archive)
     except DeletionError as error:
         raise Refused("conflict", str(error).rstrip(".")) from None
 
 
 @companions_first
-def delete_studies(studies: Sequence[int], report: Callable[[], None]) -> None:
+def delete_studies(job: Job, report: Callable[[], None]) -> None:
     """Delete the studies that were marked, as far as they are still there."""
-    for study in Study.objects.filter(pk__in=studies, removed_at__isnull=False).order_by("pk"):
+    rows = Study.objects.filter(pk__in=job.payload["companions"], removed_at__isnull=False)
+    for study in rows.order_by("pk"):
+        _archive_once(study, job)
         remove_study(study, report)
+
+
+def _archive_once(study: Study, job: Job) -> None:
+    """Export a study first where that is asked for, once, also if the job is killed after it."""
+    archived = job.payload.setdefault("archived", {})
+    if not job.payload.get("archive") or str(study.pk) in archived:
+        return
+    try:
+        path = archive_study(study, folder=settings.ARCHIVE_DIR, names=True)
+    except Refused as refused:
+        raise DeletionError(f"{refused.reason}; the study was not deleted") from None
+    archived[str(study.pk)] = path.name
+    message = f"Archived: {', '.join(archived.values())}"
+    Job.objects.filter(pk=job.pk).update(payload=job.payload, message=message)

@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 
 from annotation.models import Study
-from annotation.planning.forms import GoldRuleForm, SettledField
+from annotation.planning.forms import GoldRuleForm, RetentionForm, SettledField
 from annotation.planning.plans import BOUNDS
 from annotation.quality.rule import (
     ACTIONS,
@@ -20,6 +20,7 @@ from annotation.quality.rule import (
     gold_rule,
     least_seconds,
 )
+from annotation.retention.rule import RETENTION, retention_rule
 from annotation.studies.services import ERASURE, LONGEST_REASON, SCORES_TOO, WORDS_ALONE
 
 MOMENT = "%Y-%m-%dT%H:%M"
@@ -36,13 +37,25 @@ def reason_field(*, required: bool, label: str = "Reason", words: str = "") -> f
     )
 
 
-class SettingsForm(GoldRuleForm):
+class ArchiveForm(forms.Form):
+    """Whether a study is exported before it is deleted."""
+
+    archive = forms.BooleanField(
+        label="Archive the study first",
+        required=False,
+        help_text="The server exports everything, with account names, into its archive folder. If "
+        "that fails, nothing is deleted. manage.py import_study makes the study anew from it.",
+    )
+
+
+class SettingsForm(GoldRuleForm, RetentionForm):
     """The settings that may change while a study runs."""
 
     field_order = (
         "name", "closes_at", "lease_minutes", "idle_seconds", "break_minutes",
         "gold_action", "gold_answers", "gold_percent", "least_seconds", "code_check",
-        "erasure", "reason",
+        "erasure", "retention_platform_ids", "retention_invitations", "retention_answers",
+        "retention_archive", "reason",
     )  # fmt: skip
 
     name = forms.CharField(max_length=160, help_text="Annotators see it above every item.")
@@ -110,7 +123,8 @@ class SettingsForm(GoldRuleForm):
             CODE_CHECK: code_check(study),
         }
         erasure = {ERASURE: study.settings.get(ERASURE, WORDS_ALONE)}
-        super().__init__(data, initial=stored | quality | erasure)
+        retention = self.retention_initial(retention_rule(study))
+        super().__init__(data, initial=stored | quality | erasure | retention)
         if not study.trains:
             actions = [choice for choice in ACTIONS.items() if choice[0] != TRAIN]
             cast(SettledField, self.fields["gold_action"]).choices = actions
@@ -123,7 +137,10 @@ class SettingsForm(GoldRuleForm):
         given = self.cleaned_data
         changed = {name for name in self.changed_data if name != "reason"}
         gold = {name for name in changed if name.startswith("gold_")}
-        wishes = {name: given[name] for name in changed - gold}
+        kept = {name for name in changed if name.startswith("retention_")}
+        wishes = {name: given[name] for name in changed - gold - kept}
         if gold:
             wishes[GOLD_RULE] = self.rule.stored
+        if kept:
+            wishes[RETENTION] = self.retention.stored
         return wishes

@@ -28,6 +28,7 @@ from annotation.quality.rule import (
     least_seconds,
 )
 from annotation.record.events import record_event
+from annotation.retention.rule import RETENTION, RetentionRule, retention_rule
 from benchmarks.models import Run
 from benchmarks.visibility import role_changes_in
 
@@ -48,6 +49,7 @@ KEPT: Mapping[str, Callable[[Study], Any]] = {
     GOLD_RULE: lambda study: gold_rule(study).stored,
     LEAST_SECONDS: least_seconds,
     CODE_CHECK: code_check,
+    RETENTION: lambda study: retention_rule(study).stored,
 }
 CHANGEABLE = frozenset({"name", "closes_at", *KEPT, *TIMES})
 
@@ -127,7 +129,8 @@ def close_ended_studies() -> int:
 
 def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> list[str]:
     """Change what may change of a running study: name, closing date, times, erasure, gold rule,
-    least time per item and check before the completion code; returns the names of what changed.
+    least time per item, check before the completion code and retention times; returns the names of
+    what changed.
 
     Leases that are running keep their end; the next ones are as long as is said here.
     """
@@ -143,6 +146,8 @@ def change_study(*, study: Study, by: User, reason: str = "", **wishes: Any) -> 
     if wishes.get(ERASURE, WORDS_ALONE) not in (WORDS_ALONE, SCORES_TOO):
         raise Refused("invalid", f"erasing takes {WORDS_ALONE} alone, or {SCORES_TOO} too")
     _check_quality(study, wishes)
+    for name, words in RetentionRule(**wishes.get(RETENTION, {})).problems():
+        raise Refused("invalid", f"retention, {name}: {words}")
     with transaction.atomic():
         fresh = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         detail = {

@@ -34,11 +34,12 @@ from annotation.people.messages import unread_messages
 from annotation.planning.services import enqueue_again, launch_study
 from annotation.planning.storage import is_stored, storing_of
 from annotation.questionnaires import load_questionnaire
+from annotation.retention.services import announced
 from annotation.steps.own_part import load_own_part
 from annotation.steps.withdrawals import explain_withdrawal
 from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from annotation.studies.design import balance_tables, study_certificate, study_design
-from annotation.studies.forms import SettingsForm
+from annotation.studies.forms import ArchiveForm, SettingsForm
 from annotation.studies.progress import study_mark, study_progress
 from annotation.studies.selectors import (
     CURRENT,
@@ -95,6 +96,7 @@ def study(request: HttpRequest, pk: int) -> HttpResponseBase:
             "progress": study_progress(access.study, blind=blind_reader(access)),
             "design": study_design(access.study),
             "left_out": questions_left_out(access.study, context["questionnaire"]),
+            "expiries": announced(access.study),
         }
         if access.study.is_live:
             context["sessions"] = session_counts(access.study)
@@ -205,6 +207,7 @@ def settings(request: HttpRequest, pk: int) -> HttpResponseBase:
         **study_context(access, "settings"),
         "form": form,
         "held": assignments.count() if access.study.status not in OVER else 0,
+        "expiries": announced(access.study, counts=True),
     }
     return render(
         request, "annotation/study_settings.html", context, status=422 if form.errors else 200
@@ -252,12 +255,13 @@ def delete(request: HttpRequest, pk: int) -> HttpResponseBase:
         if study.status == Status.DRAFT:
             delete_draft(study=study)
             return f"The draft “{name}” is deleted."
-        begin_with_studies(plan, by=access.user)
+        begin_with_studies(plan, by=access.user, archive="archive" in request.POST)
         return f"The study “{name}” is being deleted."
 
     if request.method != "POST":
         back = reverse("annotation:study_settings", args=[pk])
-        context = {**study_context(access, "settings"), "plan": plan, "back": back}
+        form = None if study.status == Status.DRAFT else ArchiveForm()
+        context = {**study_context(access, "settings"), "plan": plan, "back": back, "form": form}
         return render(request, "annotation/study_delete.html", context)
     if attempt(request, do):
         return redirect("annotation:study_list")

@@ -56,13 +56,14 @@ def usual_dataset(offered: Sequence[Dataset], person: User | None = None) -> Dat
 def find_dataset(name: str) -> Dataset:
     """Return a dataset by id, by name (newest version), or by name@version."""
     title, _, version = name.partition("@")
-    rows = Dataset.objects.filter(pk=as_id(name) or 0)
-    rows = rows or Dataset.objects.filter(name__iexact=title)
+    every = EVERYTHING.of(Dataset.objects.all())
+    rows = every.filter(pk=as_id(name) or 0)
+    rows = rows or every.filter(name__iexact=title)
     if version:
         rows = rows.filter(version=version)
     found = rows.order_by("-pk").first()
     if found is None:
-        known = [f"{d.name}@{d.version}" for d in Dataset.objects.all()]
+        known = [f"{d.name}@{d.version}" for d in every]
         raise UnknownName("dataset", name, known)
     return found
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from benchmarks.core.errors import CoreError
 from benchmarks.deletion.plans import DeletionPlan, held, plan_deletion
 from benchmarks.jobs.services import Progress, enqueue_job, job_kind
-from benchmarks.locks import named_lock
+from benchmarks.locks import named_lock, pause_writing
 from benchmarks.models import (
     Dataset,
     Experiment,
@@ -33,16 +33,17 @@ from benchmarks.models import (
 )
 
 KIND = "delete"
-# So many trajectories are deleted in one transaction: some hundred calls and a thousand scores.
-PORTION = 20
+# So many trajectories are deleted in the first transaction: some hundred calls and a thousand
+# scores. Short trajectories then go in larger portions, up to the most, which bounds the memory.
+PORTION, MOST = 20, 320
+# In seconds: transactions are to take about so long, because others wait for what they lock.
+BRIEF, LONG = 0.25, 0.75
 TASKS = 500
-# Between two portions, in seconds: whoever waits for SQLite's writer gets it then.
-PAUSE = 0.12
 
 # Sent with ``ids`` in the transaction in which trajectories are deleted, for what refers to them
 # without a foreign key.
 trajectories_deleted = Signal()
-Companions = Callable[[Sequence[int], Callable[[], None]], None]
+Companions = Callable[[Job, Callable[[], None]], None]
 _delete_companions: list[Companions] = []
 
 
@@ -51,7 +52,7 @@ class DeletionError(CoreError):
 
 
 def companions_first(delete: Companions) -> Companions:
-    """Register the function that deletes companions (by id) before the runs that they use.
+    """Register the function that deletes a job's companions before the runs that they use.
 
     It is also given a function that renews the job's lease, to be called after each portion.
     """
@@ -61,13 +62,18 @@ def companions_first(delete: Companions) -> Companions:
 
 
 def begin_deletion(
-    plan: DeletionPlan, *, by: User | None, mark: Callable[[], Iterable[Model]] = tuple
+    plan: DeletionPlan,
+    *,
+    by: User | None,
+    mark: Callable[[], Iterable[Model]] = tuple,
+    archive: bool = False,
 ) -> Job:
     """Hide what a plan names, and have a worker delete it; returns the job.
 
-    ``mark`` hides companions in the same transaction, and returns them. Raises ``DeletionError`` if
-    anything refuses.
+    ``mark`` hides companions in the same transaction, and returns them; with ``archive`` the worker
+    exports them first. Raises ``DeletionError`` if anything refuses.
     """
+    refuse(plan)
     with locked_plan(plan) as fresh:
         now = timezone.now()
         runs, datasets = Run.objects.filter(pk__in=fresh.runs), _datasets(fresh.datasets)
@@ -83,6 +89,7 @@ def begin_deletion(
                 "datasets": list(fresh.datasets),
                 "companions": list(fresh.companions),
                 "experiments": sorted(experiments),
+                "archive": archive,
             },
             total=fresh.counts.get("Trajectories", 0) + fresh.counts.get("Tasks", 0),
             created_by=by,
@@ -135,7 +142,7 @@ def delete_marked(job: Job, progress: Progress) -> None:
     """Delete what was marked, as far as it is still there."""
     runs, datasets = job.payload["runs"], job.payload["datasets"]
     for delete in _delete_companions if job.payload["companions"] else ():
-        delete(job.payload["companions"], progress.report)
+        delete(job, progress.report)
     if not job.done and (refusals := held(runs, datasets, ())):
         # Somebody began to use it at the very moment in which it was marked; all is still there.
         Run.objects.filter(pk__in=runs).update(removed_at=None)
@@ -162,7 +169,9 @@ def _delete_runs(runs: Sequence[int], progress: Progress) -> None:
 def delete_trajectories(runs: QuerySet[Run]) -> Iterator[int]:
     """Delete the trajectories of runs in portions; yield how many each portion had."""
     rows = Trajectory.objects.filter(run__in=runs.values("pk")).order_by("pk")
-    while ids := list(rows.values_list("pk", flat=True)[:PORTION]):
+    portion = PORTION
+    while ids := list(rows.values_list("pk", flat=True)[:portion]):
+        began = time.monotonic()
         with transaction.atomic():
             # Re-judged trajectories go with those that they judge.
             here = Trajectory.objects.filter(Q(pk__in=ids) | Q(judged__in=ids))
@@ -172,8 +181,11 @@ def delete_trajectories(runs: QuerySet[Run]) -> Iterator[int]:
             JudgeScore.objects.filter(trajectory__in=every).delete()
             Trajectory.objects.filter(pk__in=every).delete()
             trajectories_deleted.send(Trajectory, ids=every)
+        took = time.monotonic() - began
         yield len(every)
-        time.sleep(PAUSE)
+        portion = min(MOST, 2 * portion) if took < BRIEF else portion
+        portion = max(1, portion // 2) if took > LONG else portion
+        pause_writing()
 
 
 def _delete_datasets(datasets: Sequence[int], progress: Progress) -> None:
@@ -182,7 +194,7 @@ def _delete_datasets(datasets: Sequence[int], progress: Progress) -> None:
     while ids := list(rows.values_list("pk", flat=True)[:TASKS]):
         Task.objects.filter(pk__in=ids).delete()
         progress.report()
-        time.sleep(PAUSE)
+        pause_writing()
     shared = set(marked.exclude(shared=None).values_list("shared", flat=True))
     marked.delete()
     for digest in shared:

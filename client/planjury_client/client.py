@@ -322,9 +322,25 @@ class PlanJury(Transport):
         body = {"status": status, "reason": reason}
         return dict(self._post("/studies/{study_id}/status", body, study_id=study))
 
-    def delete_study(self, study: int, *, dry_run: bool = False) -> dict[str, Any]:
-        """Delete a closed study with its ratings; with ``dry_run`` count what would go."""
-        return self._delete("/studies/{study_id}", dry_run=dry_run, study_id=study)
+    def delete_study(
+        self, study: int, *, dry_run: bool = False, archive: bool = False
+    ) -> dict[str, Any]:
+        """Delete a closed study with its ratings; with ``dry_run`` count what would go.
+
+        With ``archive`` the server exports the study into its archive first.
+        """
+        query = {"archive": archive} if archive else {}
+        return self._delete("/studies/{study_id}", query, dry_run=dry_run, study_id=study)
+
+    def study_retention(self, study: int) -> list[dict[str, Any]]:
+        """Return what is deleted of a study after it was closed, and when."""
+        return list(self._get("/studies/{study_id}/retention", study_id=study))
+
+    def change_study_retention(self, study: int, **days: Any) -> list[dict[str, Any]]:
+        """Set after how many days ``platform_ids``, ``invitations`` and ``answers`` are deleted;
+        what is not named is kept. ``archive`` exports the study before answers go.
+        """
+        return list(self._post("/studies/{study_id}/retention", days, study_id=study))
 
     def ratings(self, study: int, **options: Any) -> Iterator[dict[str, Any]]:
         """Return the current ratings: one row for each rater, item, part and question."""

@@ -97,11 +97,13 @@ class Transport:
         data = json.dumps({} if body is None else body).encode()
         return self._json("POST", _path(route, ids), query, data, headers, again=once)
 
-    def _delete(self, route: str, *, dry_run: bool, **ids: Any) -> dict[str, Any]:
+    def _delete(
+        self, route: str, query: Mapping[str, Any] | None = None, *, dry_run: bool, **ids: Any
+    ) -> dict[str, Any]:
         """Return what a deletion takes, in ``counts``, and its ``job``; with ``dry_run`` nothing
         is deleted, and ``refusals`` say what would prevent it.
         """
-        return dict(self._json("DELETE", _path(route, ids), {"dry_run": dry_run}))
+        return dict(self._json("DELETE", _path(route, ids), {**(query or {}), "dry_run": dry_run}))
 
     def _pages(
         self, route: str, query: Mapping[str, Any] | None = None, **ids: Any

@@ -18,7 +18,7 @@ from benchmarks.access import signed_in
 from benchmarks.jobs.services import retry_job
 from benchmarks.jobs.workers import worker_states
 from benchmarks.mail import mail_problem
-from benchmarks.models import Job, Run, Trajectory
+from benchmarks.models import Dataset, Job, Run, Trajectory
 from config.operations.probes import readiness
 
 FAILED_SHOWN = 50
@@ -58,6 +58,7 @@ def _page(request: HttpRequest, form: TestMailForm, status: int = 200) -> HttpRe
             ("Python", platform.python_version()),
             ("Django", django.get_version()),
         ),
+        "has_demo": Dataset.objects.filter(is_demo=True, removed_at=None).exists(),
         "mail_form": form,
         "mail_backend": settings.EMAIL_BACKEND,
         "mail_is_sent": settings.SENDS_MAIL,

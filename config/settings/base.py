@@ -12,6 +12,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 # Everything the app writes lies in this one folder: back it up and nothing is lost.
 DATA_DIR = env.folder("PLANJURY_DATA_DIR", default=BASE_DIR / "var")
 
+# Studies are exported here before they, or their answers, are deleted.
+ARCHIVE_DIR = env.folder("PLANJURY_ARCHIVE_DIR", default=DATA_DIR / "archive")
+
 VERSION = env.product_version(BASE_DIR / "pyproject.toml")
 
 DEBUG = False

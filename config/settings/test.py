@@ -16,6 +16,7 @@ from config.settings import env, services
 from config.settings.base import *  # noqa: F403
 
 DATA_DIR = Path(tempfile.mkdtemp(prefix="planjury-test-"))
+ARCHIVE_DIR = DATA_DIR / "archive"
 atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 
 SECRET_KEY = "only for the tests"

@@ -93,6 +93,7 @@ api:choose_primary_judging        POST login    403      403      403      403  
 api:list_studies                  POST login    403      403      403      403      403      403      403      422      422
 api:preview_study                 POST login    403      403      403      403      403      403      403      422      422
 api:get_study_progress            GET  login    404      403      404      ok       ok       ok       404      404      ok
+api:get_study_retention           GET  login    404      403      404      ok       ok       ok       404      404      ok
 api:change_study_status           POST login    404      403      404      403      ok       403      404      404      ok
 api:export_study_file             GET  login    404      403      404      ok       ok       403      404      404      ok
 api:list_ratings                  GET  login    404      403      404      ok       ok       403      404      404      ok
@@ -237,6 +238,8 @@ annotation:style_guide_desk       GET  login    403      403      403      403  
 annotation:style_guide_figure     GET  login    403      403      403      403      403      403      403      403      ok
 annotation:demo                   GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:load_again             POST login    403      403      403      403      403      403      403      moved    moved
+annotation:demo_delete            GET  login    403      403      403      403      403      403      403      403      ok
+annotation:demo_delete            POST login    403      403      403      403      403      403      403      403      moved
 annotation:away                   GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:away_worker            GET  ok       ok       ok       ok       ok       ok       ok       ok       ok       ok
 annotation:study_list             GET  login    ok       ok       ok       ok       ok       ok       ok       ok       ok

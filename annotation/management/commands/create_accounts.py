@@ -42,7 +42,7 @@ class Command(BaseCommand):
         """Check the whole list first, then make its accounts."""
         study = None
         if options["study"] is not None:
-            study = Study.objects.filter(pk=options["study"]).first()
+            study = Study.objects.filter(pk=options["study"], removed_at=None).first()
             if study is None:
                 raise CommandError(f"There is no study {options['study']}.")
         try:

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
-from annotation.demo.services import close_demo_accounts
+from annotation.demo.deletion import begin_demo_deletion, plan_demo_deletion
 from annotation.errors import Refused
-from annotation.exports.scope import Scope
-from annotation.exports.services import ExportRequest, write_study
+from annotation.exports.services import archive_study
 from annotation.models import Study
-from annotation.studies.deletion import begin_with_studies, plan_demo_deletion, plan_study_deletion
+from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from benchmarks.deletion.plans import (
     DeletionPlan,
     plan_dataset,
@@ -46,8 +46,9 @@ class Command(BaseCommand):
         parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER")
         parser.add_argument("--yes", action="store_true", help="delete, instead of counting only")
         parser.add_argument(
-            "--archive", type=Path, metavar="FOLDER",
-            help="export each study into a new folder in this one first",
+            "--archive", type=Path, metavar="FOLDER", nargs="?", const=settings.ARCHIVE_DIR,
+            help="export each study first, into a new folder in this one (default: that of "
+            "PLANJURY_ARCHIVE_DIR)",
         )  # fmt: skip
         parser.add_argument(
             "--wait", action="store_true", help="delete here, instead of by a worker"
@@ -67,9 +68,8 @@ class Command(BaseCommand):
             self.stdout.write("Nothing was deleted. Add --yes to delete it for good.")
             return
         for plan in plans:
-            self._delete(plan, options["archive"], options["wait"])
+            self._delete(plan, kind, options["archive"], options["wait"])
         if kind == DEMO:
-            close_demo_accounts()
             self.stdout.write("The demo's accounts are closed.")
 
     def _show(self, plan: DeletionPlan) -> None:
@@ -79,15 +79,13 @@ class Command(BaseCommand):
         for refusal in plan.refusals:
             self.stdout.write(f"  Refused: {refusal.words}")
 
-    def _delete(self, plan: DeletionPlan, archive: Path | None, wait: bool) -> None:
+    def _delete(self, plan: DeletionPlan, kind: str, archive: Path | None, wait: bool) -> None:
         try:
             for study in Study.objects.filter(pk__in=plan.companions if archive else ()):
                 assert archive is not None
-                target = archive / f"study-{study.pk}"
-                wish = ExportRequest(Scope(study, names=True, withdrawn=True), events=True)
-                write_study(wish=wish, formats=["json", "csv"], target=target)
+                target = archive_study(study, folder=archive, names=True)
                 self.stdout.write(f"Archived: {target}")
-            job = begin_with_studies(plan, by=None)
+            job = (begin_demo_deletion if kind == DEMO else begin_with_studies)(plan, by=None)
         except Refused as refused:
             raise CommandError(f"{refused.reason}.") from None
         if wait:

@@ -42,7 +42,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(pk=options["study"]).first()
+        study = Study.objects.filter(pk=options["study"], removed_at=None).first()
         if study is None:
             raise CommandError(f"there is no study {options['study']}")
         scope = Scope(study, names=options["names"], withdrawn=options["withdrawn"])

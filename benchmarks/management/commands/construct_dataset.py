@@ -11,6 +11,7 @@ from benchmarks.core.errors import CoreError
 from benchmarks.datasets.selectors import find_dataset
 from benchmarks.models import Run
 from benchmarks.runs.command_line import carry_run, read_pairs, refuse_failed
+from benchmarks.visibility import EVERYTHING
 
 
 class Command(BaseCommand):
@@ -67,7 +68,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _run(self, number: int) -> Run:
-        run = Run.objects.select_related("dataset").filter(pk=number).first()
+        run = EVERYTHING.of(Run.objects.select_related("dataset")).filter(pk=number).first()
         if run is None:
             raise CommandError(f"there is no run {number}")
         return run

@@ -14,6 +14,7 @@ from benchmarks.core.types import Task
 from benchmarks.mappers import core_task, stored_trajectory
 from benchmarks.models import Run, Trajectory
 from benchmarks.training_rows.selectors import run_reviews
+from benchmarks.visibility import EVERYTHING
 
 SYSTEM = "adapt_reflection"
 
@@ -84,7 +85,8 @@ class Command(BaseCommand):
 
 
 def _find(number: int) -> Run:
-    run = Run.objects.select_related("dataset", "agent").filter(pk=number).first()
+    rows = EVERYTHING.of(Run.objects.select_related("dataset", "agent"))
+    run = rows.filter(pk=number).first()
     if run is None:
         raise CommandError(f"there is no run {number}")
     if run.dataset.system != SYSTEM:

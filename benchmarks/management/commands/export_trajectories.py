@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.core.errors import CoreError
 from benchmarks.exports.services import WRITERS, export_run
 from benchmarks.models import Run
+from benchmarks.visibility import EVERYTHING
 
 
 class Command(BaseCommand):
@@ -24,7 +25,8 @@ class Command(BaseCommand):
         parser.add_argument("--format", required=True, help="one of " + ", ".join(sorted(WRITERS)))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        run = Run.objects.select_related("dataset", "agent").filter(pk=options["run"]).first()
+        rows = EVERYTHING.of(Run.objects.select_related("dataset", "agent"))
+        run = rows.filter(pk=options["run"]).first()
         if run is None:
             raise CommandError(f"there is no run {options['run']}")
         try:

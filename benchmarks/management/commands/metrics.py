@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.models import Run
 from benchmarks.runs.selectors import run_metrics
+from benchmarks.visibility import EVERYTHING
 
 
 class Command(BaseCommand):
@@ -22,13 +23,11 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            run = Run.objects.select_related("dataset", "agent", "primary_judging").get(
-                pk=options["run"]
-            )
-        except Run.DoesNotExist:
-            known = ", ".join(map(str, Run.objects.values_list("pk", flat=True)[:20])) or "none"
-            raise CommandError(f"there is no run {options['run']}; newest runs: {known}") from None
+        runs = EVERYTHING.of(Run.objects.select_related("dataset", "agent", "primary_judging"))
+        run = runs.filter(pk=options["run"]).first()
+        if run is None:
+            known = ", ".join(map(str, runs.values_list("pk", flat=True)[:20])) or "none"
+            raise CommandError(f"there is no run {options['run']}; newest runs: {known}")
         metrics = run_metrics(run, every_task=options["every_task"])
         if options["as_json"]:
             self.stdout.write(json.dumps(metrics, indent=2, ensure_ascii=False))

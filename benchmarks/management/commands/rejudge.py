@@ -13,6 +13,7 @@ from benchmarks.judging.services import choose_judging, start_judging
 from benchmarks.models import Judging, Run
 from benchmarks.runs.command_line import carry_run, read_pairs, refuse_failed
 from benchmarks.runs.selectors import run_metrics
+from benchmarks.visibility import EVERYTHING
 
 
 class Command(BaseCommand):
@@ -125,10 +126,11 @@ class Command(BaseCommand):
 
 def check_runs(pks: list[int]) -> None:
     """Refuse runs that are not there."""
-    there = set(Run.objects.filter(pk__in=pks).values_list("pk", flat=True))
+    runs = EVERYTHING.of(Run.objects.all())
+    there = set(runs.filter(pk__in=pks).values_list("pk", flat=True))
     for pk in pks:
         if pk not in there:
-            known = [str(run) for run in Run.objects.values_list("pk", flat=True)[:20]]
+            known = [str(run) for run in runs.values_list("pk", flat=True)[:20]]
             raise UnknownName("run", str(pk), known)
 
 

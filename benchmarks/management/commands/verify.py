@@ -12,6 +12,7 @@ from benchmarks.models import Run
 from benchmarks.verification.checks import StoredDifference
 from benchmarks.verification.services import STATES, RunReport, verify_run
 from benchmarks.verification.stored_rows import KnownRows
+from benchmarks.visibility import EVERYTHING
 
 
 def read_time(text: str) -> datetime:
@@ -57,7 +58,7 @@ class Command(BaseCommand):
     def _runs(self, wanted: list[int], every: bool) -> list[Run]:
         if bool(wanted) == every:
             raise CommandError("name the runs to verify, or give --all")
-        rows = Run.objects.select_related("dataset").order_by("pk")
+        rows = EVERYTHING.of(Run.objects.select_related("dataset")).order_by("pk")
         if every:
             return list(rows)
         found = rows.in_bulk(wanted)

@@ -33,7 +33,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storing, "PORTION", 2)
-    monkeypatch.setattr(storing, "PAUSE", 0)
     monkeypatch.setattr(planned_service, "WHOLE", 2)
 
 

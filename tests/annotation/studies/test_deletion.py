@@ -2,37 +2,36 @@
 
 import json
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from analysis.browser.search.index import TURNS, add_rows, rows_of_turn
 from analysis.browser.search.matches import find_trajectories
+from annotation.demo.deletion import begin_demo_deletion, plan_demo_deletion
+from annotation.demo.services import PASSWORD
+from annotation.demo.studies import ACCOUNTS
 from annotation.errors import Refused
 from annotation.models import RatingEdit, Remark, Study, StudyEvent
 from annotation.remarks.services import add_remark
-from annotation.studies.deletion import begin_with_studies, plan_demo_deletion, plan_study_deletion
+from annotation.studies.deletion import begin_with_studies, plan_study_deletion
 from benchmarks.api.tokens import create_token
 from benchmarks.deletion import services
 from benchmarks.deletion.plans import may_delete, plan_dataset, plan_experiment, plan_run
 from benchmarks.deletion.services import DeletionError, begin_deletion, trajectories_deleted
-from benchmarks.jobs.services import perform
+from benchmarks.jobs.services import perform, retry_job
 from benchmarks.models import Dataset, Experiment, Job, Run, Task, Trajectory, Turn
 from benchmarks.visibility import Visibility
 from tests.annotation.judged import make_judged, say
 from tests.annotation.rows import make_person, make_runs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.either]
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "PAUSE", 0)
 
 
 @pytest.fixture
@@ -238,7 +237,7 @@ def test_the_demo_goes_with_its_studies(study: Study, root: User) -> None:
     Dataset.objects.exclude(pk=other.dataset_id).update(is_demo=True)
     plan = plan_demo_deletion()
     assert not plan.refusals
-    assert work(begin_with_studies(plan, by=root)).status == Job.Status.DONE
+    assert work(begin_demo_deletion(plan, by=root)).status == Job.Status.DONE
     assert not Study.objects.exists()
     assert set(Run.objects.values_list("dataset", flat=True)) == {other.dataset_id}
     assert not Dataset.objects.filter(is_demo=True).exists()
@@ -277,6 +276,80 @@ def test_the_command(study: Study, tmp_path: Any, capsys: Any) -> None:
     close(study)
     given = ["--yes", "--wait", "--archive", str(tmp_path)]
     call_command("delete", "study", str(study.pk), *given)
-    archive = tmp_path / f"study-{study.pk}"
-    assert json.loads((archive / "study.json").read_text())["events"]
+    (archive,) = tmp_path.iterdir()
+    with ZipFile(archive / "study.zip") as file:
+        assert json.loads(file.read("study.json"))["events"]
     assert not Study.objects.exists()
+
+
+def test_the_demo_goes_by_its_page(study: Study, root: User, client: Client) -> None:
+    Study.objects.update(is_demo=True)
+    Run.objects.update(is_demo=True)
+    Dataset.objects.update(is_demo=True)
+    close(study)
+    demo = User.objects.create_superuser("admin", password=PASSWORD)
+    demo.groups.add(Group.objects.create(name=ACCOUNTS))
+    address = reverse("annotation:demo_delete")
+    client.force_login(make_person("starter", "view_results", "start_runs"))
+    assert client.get(address).status_code == 403
+    client.force_login(demo)  # who would shut themselves out
+    assert "manage.py create_admin NAME" in client.get(address).content.decode()
+    client.post(address)
+    assert not Job.objects.filter(kind=services.KIND).exists()
+    client.force_login(root)
+    assert address in client.get(reverse("server")).content.decode()
+    loading = Job.objects.create(kind="demo", title="Loading the demo")
+    assert "The demo is being loaded" in client.get(address).content.decode()
+    loading.delete()
+    page = client.get(address).content.decode()
+    assert "Changes of answers" in page and "Delete the demo" in page
+    assert client.post(address).status_code == 302
+    demo.refresh_from_db()
+    assert not demo.is_active
+    assert work(Job.objects.get(kind=services.KIND)).status == Job.Status.DONE
+    assert not Study.objects.exists() and not Dataset.objects.exists()
+
+
+@pytest.mark.parametrize("by", ["page", "api"])
+def test_a_study_is_archived_first_where_wanted(
+    study: Study, manager: User, client: Client, settings: Any, tmp_path: Any, by: str
+) -> None:
+    close(study)
+    settings.ARCHIVE_DIR = tmp_path / "file" / "archive"
+    (tmp_path / "file").touch()
+    client.force_login(manager)
+    address = reverse("annotation:study_delete", args=[study.pk])
+    assert "Archive the study first" in client.get(address).content.decode()
+    if by == "page":
+        client.post(address, {"archive": "on"})
+    else:
+        headers = {"Authorization": f"Bearer {create_token(user=manager, name='t')[1]}"}
+        client.delete(f"/api/v1/studies/{study.pk}?archive=true", headers=headers)
+    job = work(Job.objects.get(kind=services.KIND))
+    assert job.status == Job.Status.FAILED and "the study was not deleted" in job.message
+    assert RatingEdit.objects.filter(assignment__study=study).exists()
+    settings.ARCHIVE_DIR = tmp_path / "archive"
+    retry_job(job=job)
+    assert work(job).status == Job.Status.DONE
+    (archive,) = settings.ARCHIVE_DIR.iterdir()
+    assert job.message == f"Archived: {archive.name}"
+    with ZipFile(archive / "study.zip") as file:
+        assert json.loads(file.read("study.json"))["study"]["name"] == study.name
+    assert not Study.objects.exists()
+
+
+def test_commands_hide_what_is_being_deleted(study: Study, root: User, capsys: Any) -> None:
+    run, _ = make_runs(tasks=1, level="high")
+    call_command("metrics", str(run.pk))
+    begin_deletion(plan_run(run), by=root)
+    commands: list[tuple[Any, ...]] = [
+        ("metrics", run.pk), ("verify", run.pk), ("rejudge", "--run", run.pk),
+        ("export_trajectories", run.pk, "unused", "--format", "openai-chat"), ("construct_dataset", "--run", run.pk),
+    ]  # fmt: skip
+    for name, *given in commands:
+        with pytest.raises(CommandError, match=f"(?i)(no|unknown) run.*{run.pk}"):
+            call_command(name, *map(str, given))
+    close(study)
+    begin_with_studies(plan_study_deletion(study), by=root)
+    with pytest.raises(CommandError, match="there is no study"):
+        call_command("export_study", str(study.pk), "--out", "unused")

@@ -12,7 +12,6 @@ from django.db import connection
 from django.test import Client
 
 from annotation.remarks.services import add_remark
-from benchmarks.deletion import services
 from benchmarks.judging.selectors import TrajectoryChoice
 from benchmarks.judging.services import start_judging
 from benchmarks.models import Exchange, JudgeScore, Run, StoredMessage, Trajectory, Violation
@@ -23,11 +22,6 @@ from tests.annotation.judged import make_judged
 from tests.factories.benchmarks import RunFactory, make_user, play
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "PAUSE", 0)
 
 
 def manage(*words: object) -> str:

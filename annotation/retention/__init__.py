@@ -1,0 +1,1 @@
+"""Retention times of a study: what is removed how long after it was closed."""
