@@ -27,8 +27,8 @@ PERSON_FIELDS = (
     "joined_at",
 )  # fmt: skip
 SPECIAL = frozenset({"training", "gold"})
-# Settings that say something about this installation: where a study came from, which demo it is, how
-# long it is kept here.
+# Settings that say something about this installation: where a study came from, which demo it is,
+# how long it is kept here.
 LOCAL_SETTINGS = (IMPORTED, "demo", RETENTION)
 
 

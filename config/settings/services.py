@@ -12,7 +12,9 @@ from config.settings.env import BadVariable
 # FULL, because a rating or a reply that was acknowledged must survive a power cut.
 SQLITE_PRAGMAS = (
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-64000; "
-    "PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=67108864;"
+    "PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=67108864; "
+    # What is erased or deleted is overwritten in the file, too.
+    "PRAGMA secure_delete=ON;"
 )
 # What may stand behind the question mark of an address; libpq knows more, but those are typos as a
 # rule, and libpq would name them only when somebody first opens a page.

@@ -344,7 +344,8 @@ def test_commands_hide_what_is_being_deleted(study: Study, root: User, capsys: A
     begin_deletion(plan_run(run), by=root)
     commands: list[tuple[Any, ...]] = [
         ("metrics", run.pk), ("verify", run.pk), ("rejudge", "--run", run.pk),
-        ("export_trajectories", run.pk, "unused", "--format", "openai-chat"), ("construct_dataset", "--run", run.pk),
+        ("export_trajectories", run.pk, "unused", "--format", "openai-chat"),
+        ("construct_dataset", "--run", run.pk),
     ]  # fmt: skip
     for name, *given in commands:
         with pytest.raises(CommandError, match=f"(?i)(no|unknown) run.*{run.pk}"):
