@@ -11,9 +11,9 @@ from benchmarks.core.types import Json
 from benchmarks.systems.sda_planner.repair.graph import Graph
 from benchmarks.systems.sda_planner.steps import SKILLS, Step
 
-# Three columns are as wide as a phone shows without scrolling, at four fifths of their size.
-WIDTH, HEIGHT, ROW = 104, 26, 34
-COLUMNS = (56, 215, 374)
+# Three columns are as wide as a phone shows without scrolling, at three quarters of their size.
+WIDTH, HEIGHT, ROW = 100, 26, 34
+COLUMNS = (54, 184, 328)
 MARGIN = 18
 EDGE = 4
 TREE_NODES = 60

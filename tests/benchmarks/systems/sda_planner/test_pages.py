@@ -130,13 +130,13 @@ def test_a_graph_of_thirty_nodes_has_no_two_in_one_place():
 
 
 def test_the_graph_is_narrow_enough_for_a_phone():
-    """At 390 px some 340 are left: letters of 13.5 px stay above 10."""
+    """Of 390 px a turn's fold leaves 276: letters of 14 px stay above 10."""
     drawn = draw_graph(builtin_graph(), None, "", "")
     left = min(box.x for box in drawn.boxes) - WIDTH / 2
     right = max(box.x for box in drawn.boxes) + WIDTH / 2
 
     assert left >= 0 and right <= drawn.width
-    assert 13.5 * 340 / drawn.width > 10
+    assert 14 * 276 / drawn.width > 10
 
 
 def test_a_large_subtree_is_drawn_in_part_and_says_how_much_is_missing():
