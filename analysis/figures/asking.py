@@ -9,18 +9,22 @@ from analysis.figures.layout.theme import INK, NEUTRAL, Figure, Style, make_figu
 # A mean with the ends of its band; without a band both are None.
 BandPoint = tuple[float, float, float | None, float | None]
 HEIGHT, ROW = 420, 46
+TOLD, MET, VAIN = "told", "met", "asked, nothing told"
+_SYMBOLS = {TOLD: "circle-open", MET: "diamond", VAIN: "x-thin-open"}
 
 
 @dataclass(frozen=True)
 class ExampleMark:
-    """A preference in an example: the step at which it was told, and the one that decided it.
+    """A preference in an example, or a question that told none.
 
-    ``asked`` and ``met`` are None where it was never told, and never met.
+    ``asked`` is the step at which it was told or asked, ``met`` the one that decided it; None where
+    it was never told, or never met. ``vain``: the answer told nothing.
     """
 
     text: str
     asked: int | None
-    met: int | None
+    met: int | None = None
+    vain: bool = False
 
 
 def banded_lines(
@@ -32,25 +36,35 @@ def banded_lines(
     styles: Mapping[str, Style] | None = None,
     urls: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw all curves in one panel, each with a band; ``urls`` are addresses by curve."""
+    """Draw all curves in one panel, each with a band, or with ``marks`` and a line at each of them.
+
+    ``urls`` are addresses by curve.
+    """
     looks = styles_for(list(curves), styles)
     traces: list[Trace] = []
     for name, points in curves.items():
         look, url = looks[name], (urls or {}).get(name, "")
         axes = {"legendgroup": label(name)}
         band = [(x, low, high) for x, _, low, high in points if low is not None]
+        if marks:
+            # A filled band would bridge points that have none.
+            ends = [(x, y) for x, low, high in band for y in (low, high, None)]
+            look_of_band: Trace = {"opacity": 0.6, "line": {"width": 2, "color": look.colour}}
+        else:
+            ends = [*((x, high) for x, _, high in band), *((x, low) for x, low, _ in band[::-1])]
+            look_of_band = {
+                "fill": "toself", "fillcolor": look.colour, "opacity": 0.15,
+                "line": {"width": 0, "color": look.colour},
+            }  # fmt: skip
         traces.append(
             {
                 "type": "scatter",
                 "mode": "lines",
-                "x": [*(x for x, _, _ in band), *(x for x, _, _ in reversed(band))],
-                "y": [*(high for _, _, high in band), *(low for _, low, _ in reversed(band))],
-                "fill": "toself",
-                "fillcolor": look.colour,
-                "opacity": 0.15,
-                "line": {"width": 0, "color": look.colour},
+                "x": [x for x, _ in ends],
+                "y": [y for _, y in ends],
                 "hoverinfo": "skip",
                 "showlegend": False,
+                **look_of_band,
                 **axes,
             }
         )
@@ -69,7 +83,8 @@ def banded_lines(
                 **axes,
             }
         )
-    x = {"title": {"text": across}, "showgrid": False}
+    most = max((x for points in curves.values() for x, *_ in points), default=1)
+    x = {"title": {"text": across}, "showgrid": False, "range": [0, 1.02 * most]}
     y = {"title": {"text": up}, "rangemode": "tozero"}
     return make_figure(traces, {"xaxis": x, "yaxis": y, "height": HEIGHT})
 
@@ -82,8 +97,7 @@ def example_steps(
     Each row has its number of steps, its preferences, and an address.
     """
     looks, names = styles_for(list(rows), styles), [label(name) for name in rows]
-    told: list[tuple[str, int, str, str, str]] = []
-    met: list[tuple[str, int, str, str, str]] = []
+    points: dict[str, list[tuple[str, int, str, str, str]]] = {name: [] for name in _SYMBOLS}
     traces: list[Trace] = []
     for name, (steps, marks, url) in rows.items():
         row, colour = label(name), looks[name].colour
@@ -95,24 +109,32 @@ def example_steps(
                 traces.append({**line, "x": [mark.asked, mark.met], "y": [row, row],
                                "line": {"color": colour, "width": 3}})  # fmt: skip
             if mark.asked is not None:
-                told.append((row, mark.asked, mark.text, colour, url))
+                kind = VAIN if mark.vain else TOLD
+                points[kind].append((row, mark.asked, mark.text, colour, url))
             if mark.met is not None:
-                met.append((row, mark.met, mark.text, colour, url))
-    for title, symbol, points in (("told", "circle-open", told), ("met", "diamond", met)):
+                points[MET].append((row, mark.met, mark.text, colour, url))
+    for title, symbol in _SYMBOLS.items():
+        some = points[title]
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers",
                 "name": title,
-                "x": [step for _, step, *_ in points],
-                "y": [row for row, *_ in points],
-                "marker": {"symbol": symbol, "size": 9, "color": [p[3] for p in points] or INK},
+                "legendgroup": title,
+                "showlegend": False,
+                "x": [step for _, step, *_ in some],
+                "y": [row for row, *_ in some],
+                "marker": {"symbol": symbol, "size": 9, "color": [p[3] for p in some]},
                 "hovertext": [f"{row}, step {step}: {title}<br>{label(text)}"
-                              for row, step, text, *_ in points],
+                              for row, step, text, *_ in some],
                 "hoverinfo": "text",
-                "customdata": [url for *_, url in points],
+                "customdata": [url for *_, url in some],
             }
         )  # fmt: skip
+        # The legend has no agent's colour.
+        traces.append({"type": "scatter", "mode": "markers", "x": [None], "y": [None],
+                       "name": title, "legendgroup": title,
+                       "marker": {"symbol": symbol, "size": 9, "color": INK}})  # fmt: skip
     return make_figure(
         traces,
         {

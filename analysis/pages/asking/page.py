@@ -289,6 +289,11 @@ def draw_example(result: AskingResult, url: UrlOf) -> Figure | None:
             for p in one.payload["preferences"]
             if p["disclosed"] is not None or p["value"] == SATISFIED
         ]
+        marks += [
+            ExampleMark(row.question, row.step, vain=True)
+            for row in result.asked
+            if row.method == name and not row.told
+        ]
         rows[name] = (len(one.payload["progress"]) - 1, marks, url(_trajectory(one.pk)))
     return example_steps(rows, figure_specs.styles([row.name for row in result.rows]))
 
